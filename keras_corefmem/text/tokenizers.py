@@ -1,0 +1,166 @@
+"""Tokenizers that give the same tokens in Python and inside a TensorFlow graph."""
+
+import functools
+
+import regex
+
+_CODE_POINTS = 0x110000
+_WORD = r"[\p{L}\p{M}\p{Nd}_]"
+_SPACE = "\t-\r\x85\\p{Z}"
+
+
+def _token_pattern(word):
+    """Returns the pattern of one token, given the character class of words."""
+    return f"{word}+(?:['-]{word}+)*|[^{_SPACE}]"
+
+
+@functools.cache
+def _graph_pattern():
+    """Returns the pattern of one token, or of a run of spaces, for `tf.strings`."""
+    # Python and TensorFlow know different versions of Unicode: spell out Python's letters.
+    runs = regex.finditer(f"{_WORD}+", "".join(map(chr, range(_CODE_POINTS))))
+    word = "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
+    return f"({_token_pattern(f'[{word}]')})|[{_SPACE}]+"
+
+
+@functools.cache
+def _lower_case_pairs():
+    """Returns the code points that have a lower case, ascending, and these lower cases."""
+    lowered = ((point, ord(lower(chr(point)))) for point in range(_CODE_POINTS))
+    return tuple(zip(*((upper, low) for upper, low in lowered if upper != low), strict=True))
+
+
+def lower(text):
+    """Lower-cases every code point on its own, by Unicode's simple case mapping.
+
+    Args:
+        text: A string.
+
+    Returns:
+        A string with as many code points.
+    """
+    # Alone among letters, these two depend on their context or become two code points.
+    return text.replace("Σ", "σ").replace("İ", "i").lower()
+
+
+def graph_lower(texts):
+    """Lower-cases as `lower` does, in a TensorFlow graph and whatever the locale.
+
+    Args:
+        texts: A string tensor of shape `(batch,)`, UTF-8.
+
+    Returns:
+        A string tensor of shape `(batch,)`.
+    """
+    import tensorflow as tf
+
+    upper_case, lower_case = (tf.constant(points, "int32") for points in _lower_case_pairs())
+    points = tf.strings.unicode_decode(texts, "UTF-8")
+    index = tf.minimum(tf.searchsorted(upper_case, points.values), tf.size(upper_case) - 1)
+    has_lower_case = tf.gather(upper_case, index) == points.values
+    values = tf.where(has_lower_case, tf.gather(lower_case, index), points.values)
+    return tf.strings.unicode_encode(points.with_values(values), "UTF-8")
+
+
+class WordTokenizer:
+    """Lower-cased words and single punctuation marks.
+
+    A run of letters, marks, digits and underscores is a word, and a single `'` or `-` inside
+    joins (`don't`, `well-known`). Every other character that is no space is a token by itself.
+    It needs TensorFlow for `graph` alone.
+    """
+
+    name = "words"
+
+    def __init__(self):
+        self._pattern = regex.compile(_token_pattern(_WORD))
+
+    def __call__(self, text):
+        """Splits one text.
+
+        Args:
+            text: A string.
+
+        Returns:
+            A list of strings.
+        """
+        return self._pattern.findall(lower(text))
+
+    def graph(self, texts):
+        """Splits a batch of texts with TensorFlow operations.
+
+        Args:
+            texts: A string tensor of shape `(batch,)`, UTF-8.
+
+        Returns:
+            A `tf.RaggedTensor` of strings, of shape `(batch, None)`.
+        """
+        import tensorflow as tf
+
+        spaced = tf.strings.regex_replace(graph_lower(texts), _graph_pattern(), r"\1 ")
+        return tf.strings.split(spaced)
+
+
+class UnicodeScriptTokenizer:
+    """Lower-cased runs of one script, from `tensorflow_text`.
+
+    A token ends at a space and wherever the script changes; digits and punctuation share one
+    script of their own. Use it for text that mixes scripts; it needs `tensorflow-text`.
+    """
+
+    name = "unicode_script"
+
+    def __call__(self, text):
+        """Splits one text.
+
+        Args:
+            text: A string.
+
+        Returns:
+            A list of strings.
+        """
+        return [token.decode() for token in self._compiled([text]).values.numpy()]
+
+    def graph(self, texts):
+        """Splits a batch of texts with TensorFlow operations.
+
+        Args:
+            texts: A string tensor of shape `(batch,)`, UTF-8.
+
+        Returns:
+            A `tf.RaggedTensor` of strings, of shape `(batch, None)`.
+        """
+        import tensorflow as tf
+        import tensorflow_text
+
+        # Without this split, punctuation on both sides of a space becomes one token.
+        spaced = tf.strings.regex_replace(graph_lower(texts), f"[{_SPACE}]+", " ")
+        words = tf.strings.split(spaced)
+        return tensorflow_text.UnicodeScriptTokenizer().tokenize(words).merge_dims(1, 2)
+
+    @functools.cached_property
+    def _compiled(self):
+        """Returns `graph`, compiled, since it is many small operations."""
+        import tensorflow as tf
+
+        return tf.function(self.graph, input_signature=[tf.TensorSpec([None], tf.string)])
+
+
+_TOKENIZERS = {kind.name: kind for kind in (WordTokenizer, UnicodeScriptTokenizer)}
+
+
+def get_tokenizer(name):
+    """Returns the tokenizer of a name.
+
+    Args:
+        name: `"words"` or `"unicode_script"`.
+
+    Returns:
+        A tokenizer: a callable from a string to its tokens, with a method `graph`.
+
+    Raises:
+        ValueError: If no tokenizer has this name.
+    """
+    if name not in _TOKENIZERS:
+        raise ValueError(f"Unknown tokenizer {name!r}: choose one of {sorted(_TOKENIZERS)}.")
+    return _TOKENIZERS[name]()

@@ -1,0 +1,142 @@
+import random
+import subprocess
+import sys
+
+import pytest
+
+from keras_corefmem.text import get_tokenizer
+from keras_corefmem.text.tokenizers import graph_lower, lower
+
+SPACES = " \t\n\v\f\r\x1c\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u3000\u200b\ufeff"
+JOINERS = "'-_’‘‐.,?!\"`\0\u0301\u094d\u200d\ufe0f"
+LETTERS = "aZ09 ßİIıΑΣςDžﬁÅÅẞꟐ𐕰𞤀जि漢か한ก٣²Ⅷªع\u0558\U00031350🏽👩"
+
+
+@pytest.fixture(params=["words", "unicode_script"])
+def tokenizer(request):
+    pytest.importorskip("tensorflow")
+    if request.param == "unicode_script":
+        pytest.importorskip("tensorflow_text")
+    return get_tokenizer(request.param)
+
+
+def any_character(rng):
+    """Draws a code point: the tricky ones often, all others sometimes, surrogates never."""
+    pool = rng.choice((SPACES, JOINERS, LETTERS, LETTERS, None))
+    if pool:
+        return rng.choice(pool)
+    return chr(rng.choice((rng.randrange(0xD800), rng.randrange(0xE000, 0x110000))))
+
+
+def any_texts(count, seed):
+    rng = random.Random(seed)
+    return ["".join(any_character(rng) for _ in range(rng.randrange(40))) for _ in range(count)]
+
+
+def in_graph(tokenizer, texts):
+    tokens = tokenizer.graph(texts)
+    return [[token.decode() for token in row] for row in tokens.to_list()]
+
+
+def every_character():
+    return [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+
+
+def test_words_of_a_story():
+    tokenize = get_tokenizer("words")
+    assert tokenize("Mary moved to the bathroom.") == "mary moved to the bathroom .".split()
+    assert tokenize("Where is Mary? \tbathroom\t1") == ["where", "is", "mary", "?", "bathroom", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Don't!", ["don't", "!"]),
+        ("well-known -- 'tis", ["well-known", "-", "-", "'", "tis"]),
+        ("rock'n'roll'", ["rock'n'roll", "'"]),
+        ("a--b", ["a", "-", "-", "b"]),
+        ("3.5 x_1", ["3", ".", "5", "x_1"]),
+        ("Mary2 got it", ["mary2", "got", "it"]),
+        ("जिसने «ДА»", ["जिसने", "«", "да", "»"]),
+        ("cafe\u0301", ["cafe\u0301"]),
+        ("İI ΑΣ", ["ii", "ασ"]),
+        ("a\u3000b\x85c\vd", ["a", "b", "c", "d"]),
+        (" \t ", []),
+        ("", []),
+    ],
+)
+def test_words(text, tokens):
+    assert get_tokenizer("words")(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Mary's ДА漢字", ["mary", "'", "s", "да", "漢字"]),
+        ("He left. 'Why?' 3.5", ["he", "left", ".", "'", "why", "?'", "3.5"]),
+    ],
+)
+def test_unicode_scripts(text, tokens):
+    pytest.importorskip("tensorflow_text")
+    assert get_tokenizer("unicode_script")(text) == tokens
+
+
+def test_python_and_graph_agree_on_any_text(tokenizer):
+    texts = any_texts(2000, seed=0)
+    assert in_graph(tokenizer, texts) == [tokenizer(text) for text in texts]
+
+
+def test_python_and_graph_agree_inside_a_function(tokenizer):
+    import tensorflow as tf
+
+    signature = [tf.TensorSpec([None], tf.string)]
+    compiled = tf.function(tokenizer.graph, input_signature=signature)
+    for size in (1, 300):
+        texts = any_texts(size, seed=size)
+        tokens = [[token.decode() for token in row] for row in compiled(texts).to_list()]
+        assert tokens == [tokenizer(text) for text in texts]
+
+
+def test_empty_batch(tokenizer):
+    import tensorflow as tf
+
+    assert in_graph(tokenizer, tf.constant([], tf.string)) == []
+    assert in_graph(tokenizer, ["", " "]) == [[], []]
+
+
+def test_joined_sentences_have_the_tokens_of_each(tokenizer):
+    sentences = any_texts(300, seed=1)
+    apart = [token for sentence in sentences for token in tokenizer(sentence)]
+    assert tokenizer(" ".join(sentences)) == apart
+
+
+def test_python_and_graph_agree_on_every_character():
+    pytest.importorskip("tensorflow")
+    tokenizer, characters = get_tokenizer("words"), every_character()
+    texts = [" ".join(characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
+    assert in_graph(tokenizer, texts) == [tokenizer(text) for text in texts]
+
+
+def test_lower_case_agrees_on_every_character():
+    pytest.importorskip("tensorflow")
+    characters = every_character()
+    lowered = [lower(c) for c in characters]
+    assert all(len(c) == 1 for c in lowered)
+    assert [c.decode() for c in graph_lower(characters).numpy()] == lowered
+
+
+def test_lower_case_is_python_s_but_for_two_letters():
+    different = [c for c in every_character() if lower(c) != c.lower()]
+    assert different == ["İ"]
+    assert lower("ΟΔΟΣ") == "οδοσ" != "ΟΔΟΣ".lower()
+
+
+def test_unknown_name():
+    with pytest.raises(ValueError, match=r"'bytes'.*unicode_script.*words"):
+        get_tokenizer("bytes")
+
+
+def test_text_imports_without_tensorflow():
+    code = "import sys, keras_corefmem.text; print({'keras', 'tensorflow'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() == "set()", result.stderr

@@ -1,0 +1,65 @@
+import json
+
+import numpy as np
+import pytest
+
+from keras_corefmem.text import PADDING, UNKNOWN, Vocabulary
+
+
+def test_ids_follow_the_specials():
+    vocabulary = Vocabulary(["mary", "."])
+    assert vocabulary.words == ["", "[unknown]", "mary", "."]
+    assert len(vocabulary) == 4
+    ids = vocabulary.encode([".", "john", "mary"])
+    assert ids.dtype == np.int32
+    np.testing.assert_array_equal(ids, [3, UNKNOWN, 2])
+
+
+def test_decode_inverts_encode():
+    vocabulary = Vocabulary(["mary", "."])
+    assert vocabulary.decode(vocabulary.encode(["mary", "."])) == ["mary", "."]
+    assert vocabulary.decode([2, UNKNOWN, PADDING]) == ["mary", "[unknown]", ""]
+
+
+def test_no_tokens():
+    vocabulary = Vocabulary([])
+    assert vocabulary.encode([]).shape == (0,)
+    assert vocabulary.encode([]).dtype == np.int32
+    assert vocabulary.decode([]) == []
+
+
+@pytest.mark.parametrize("outside", [-1, 3])
+def test_decode_rejects_ids_outside(outside):
+    with pytest.raises(ValueError, match=f"Id {outside} .* vocabulary of 3"):
+        Vocabulary(["mary"]).decode([2, outside])
+
+
+def test_from_tokens_orders_by_frequency_then_alphabet():
+    token_lists = iter([["b", "c", "a"], ["c", "a", "d"], []])
+    assert Vocabulary.from_tokens(token_lists).words[2:] == ["a", "c", "b", "d"]
+
+
+def test_max_size_counts_the_specials():
+    vocabulary = Vocabulary.from_tokens([["b", "c", "a"], ["c"]], max_size=4)
+    assert vocabulary.words[2:] == ["c", "a"]
+    assert len(vocabulary) == 4
+    with pytest.raises(ValueError, match="max_size"):
+        Vocabulary.from_tokens([["a"]], max_size=2)
+
+
+def test_special_tokens_in_the_text_keep_their_ids():
+    vocabulary = Vocabulary.from_tokens([["[unknown]", "a", "[unknown]"]])
+    np.testing.assert_array_equal(vocabulary.encode(["[unknown]", "a"]), [UNKNOWN, 2])
+    assert len(vocabulary) == 3
+
+
+@pytest.mark.parametrize("word", ["", "[unknown]", "mary"])
+def test_words_must_be_distinct(word):
+    with pytest.raises(ValueError, match=f"{word!r}".replace("[", r"\[")):
+        Vocabulary(["mary", word])
+
+
+def test_config_round_trip():
+    vocabulary = Vocabulary(["mary", "जि", "."])
+    config = json.loads(json.dumps(vocabulary.get_config()))
+    assert Vocabulary.from_config(config).words == vocabulary.words
