@@ -1,0 +1,26 @@
+"""The structure of a text: entities, coreference chains, typed edges."""
+
+from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.graphs.edges import (
+    TypedEdges,
+    check_antecedents,
+    check_sources,
+    inverse,
+    join,
+)
+from keras_corefmem.graphs.entities import learn_entities, spacy_tagger, tagged_entities
+from keras_corefmem.graphs.lemmas import get_lemmatizer
+
+__all__ = [
+    "TypedEdges",
+    "antecedents",
+    "chain_ids",
+    "check_antecedents",
+    "check_sources",
+    "get_lemmatizer",
+    "inverse",
+    "join",
+    "learn_entities",
+    "spacy_tagger",
+    "tagged_entities",
+]

@@ -1,0 +1,201 @@
+"""Which words of a data set are entities, learned from its training examples or from a tagger."""
+
+from collections import Counter, defaultdict
+from functools import cache
+from math import log2
+
+# Share of its occurrences from which a word counts as predicted by its neighbours.
+PREDICTED = 0.9
+# Passages without the word that chance must expect before their lack is evidence, the share of
+# them that may still be seen, and the share of questions they are for a word that is predicted.
+EVIDENCE, TOLERANCE, RARE = 3.0, 0.05, 0.2
+# Divergence, as a share of the entropy of patterns, from which a word selects its pattern.
+SELECTIVE = 0.1
+
+
+def learn_entities(examples, tokenizer):
+    """Learns from training examples which words are entities.
+
+    Nothing but counts is used, no word list and no spelling: renaming every word renames the
+    result. The words of the passages are sorted in four steps.
+
+    1. *Choices.* Function words and punctuation follow from their two neighbours ("went _ the"),
+       or from a function word they always come with; other words have alternatives in their
+       place ("Mary _ to"). Only these go on.
+    2. *Linked words.* A word of a question or answer is an entity if it is practically always in
+       the passage as well. Where chance, `(1 - p) ** n` for a word that is in a share `p` of the
+       sentences and a passage of `n`, would leave it out often enough, this is also evidence for
+       words that are predicted ("pink" in "pink rectangle"), and within the questions that have
+       one answer ("Is Mary in the garden?" "yes").
+    3. *Arguments.* A predicate selects the pattern of function words of its sentence ("got the _
+       there", "went back to the _"), an argument does not: a word is an entity if the patterns
+       it is found in are those of all sentences, by their Kullback-Leibler divergence.
+    4. *Classes.* A choice joins the entities if most of the time it is found between the same
+       function words as one of them, or before or after the same function word. The latter does
+       not hold for words of questions, which step 2 has already judged.
+
+    Without a single entity all choices are returned: an edge too many harms a reader less than
+    one that is missing. Made for stories whose sentences are of a few kinds, as those of bAbI;
+    for free text a tagger serves better (`tagged_entities`).
+
+    Args:
+        examples: list of examples with `sentences`, `question` and `answer`.
+        tokenizer: callable from a text to its lower-cased tokens.
+
+    Returns:
+        `frozenset` of tokens.
+    """
+    tokens = cache(lambda text: tuple(tokenizer(text)))
+    sentences = Counter()
+    previous = ()
+    for example in examples:
+        passage = tuple(example.sentences)
+        # A story that goes on from question to question counts once.
+        known = len(previous) if passage[: len(previous)] == previous else 0
+        sentences.update(tokens(sentence) for sentence in passage[known:])
+        previous = passage
+    choices = _choices(sentences)
+    linked = _linked(examples, tokens, sentences, choices)
+    entities = linked | _arguments(sentences, choices)
+    asked = {word for example in examples for word in tokens(example.question)}
+    return frozenset(_extend(entities, asked - linked, sentences, choices) or choices)
+
+
+def tagged_entities(examples, tagger, tokenizer):
+    """Takes as entities what a part-of-speech tagger calls a noun.
+
+    Args:
+        examples: list of examples with `sentences`, `question` and `answer`.
+        tagger: callable from a text to `(word, part of speech)` pairs, such as
+            `spacy_tagger(nlp)`; nouns are `NOUN`, `PROPN` and what begins with `NN`.
+        tokenizer: callable from a text to its lower-cased tokens.
+
+    Returns:
+        `frozenset` of tokens of the passages and questions.
+    """
+    texts = {text for example in examples for text in (*example.sentences, example.question)}
+    return frozenset(
+        token
+        for text in sorted(texts)
+        for word, tag in tagger(text)
+        if tag in ("NOUN", "PROPN") or tag.startswith("NN")
+        for token in tokenizer(word)
+    )
+
+
+def spacy_tagger(nlp):
+    """Wraps a spaCy pipeline as a tagger.
+
+    Args:
+        nlp: a loaded pipeline. Tokens without `pos_` are judged by `tag_`, whose part before
+            `"__"` is taken where features are joined to it (`"NNP__Number=Sing"`).
+
+    Returns:
+        Callable from a text to a list of `(word, part of speech)` pairs.
+    """
+
+    def tagger(text):
+        return [(token.text, token.pos_ or token.tag_.split("__")[0]) for token in nlp(text)]
+
+    return tagger
+
+
+def _neighbours(sentences):
+    """Yields every word with its left and right neighbour ("" beyond the border) and a count."""
+    for sentence, count in sentences.items():
+        padded = ("", *sentence, "")
+        for left, word, right in zip(padded, padded[1:], padded[2:], strict=False):
+            yield left, word, right, count
+
+
+def _choices(sentences):
+    """Words that neither their neighbours nor a function word of their sentence predict."""
+    contexts, total, hits, spread = defaultdict(Counter), Counter(), Counter(), defaultdict(set)
+    for left, word, right, count in _neighbours(sentences):
+        contexts[left, right][word] += count
+    for words in contexts.values():
+        others = words.total() - 1
+        for word, count in words.items():
+            # Each occurrence is predicted from all the others.
+            total[word] += count * (others > 0)
+            hits[word] += count * (count - 1) / max(others, 1)
+    predicted = {word for word in total if 0 < PREDICTED * total[word] <= hits[word]}
+    for number, sentence in enumerate(sentences):
+        for word in sentence:
+            spread[word].add(number)
+    # "to" and "of" of "is to the left of" always come together.
+    fixed = {frozenset(spread[word]) for word in predicted}
+    return {word for word in total.keys() - predicted if frozenset(spread[word]) not in fixed}
+
+
+def _linked(examples, tokens, sentences, choices):
+    """Words that questions and answers share with their passage beyond chance."""
+    rate = Counter()
+    for sentence, count in sentences.items():
+        rate.update(dict.fromkeys(sentence, count / sentences.total()))
+    asked, absent, expected = Counter(), Counter(), Counter()
+    for example in examples:
+        passage = {word for sentence in example.sentences for word in tokens(sentence)}
+        for word in {*tokens(example.question), *tokens(example.answer)} & rate.keys():
+            chance = max(1 - rate[word], 0) ** len(example.sentences)
+            for group in ((word, None), (word, example.answer)):
+                asked[group] += 1
+                absent[group] += word not in passage
+                expected[group] += chance
+    return {
+        word
+        for (word, answer), chance in expected.items()
+        if absent[word, answer] <= TOLERANCE * chance
+        and (chance >= EVIDENCE or answer is None)
+        # A predictable word may still be part of a name ("pink" in "pink rectangle").
+        and (word in choices or chance >= max(EVIDENCE, RARE * asked[word, None]))
+    }
+
+
+def _arguments(sentences, choices):
+    """Choices whose sentences show the same patterns of function words as all sentences."""
+    overall, patterns = Counter(), defaultdict(Counter)
+    for sentence, count in sentences.items():
+        pattern = tuple("" if word in choices else word for word in sentence)
+        overall[pattern] += count
+        for word in choices.intersection(sentence):
+            patterns[word][pattern] += count
+
+    def bits(counts, reference):
+        """Sum of p log2(p / q)."""
+        size = counts.total()
+        return sum(n / size * log2(n / size / reference(key)) for key, n in counts.items())
+
+    entropy = -bits(overall, lambda pattern: 1.0)
+    return {
+        word
+        for word, counts in patterns.items()
+        if bits(counts, lambda pattern: overall[pattern] / overall.total()) < SELECTIVE * entropy
+    }
+
+
+def _extend(entities, doubtful, sentences, choices):
+    """Adds choices that stand where entities stand, until none is left to add."""
+    places, total = defaultdict(Counter), Counter()
+    for left, word, right, count in _neighbours(sentences):
+        total[word] += count
+        if left not in choices and right not in choices:
+            places[word][left, right] += count
+    entities = set(entities)
+    while True:
+        taken = {place for word in entities for place in places[word]}
+        before, after = ({place[side] for place in taken} - {""} for side in (0, 1))
+        beside = {
+            (left, right)
+            for left, right in set().union(*places.values())
+            if (left, right) in taken or left in before or right in after
+        }
+        open_places = {word: taken if word in doubtful else beside for word in choices - entities}
+        new = {
+            word
+            for word, fitting in open_places.items()
+            if 2 * sum(n for place, n in places[word].items() if place in fitting) > total[word]
+        }
+        if not new:
+            return entities
+        entities |= new

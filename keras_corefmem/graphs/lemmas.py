@@ -1,0 +1,63 @@
+"""Lemmatizers: which word forms ("mice", "mouse") name the same thing."""
+
+from functools import cache
+
+
+def get_lemmatizer(name=None):
+    """Returns a function from a word to its lemma.
+
+    Args:
+        name: `None` or `"none"` leaves words as they are; a language code such as `"en"` looks
+            lemmas up with simplemma; a spaCy pipeline gives its `token.lemma_`; any other
+            callable from a word to a lemma is taken as it is.
+
+    Returns:
+        Callable from a string to a string. Lower-cased words have lower-cased lemmas.
+
+    Raises:
+        ValueError: if simplemma does not know the language, or `name` is none of these.
+    """
+    if name is None or name == "none":
+        return _identity
+    if isinstance(name, str):
+        return _simplemma_lemmatizer(name)
+    if hasattr(name, "pipe_names"):
+        return _spacy_lemmatizer(name)
+    if callable(name):
+        return name
+    raise ValueError(
+        f"`name` must be None, a language code such as 'en', a spaCy pipeline or a callable; "
+        f"got {name!r}."
+    )
+
+
+def _identity(word):
+    return word
+
+
+def _simplemma_lemmatizer(language):
+    import simplemma
+
+    try:
+        simplemma.lemmatize("a", lang=language)
+    except ValueError as error:
+        raise ValueError(
+            f"simplemma has no lemmas for language {language!r}; use a language code such as "
+            "'en' or 'de', or None to leave words as they are."
+        ) from error
+
+    def lemmatizer(word):
+        lemma = simplemma.lemmatize(word, lang=language)
+        # simplemma writes names with a capital: "john" becomes "John".
+        return lemma.lower() if word.islower() else lemma
+
+    return lemmatizer
+
+
+def _spacy_lemmatizer(nlp):
+    @cache
+    def lemmatizer(word):
+        lemma = "".join(token.lemma_ or token.text for token in nlp(word))
+        return lemma.lower() if word.islower() else lemma
+
+    return lemmatizer

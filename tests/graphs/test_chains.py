@@ -1,0 +1,68 @@
+import math
+
+import numpy as np
+import pytest
+
+from keras_corefmem.graphs import antecedents, chain_ids
+
+RNG = np.random.default_rng(0)
+CASES = [RNG.integers(0, 6, shape) for shape in [(11,), (4, 30), (2, 3, 9), (1, 1), (2, 0)]]
+
+
+def loop_antecedents(row):
+    last, result = {}, []
+    for position, entity in enumerate(row.tolist(), start=1):
+        result.append(last.get(entity, 0) if entity else 0)
+        last[entity] = position
+    return result
+
+
+def loop_chain_ids(row):
+    row, numbers = row.tolist(), {}
+    repeated = [entity if entity and row.count(entity) > 1 else 0 for entity in row]
+    return [numbers.setdefault(entity, len(numbers) + 1) if entity else 0 for entity in repeated]
+
+
+@pytest.mark.parametrize("entities", CASES, ids=lambda case: str(case.shape))
+@pytest.mark.parametrize(
+    "function, loop", [(antecedents, loop_antecedents), (chain_ids, loop_chain_ids)]
+)
+def test_equals_a_loop_over_time(function, loop, entities):
+    result = function(entities)
+    assert result.shape == entities.shape
+    assert result.dtype == np.int32
+    rows = entities.reshape((math.prod(entities.shape[:-1]), entities.shape[-1]))
+    np.testing.assert_array_equal(
+        result.reshape(rows.shape), np.array([loop(row) for row in rows]).reshape(rows.shape)
+    )
+
+
+def test_antecedents_of_a_sentence():
+    # Mary took the milk . She left it , Mary did .
+    np.testing.assert_array_equal(
+        antecedents([1, 0, 0, 2, 0, 1, 0, 2, 0, 1, 0, 0]), [0, 0, 0, 0, 0, 1, 0, 4, 0, 6, 0, 0]
+    )
+
+
+def test_chains_are_numbered_by_first_appearance():
+    np.testing.assert_array_equal(chain_ids([9, 3, 7, 3, 0, 9, 5]), [1, 2, 0, 2, 0, 1, 0])
+
+
+def test_chains_beyond_the_maximum_are_dropped():
+    np.testing.assert_array_equal(chain_ids([9, 3, 3, 9, 4, 4], max_chains=2), [1, 2, 2, 1, 0, 0])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("function", [antecedents, chain_ids])
+def test_tensorflow_gives_the_same(function, dtype):
+    tf = pytest.importorskip("tensorflow")
+    tnp = tf.experimental.numpy
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None), dtype)])
+    def in_graph(entities):
+        return function(entities, xp=tnp)
+
+    for entities in (case.astype(dtype) for case in CASES if case.ndim == 2):
+        for result in (function(entities, xp=tnp), in_graph(entities)):
+            assert result.dtype == tf.int32
+            np.testing.assert_array_equal(np.asarray(result), function(entities))

@@ -1,0 +1,154 @@
+import numpy as np
+import pytest
+
+from keras_corefmem.graphs import (
+    TypedEdges,
+    antecedents,
+    check_antecedents,
+    check_sources,
+    inverse,
+    join,
+)
+
+CHAINS = np.array([1, 0, 2, 1, 2, 0, 1])
+# Two edges of one type into token 4, two successors of token 1, one edge from the right.
+GENERAL = TypedEdges(5, ((1, 4, "dep"), (2, 4, "dep"), (1, 3, "dep"), (5, 2, "dep"), (3, 4, "x")))
+
+
+def test_chains_become_edges():
+    edges = TypedEdges.from_chains(CHAINS)
+    assert edges.length == 7
+    assert edges.edges == ((1, 4, "coref"), (3, 5, "coref"), (4, 7, "coref"))
+    np.testing.assert_array_equal(edges.sources(["coref"])[:, 0, 0], antecedents(CHAINS))
+
+
+def test_inverse_type_names_each_other():
+    assert inverse("coref") == "coref^-1"
+    assert inverse(inverse("coref")) == "coref"
+
+
+def test_backward_dag_of_chains_has_inverse_types():
+    edges = TypedEdges.from_chains(CHAINS)
+    assert edges.forward_dag() == edges
+    assert edges.backward_dag().edges == (
+        (4, 1, "coref^-1"),
+        (5, 3, "coref^-1"),
+        (7, 4, "coref^-1"),
+    )
+
+
+def test_general_graph_is_read_once_in_each_direction():
+    forward, backward = GENERAL.forward_dag(), GENERAL.backward_dag()
+    assert forward.types == ("dep", "dep^-1", "x")
+    assert (2, 5, "dep^-1") in forward.edges
+    assert (5, 2, "dep") in backward.edges
+    assert all(source < target for source, target, _ in forward.edges)
+    assert all(source > target for source, target, _ in backward.edges)
+    assert len(forward.edges) == len(backward.edges) == len(GENERAL.edges)
+    assert {(t, s, inverse(e)) for s, t, e in forward.edges} == set(backward.edges)
+    assert backward.forward_dag() == forward
+
+
+def test_sources_list_the_nearest_first():
+    sources = GENERAL.forward_dag().sources(("dep", "dep^-1"))
+    assert sources.shape == (5, 2, 2)
+    assert sources.dtype == np.int32
+    expected = np.zeros((5, 2, 2))
+    expected[2, 0, 0] = 1
+    expected[3, 0] = 2, 1
+    expected[4, 1, 0] = 2
+    np.testing.assert_array_equal(sources, expected)
+
+
+def test_sources_can_be_limited_and_lack_a_type():
+    sources = GENERAL.forward_dag().sources(("dep", "ner"), max_sources=1)
+    np.testing.assert_array_equal(sources[..., 0], [[0, 0], [0, 0], [1, 0], [2, 0], [0, 0]])
+    assert TypedEdges(3).sources(("coref",)).shape == (3, 1, 1)
+    assert GENERAL.forward_dag().sources(("x",), max_sources=4).shape == (5, 1, 4)
+
+
+def test_edges_are_a_set():
+    assert TypedEdges(3, ((2, 3, "b"), (1, 2, "a"), (2, 3, "b"))).edges == (
+        (1, 2, "a"),
+        (2, 3, "b"),
+    )
+
+
+@pytest.mark.parametrize(
+    "edge, message",
+    [((0, 1, "x"), "at most 3"), ((1, 4, "x"), "at most 3"), ((2, 2, "x"), "is a loop")],
+)
+def test_impossible_edges_are_refused(edge, message):
+    with pytest.raises(ValueError, match=message):
+        TypedEdges(3, (edge,))
+
+
+PASSAGE, QUESTION = np.array([1, 0, 2, 1]), np.array([0, 2, 1])
+
+
+@pytest.mark.parametrize("order, offsets", [((0, 1), [0, 4]), ((1, 0), [3, 0])])
+def test_join_links_chains_across_the_border(order, offsets):
+    sequences = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
+    joined, found = join(sequences, order, entities=[PASSAGE, QUESTION])
+    assert found == offsets
+    whole = np.concatenate([(PASSAGE, QUESTION)[i] for i in order])
+    np.testing.assert_array_equal(joined.sources(["coref"])[:, 0, 0], antecedents(whole))
+    assert joined == TypedEdges.from_chains(whole)
+
+
+def test_join_without_entities_only_shifts():
+    joined, offsets = join([GENERAL, TypedEdges(2, ((2, 1, "y"),))], (1, 0))
+    assert joined.length == 7
+    assert offsets == [2, 0]
+    assert set(joined.edges) == {(2, 1, "y")} | {(s + 2, t + 2, e) for s, t, e in GENERAL.edges}
+
+
+def test_random_order_is_seeded():
+    sequences = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
+    results = [join(sequences, "random", seed=seed) for seed in range(20)]
+    assert results == [join(sequences, "random", seed=seed) for seed in range(20)]
+    assert {tuple(offsets) for _, offsets in results} == {(0, 4), (3, 0)}
+
+
+@pytest.mark.parametrize("order", [(0,), (0, 0), (1, 2), "reversed"])
+def test_join_refuses_an_order_that_is_none(order):
+    with pytest.raises(ValueError, match="`order` must be 'random' or an order"):
+        join([TypedEdges(1), TypedEdges(1)], order)
+
+
+def test_join_refuses_entities_of_another_length():
+    with pytest.raises(ValueError, match=r"expected lengths \[4, 3\], got \[3, 4\]"):
+        join([TypedEdges(4), TypedEdges(3)], (0, 1), entities=[QUESTION, PASSAGE])
+
+
+def test_checks_pass_what_the_package_makes():
+    check_antecedents(antecedents(CHAINS))
+    check_antecedents(antecedents(np.tile(CHAINS, (3, 1))))
+    sources = GENERAL.forward_dag().sources(("dep", "x"))
+    check_sources(sources)
+    check_sources(sources[None])
+
+
+@pytest.mark.parametrize(
+    "found, message",
+    [
+        (4, "Antecedent 4 of example 1 at position 3 points forward"),
+        (3, "Antecedent 3 of example 1 at position 3 points to the token itself"),
+        (9, "Antecedent 9 of example 1 at position 3 is out of range"),
+        (-1, "Antecedent -1 of example 1 at position 3 is out of range"),
+    ],
+)
+def test_wrong_antecedents_are_named(found, message):
+    array = np.zeros((2, 5), "int32")
+    array[1, 2] = found
+    with pytest.raises(ValueError, match=message):
+        check_antecedents(array)
+
+
+def test_wrong_sources_are_named():
+    array = np.zeros((2, 5, 3, 2), "int32")
+    array[1, 1, 2, 1] = 5
+    with pytest.raises(ValueError, match="Source 5 of example 1 at position 2 points forward"):
+        check_sources(array)
+    with pytest.raises(ValueError, match="Source 5 of example 0 at position 2 points forward"):
+        check_sources(array[1])

@@ -1,0 +1,45 @@
+import pytest
+
+from keras_corefmem.graphs import get_lemmatizer
+
+
+@pytest.mark.parametrize("name", [None, "none"])
+def test_none_leaves_words_as_they_are(name):
+    assert get_lemmatizer(name)("wolves") == "wolves"
+
+
+@pytest.mark.parametrize(
+    "word, lemma",
+    [
+        ("mice", "mouse"),
+        ("wolves", "wolf"),
+        ("cats", "cat"),
+        ("sheep", "sheep"),
+        ("gertrude", "gertrude"),
+        ("john", "john"),
+        ("John", "John"),
+        (".", "."),
+    ],
+)
+def test_english_lemmas(word, lemma):
+    assert get_lemmatizer("en")(word) == lemma
+
+
+def test_callable_is_taken_as_it_is():
+    assert get_lemmatizer(lambda word: word[:2])("wolves") == "wo"
+
+
+def test_blank_spacy_pipeline_keeps_words():
+    spacy = pytest.importorskip("spacy")
+    assert get_lemmatizer(spacy.blank("en"))("wolves") == "wolves"
+
+
+def test_spacy_pipeline_gives_its_lemmas(ud_pipeline):
+    lemmatizer = get_lemmatizer(ud_pipeline)
+    assert [lemmatizer(word) for word in ("mice", "wolves", "sheep")] == ["mouse", "wolf", "sheep"]
+
+
+@pytest.mark.parametrize("name, message", [("xx", "language 'xx'"), (3, "got 3")])
+def test_unknown_names_are_refused(name, message):
+    with pytest.raises(ValueError, match=message):
+        get_lemmatizer(name)
