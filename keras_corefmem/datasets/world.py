@@ -1,0 +1,195 @@
+"""A small world in which people walk about, carry objects, and every deed is told."""
+
+import dataclasses
+
+PLACES = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
+OBJECTS = ("apple", "football", "milk")
+PRONOUNS = {
+    "Mary": "she",
+    "Sandra": "she",
+    "Daniel": "he",
+    "John": "he",
+    "Bill": "he",
+    "Fred": "he",
+    "Jeff": "he",
+}
+MOVED = ("went", "went back", "moved", "journeyed", "travelled")
+GOT = ("got", "took", "grabbed", "picked up")
+DROPPED = ("dropped", "left", "discarded", "put down")
+GAVE = ("gave", "handed", "passed")
+OPENINGS = ("Then", "After that", "Afterwards", "Following that")
+
+_TELL_THERE = 0.2
+
+
+@dataclasses.dataclass(frozen=True)
+class Visit:
+    """A person's stay: the place, and the numbers of the sentences that tell it."""
+
+    place: str
+    facts: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Handling:
+    """How an object came to be where it is: the sentence, the person, and where a drop left it."""
+
+    fact: int
+    person: str
+    dropped_at: Visit | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Gift:
+    """Who gave what to whom, and the number of the sentence that tells it."""
+
+    giver: str
+    object: str
+    receiver: str
+    fact: int
+
+
+class World:
+    """The state of the world, and what its sentences let a reader know of it.
+
+    Where people and objects start is true but untold: `places` and `holders` are the truth that
+    actions depend on, the other attributes hold only what was told.
+
+    Args:
+        random: A `random.Random`.
+        people: Tuple of names, keys of `PRONOUNS`.
+
+    Attributes:
+        sentences: List of strings, the story so far.
+        places: Dict from person or object to place.
+        holders: Dict from object to the person who carries it.
+        visits: Dict from person to the list of `Visit`s told.
+        handlings: Dict from object to its last `Handling`.
+        journeys: Dict from object to (fact of its getting, `Visit` before, `Visit` after): the
+            last time that somebody carried it from one told place to another.
+        handled: Dict from person to a dict from object to the numbers of the sentences in which
+            the person gained or lost it.
+        gifts: List of `Gift`.
+    """
+
+    def __init__(self, random, people):
+        self.random = random
+        self.people = people
+        self.sentences = []
+        self.places = {name: random.choice(PLACES) for name in (*people, *OBJECTS)}
+        self.holders = {}
+        self.visits = {}
+        self.handlings = {}
+        self.journeys = {}
+        self.handled = {}
+        self.gifts = []
+
+    def carried_by(self, person):
+        """Returns the list of objects that a person carries, first touched first."""
+        touched = self.handled.get(person, ())
+        return [thing for thing in touched if self.holders.get(thing) == person]
+
+    def object_place(self, thing):
+        """Returns (place, facts) of an object as told, or None where no sentence tells it."""
+        handling = self.handlings.get(thing)
+        if handling is None:
+            return None
+        visit = handling.dropped_at
+        if thing in self.holders:
+            visit = self._last_visit(handling.person)
+        return visit and (visit.place, (handling.fact, *visit.facts))
+
+    def act(self, weights):
+        """Lets somebody do something at random.
+
+        Args:
+            weights: Dict from the name of an action (`"move"`, `"get"`, `"drop"`, `"give"`) to
+                its weight among the actions that are possible now.
+        """
+        possible = {action: getattr(self, f"_possible_{action}s")() for action in weights}
+        actions = [action for action in weights if possible[action]]
+        chosen = self.random.choices(actions, [weights[action] for action in actions])[0]
+        getattr(self, chosen)(*self.random.choice(possible[chosen]))
+
+    def move(self, people, place=None, subject=None, facts=()):
+        """Lets people walk to a place.
+
+        Args:
+            people: Tuple of names.
+            place: Where to; by default at random, where none of them is.
+            subject: Who the sentence says they are, by default their names.
+            facts: Numbers of earlier sentences that tell who the subject is.
+        """
+        left = {self.places[person] for person in people}
+        place = place or self.random.choice([other for other in PLACES if other not in left])
+        verb = self.random.choice(MOVED)
+        fact = self._tell(f"{subject or ' and '.join(people)} {verb} to the {place}.")
+        for person in people:
+            before, after = self._last_visit(person), Visit(place, (*facts, fact))
+            self.places[person] = place
+            self.visits.setdefault(person, []).append(after)
+            for thing in self.carried_by(person):
+                self.places[thing] = place
+                self.journeys[thing] = before and (self.handlings[thing].fact, before, after)
+
+    def get(self, person, thing):
+        """Lets a person pick up an object that lies where the person is."""
+        fact = self._tell(f"{person} {self.random.choice(GOT)} the {thing} there.")
+        self.holders[thing] = person
+        self._handle(thing, Handling(fact, person), person)
+
+    def drop(self, person, thing):
+        """Lets a person drop an object that the person carries."""
+        there = " there" if self.random.random() < _TELL_THERE else ""
+        fact = self._tell(f"{person} {self.random.choice(DROPPED)} the {thing}{there}.")
+        del self.holders[thing]
+        self._handle(thing, Handling(fact, person, self._last_visit(person)), person)
+
+    def give(self, giver, thing, receiver):
+        """Lets a person hand an object to somebody at the same place."""
+        fact = self._tell(f"{giver} {self.random.choice(GAVE)} the {thing} to {receiver}.")
+        self.holders[thing] = receiver
+        self._handle(thing, Handling(fact, receiver), giver, receiver)
+        self.gifts.append(Gift(giver, thing, receiver, fact))
+
+    def _tell(self, sentence):
+        """Adds a sentence to the story and returns its number."""
+        self.sentences.append(sentence)
+        return len(self.sentences)
+
+    def _last_visit(self, person):
+        """Returns where a person is as told, or None."""
+        return self.visits[person][-1] if person in self.visits else None
+
+    def _handle(self, thing, handling, *people):
+        """Records that an object changed hands."""
+        self.handlings[thing] = handling
+        for person in people:
+            self.handled.setdefault(person, {}).setdefault(thing, []).append(handling.fact)
+
+    def _possible_moves(self):
+        return [
+            ((person,), place)
+            for person in self.people
+            for place in PLACES
+            if place != self.places[person]
+        ]
+
+    def _possible_gets(self):
+        return [
+            (person, thing)
+            for thing in OBJECTS
+            for person in self.people
+            if thing not in self.holders and self.places[person] == self.places[thing]
+        ]
+
+    def _possible_drops(self):
+        return [(person, thing) for thing, person in self.holders.items()]
+
+    def _possible_gives(self):
+        return [
+            (giver, thing, receiver)
+            for thing, giver in self.holders.items()
+            for receiver in self.people
+            if receiver != giver and self.places[receiver] == self.places[giver]
+        ]

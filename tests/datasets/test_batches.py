@@ -1,0 +1,151 @@
+import itertools
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import simulator
+from keras_corefmem.datasets.batches import Batches, length_buckets, pad
+from keras_corefmem.datasets.preprocessor import Preprocessor
+from zoo import GatedAttentionReader
+
+ENTITIES = ("mary", "sandra", "daniel", "john", "kitchen", "garden", "apple", "football", "milk")
+NAMES = ("passage", "question", "passage_antecedents", "candidates")
+
+
+@pytest.fixture(scope="module")
+def preprocessor():
+    return Preprocessor.fit(simulator.simulate(2, 60), ENTITIES)
+
+
+@pytest.fixture(scope="module")
+def encoded(preprocessor):
+    return [preprocessor.encode(example) for example in simulator.simulate(2, 43, seed=1)]
+
+
+def padded_size(lengths, buckets):
+    return sum(min(b for b in buckets if b >= length) for length in lengths)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_length_buckets_pad_least(count):
+    random = np.random.default_rng(count)
+    for _ in range(20):
+        lengths = random.integers(1, 60, random.integers(1, 12))
+        options = sorted({-(-int(length) // 8) * 8 for length in lengths})
+        choices = [
+            (*some, options[-1])
+            for n in range(count)
+            for some in itertools.combinations(options[:-1], n)
+        ]
+        found = length_buckets(lengths, count, waste=0.0)
+        assert found == sorted(found) and len(found) <= count
+        assert padded_size(lengths, found) == min(padded_size(lengths, b) for b in choices)
+
+
+def test_length_buckets_are_no_more_than_the_waste_asks_for():
+    lengths = [8] * 50 + [16] * 50
+    assert length_buckets(lengths, waste=0.4) == [16]
+    assert length_buckets(lengths, waste=0.3) == [8, 16]
+
+
+def test_padding_goes_behind():
+    assert pad([np.array([1, 2]), ()], 3).tolist() == [[1, 2, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_an_epoch_has_every_example_once(encoded, preprocessor, shuffle):
+    batches = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=shuffle)
+    for _ in range(3):
+        rows, shapes = [], set()
+        for n in range(len(batches)):
+            features, answers, weights = batches[n]
+            shapes.add(features["passage"].shape)
+            assert set(features) == set(NAMES)
+            assert not features["passage"][weights == 0].any()
+            assert not answers[weights == 0].any()
+            for passage, question, answer in zip(
+                features["passage"][weights == 1],
+                features["question"][weights == 1],
+                answers[weights == 1],
+                strict=True,
+            ):
+                rows.append((*passage[passage > 0], -1, *question[question > 0], -1, answer))
+        assert sorted(rows) == sorted((*e.passage, -1, *e.question, -1, e.answer) for e in encoded)
+        assert {shape[0] for shape in shapes} == {8}
+        assert len(batches) == -(-len(encoded) // 8)
+        assert {shape[1] for shape in shapes} <= set(batches.buckets)
+        assert len(batches.buckets) <= 6
+        batches.on_epoch_end()
+
+
+def test_order_says_which_example_a_row_is(encoded, preprocessor):
+    batches = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=True)
+    answers = np.concatenate([batches[n][1][batches[n][2] > 0] for n in range(len(batches))])
+    assert answers.tolist() == [encoded[i].answer for i in batches.order]
+
+
+def test_the_seed_and_the_epoch_decide_the_order(encoded, preprocessor):
+    def orders(seed, epochs=3):
+        batches = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=True, seed=seed)
+        found = []
+        for _ in range(epochs):
+            found.append(batches.order.tolist())
+            batches.on_epoch_end()
+        return found
+
+    first = orders(0)
+    assert first == orders(0)
+    assert first[0] != first[1] != first[2]
+    assert first[0] != orders(1)[0]
+    resumed = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=True)
+    resumed.start_epoch(2)
+    assert resumed.order.tolist() == first[2]
+
+
+def test_first_two_batches_differ_in_length(encoded, preprocessor):
+    batches = Batches(encoded, preprocessor, NAMES, batch_size=4, shuffle=True)
+    assert len(batches.buckets) > 1
+    for epoch in range(20):
+        batches.start_epoch(epoch)
+        assert batches[0][0]["passage"].shape != batches[1][0]["passage"].shape
+
+
+def test_what_does_not_fit_is_refused(encoded, preprocessor):
+    with pytest.raises(ValueError, match="no examples"):
+        Batches([], preprocessor, NAMES)
+    with pytest.raises(ValueError, match="does not fit into buckets \\[8\\]"):
+        Batches(encoded, preprocessor, NAMES, buckets=[8])
+    with pytest.raises(ValueError, match="question_length 2"):
+        Batches(encoded, preprocessor, NAMES, question_length=2)
+
+
+def test_predictions_do_not_depend_on_the_company(encoded, preprocessor):
+    keras.utils.set_random_seed(0)
+    model = GatedAttentionReader(
+        len(preprocessor.vocabulary),
+        len(preprocessor.answers),
+        layers=2,
+        units=8,
+        embedding_dim=8,
+        preprocessor=preprocessor,
+    )
+    model.compile(jit_compile=False)
+    # Larger weights, so that answers differ.
+    model.set_weights([3 * weight for weight in model.get_weights()])
+
+    def logits(**kwargs):
+        batches = Batches(encoded, preprocessor, model.features, **kwargs)
+        rows = [
+            model.predict_on_batch(features)[weights > 0]
+            for features, _, weights in (batches[n] for n in range(len(batches)))
+        ]
+        return np.concatenate(rows)[np.argsort(batches.order)]
+
+    longest = max(len(example.passage) for example in encoded)
+    alone = logits(batch_size=1)
+    together = logits(batch_size=16, buckets=[longest + 9], question_length=13)
+    shuffled = logits(batch_size=8, shuffle=True, seed=3)
+    assert np.ptp(alone[:, 1:], axis=0).min() > 1
+    np.testing.assert_allclose(together, alone, atol=1e-3)
+    np.testing.assert_allclose(shuffled, alone, atol=1e-3)

@@ -1,0 +1,55 @@
+import dataclasses
+
+import pytest
+
+from keras_corefmem.datasets import Example, stories
+
+MARY = "Mary went to the office."
+JOHN = "John went to the garden."
+
+
+def test_passage_joins_the_sentences():
+    assert Example((MARY, JOHN), "Where is Mary?", "office").passage == f"{MARY} {JOHN}"
+
+
+def test_lists_become_tuples_and_examples_are_hashable():
+    example = Example([MARY], "Where is Mary?", "office", [1])
+    assert example == Example((MARY,), "Where is Mary?", "office", (1,))
+    assert len({example, dataclasses.replace(example)}) == 1
+
+
+def test_source_does_not_enter_comparisons():
+    example = Example((MARY,), "Where is Mary?", "office", (1,), "a.txt:2")
+    assert example == dataclasses.replace(example, source="b.txt:7")
+    assert example != dataclasses.replace(example, answer="garden")
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"sentences": ()}, "a.txt:2: the passage is empty"),
+        ({"sentences": (MARY, " ")}, "a.txt:2: sentence 2 of the passage is empty"),
+        ({"sentences": MARY}, "a.txt:2: `sentences` is one string"),
+        ({"question": ""}, "a.txt:2: the question is empty"),
+        ({"answer": " "}, "a.txt:2: the answer is empty"),
+        ({"supporting_facts": (1, 2)}, r"a.txt:2: supporting fact 2 .* 1\.\.1"),
+        ({"supporting_facts": (0,)}, "supporting fact 0 is no sentence"),
+    ],
+)
+def test_bad_examples_are_refused(changes, message):
+    values = {"sentences": (MARY,), "question": "Where is Mary?", "answer": "office"}
+    with pytest.raises(ValueError, match=message):
+        Example(**{**values, **changes}, source="a.txt:2")
+
+
+def test_stories_group_examples_that_extend_each_other():
+    first = Example((MARY,), "Where is Mary?", "office")
+    again = Example((MARY,), "Is Mary in the office?", "yes")
+    longer = Example((MARY, JOHN), "Where is John?", "garden")
+    other = Example((JOHN, MARY), "Where is John?", "garden")
+    assert stories([first, again, longer, other, first]) == [
+        [first, again, longer],
+        [other],
+        [first],
+    ]
+    assert stories([]) == []
