@@ -1,0 +1,63 @@
+"""The pointer-sum output of a reader."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class AttentionSum(keras.layers.Layer):
+    """Sums the attention over all mentions of each candidate.
+
+    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens that mention a candidate. The result is
+    `log P` up to a constant, float32, for a loss or a softmax on logits; a candidate without a
+    mention gets a logit of 100 below the best.
+
+    Args:
+        num_candidates: number of columns where `candidates` holds numbers; column 0, no candidate,
+            is never mentioned.
+
+    Call arguments:
+        document: `(batch, time, width)`.
+        query: `(batch, width)`.
+        candidates: int32 `(batch, time)`, the number of the candidate that a token mentions, 0 =
+            none; or a mask `(batch, time, candidates)` where a token may belong to several.
+
+    Returns:
+        Logits `(batch, candidates)`.
+
+    Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
+    """
+
+    def __init__(self, num_candidates=None, **kwargs):
+        super().__init__(**kwargs)
+        self.num_candidates = num_candidates
+
+    def build(self, document_shape, query_shape, candidates_shape):
+        if len(candidates_shape) == 2 and self.num_candidates is None:
+            raise ValueError("num_candidates is needed where candidates holds numbers, not a mask.")
+
+    def call(self, document, query, candidates):
+        scores = ops.einsum("btd,bd->bt", document, query)
+        scores = ops.cast(scores, "float32")[:, :, None]
+        if len(candidates.shape) == 2:
+            numbers = ops.arange(self.num_candidates, dtype=candidates.dtype)
+            candidates = ops.logical_and(ops.equal(candidates[:, :, None], numbers), numbers > 0)
+        candidates = ops.cast(candidates, "bool")
+        scores = ops.where(candidates, scores, -1e9)
+        logits = ops.logsumexp(scores, axis=1)
+        best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True))
+        return ops.where(ops.any(candidates, axis=1), logits - best, -100.0)
+
+    def compute_output_shape(self, document_shape, query_shape, candidates_shape):
+        count = candidates_shape[2] if len(candidates_shape) == 3 else self.num_candidates
+        return (document_shape[0], count)
+
+    def compute_output_spec(self, document, query, candidates):
+        shape = self.compute_output_shape(document.shape, query.shape, candidates.shape)
+        return keras.KerasTensor(shape, dtype="float32")
+
+    def compute_mask(self, document, previous_mask):
+        return None
+
+    def get_config(self):
+        return {**super().get_config(), "num_candidates": self.num_candidates}

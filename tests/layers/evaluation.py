@@ -1,0 +1,73 @@
+"""Values and gradients of layers, the same way on every backend."""
+
+import keras
+from keras import ops
+
+
+def compiled(function):
+    """The function over arrays as one graph, with NumPy results."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        graph = tf.function(function, autograph=False)
+    else:
+        import jax
+
+        graph = jax.jit(function)
+
+    def call(*arrays):
+        return keras.tree.map_structure(
+            ops.convert_to_numpy, graph(*map(ops.convert_to_tensor, arrays))
+        )
+
+    return call
+
+
+def value_and_gradients(function, arrays, upstream=None):
+    """`function(*arrays)` and the gradients of `sum(upstream · function(*arrays))`.
+
+    Without `upstream`, the gradient of the sum of the outputs.
+    """
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        def run(*tensors):
+            with tf.GradientTape() as tape:
+                tape.watch(tensors)
+                value = function(*tensors)
+                total = _project(value, upstream)
+            return value, tape.gradient(total, tensors, unconnected_gradients="zero")
+    else:
+        import jax
+
+        def run(*tensors):
+            def total(*tensors):
+                value = function(*tensors)
+                return _project(value, upstream), value
+
+            every = tuple(range(len(tensors)))
+            gradients, value = jax.grad(total, argnums=every, has_aux=True)(*tensors)
+            return value, gradients
+
+    return compiled(run)(*arrays)
+
+
+def _project(value, upstream):
+    value = ops.cast(value, "float32")
+    return ops.sum(value if upstream is None else value * upstream)
+
+
+def random_weights(layer, rng, scale=0.4):
+    """New float32 weights for a built layer, so that no bias is zero."""
+    return [rng.normal(0, scale, w.shape).astype("float32") for w in layer.trainable_variables]
+
+
+def stateless(layer, weights, *args, **kwargs):
+    """The layer's output with these trainable weights."""
+    frozen = layer.non_trainable_variables
+    return layer.stateless_call(list(weights), list(frozen), *args, **kwargs)[0]
+
+
+def evaluate(layer, *args, **kwargs):
+    """The output of a built layer for arrays; keywords stay as they are."""
+    return compiled(lambda *tensors: layer(*tensors, **kwargs))(*args)

@@ -1,0 +1,157 @@
+"""What every layer promises, over one list of layers."""
+
+import functools
+import json
+from collections import namedtuple
+
+import keras
+import numpy as np
+import pytest
+from conformance_cases import CASES, RECURRENT
+from evaluation import compiled, evaluate, random_weights, value_and_gradients
+
+BATCH, TIME, EXTRA = 3, 5, 3
+Reference = namedtuple("Reference", "layer run output model")
+every_layer = pytest.mark.parametrize("case", CASES, ids=str)
+every_recurrent_layer = pytest.mark.parametrize("case", RECURRENT, ids=str)
+
+
+def arrays_of(case, seed=0, time=TIME):
+    return case.arrays(np.random.default_rng(seed), BATCH, time)
+
+
+def make_layer(case, **options):
+    """A built layer; one with a single direction has the first weights of one with two."""
+    layer = case.make(**options)
+    layer.build(*(array.shape for array in arrays_of(case)))
+    layer.set_weights(random_weights(layer, np.random.default_rng(7)))
+    return layer
+
+
+def make_model(case, layer, head=None):
+    """A functional model with free batch and time that masks all-zero tokens."""
+    inputs = [
+        keras.Input((None, *array.shape[2:]) if timed else array.shape[1:], dtype=array.dtype.name)
+        for array, timed in zip(arrays_of(case), case.timed, strict=True)
+    ]
+    tensors = list(inputs)
+    if case.masked is not None:
+        tensors[case.masked] = keras.layers.Masking()(tensors[case.masked])
+    outputs = layer(*tensors)
+    return keras.Model(inputs, outputs if head is None else head(outputs))
+
+
+@functools.cache
+def reference(case):
+    """A layer, in both directions if it has two, compiled, and what it gives."""
+    layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
+    run = compiled(layer)
+    return Reference(layer, run, run(*arrays_of(case)), make_model(case, layer))
+
+
+def lengthened(case):
+    """The inputs with masked tokens at the end of what the mask covers, and the mask.
+
+    Integers at masked tokens are 0, floats are anything.
+    """
+    arrays = arrays_of(case)
+    others = arrays_of(case, seed=1, time=TIME + EXTRA)
+    for n, timed in enumerate(case.timed):
+        if timed and (case.recurrent or case.masked in (n, None)):
+            array, other = arrays[n], others[n]
+            other[:, array.shape[1] :] *= other.dtype.kind == "f"
+            other[:, : array.shape[1]] = array
+            arrays[n] = other
+    mask = np.ones(arrays[case.masked or 0].shape[:2], bool)
+    mask[:, -EXTRA:] = False
+    return arrays, mask
+
+
+@every_layer
+def test_eager_equals_compiled_and_has_the_inferred_shape(case):
+    expected, arrays = reference(case).output, arrays_of(case)
+    layer = make_layer(case)
+    output = keras.ops.convert_to_numpy(layer(*arrays))
+    assert output.shape == layer.compute_output_shape(*(array.shape for array in arrays))
+    assert np.all(np.isfinite(output))
+    # The second half is the other direction's.
+    np.testing.assert_allclose(output, expected[..., : output.shape[-1]], atol=1e-6)
+
+
+@every_layer
+def test_training_with_jit_compile_lowers_the_loss(case):
+    layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
+    model = make_model(case, layer, lambda outputs: keras.layers.Dense(1)(keras.ops.tanh(outputs)))
+    model.compile(keras.optimizers.SGD(0.02), "mse", jit_compile=True)
+    target = np.ones((*reference(case).output.shape[:-1], 1), "float32")
+    arrays = arrays_of(case)
+    losses = model.fit(arrays, target, batch_size=BATCH, epochs=4, verbose=0).history["loss"]
+    assert np.all(np.isfinite(losses)) and losses[-1] < losses[0]
+
+
+@every_layer
+def test_a_saved_model_predicts_the_same(case, tmp_path):
+    model, arrays = reference(case).model, arrays_of(case)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    output = model.predict_on_batch(arrays)
+    np.testing.assert_array_equal(loaded.predict_on_batch(arrays), output)
+    np.testing.assert_allclose(output, reference(case).output, atol=1e-6)
+
+
+@every_layer
+def test_masked_tokens_change_nothing_for_any_batch_and_time(case):
+    expected, model = reference(case).output, reference(case).model
+    arrays, mask = lengthened(case)
+    if case.masked is not None:
+        arrays[case.masked][~mask] = 0
+    output = model.predict_on_batch([array[1:] for array in arrays])
+    if output.ndim > 2:
+        output = output[:, :TIME]
+    np.testing.assert_allclose(output, expected[1:], atol=1e-6)
+
+
+@every_recurrent_layer
+def test_directions_are_independent(case):
+    layer, run, expected, _ = reference(case)
+    units, arrays = layer.output_units // 2, arrays_of(case)
+    arrays[0][:, -1] += 1
+    changed = np.any(np.abs(run(*arrays) - expected) > 1e-6, axis=0)
+    assert not np.any(changed[:-1, :units]) and np.any(changed[-1, :units])
+    assert np.all(np.any(changed[:, units:], axis=-1))
+
+
+@every_recurrent_layer
+def test_the_last_state_of_each_direction(case):
+    layer, _, expected, _ = reference(case)
+    last = make_layer(case, bidirectional=True, return_sequences=False)
+    arrays, mask = lengthened(case)
+    units = layer.output_units // 2
+    ends = np.concatenate([expected[:, -1, :units], expected[:, 0, units:]], axis=-1)
+    output = evaluate(last, *arrays, mask=mask)
+    assert output.shape == last.compute_output_shape(*(array.shape for array in arrays))
+    np.testing.assert_allclose(output, ends, atol=1e-6)
+
+
+@every_layer
+def test_config_round_trip(case):
+    options = {"bidirectional": True, "return_sequences": False} if case.recurrent else {}
+    layer = case.make(**options, name="layer", dtype="mixed_bfloat16")
+    config = json.loads(json.dumps(keras.saving.serialize_keras_object(layer)))
+    copy = keras.saving.deserialize_keras_object(config)
+    assert type(copy) is type(layer)
+    assert copy.get_config() == layer.get_config()
+    for name, value in options.items():
+        assert getattr(copy, name) == value
+
+
+@pytest.mark.parametrize(("policy", "tolerance"), [("bfloat16", 0.1), ("float16", 0.01)])
+@every_layer
+def test_mixed_precision_stays_close(case, policy, tolerance):
+    layer, arrays = make_layer(case, dtype=f"mixed_{policy}"), arrays_of(case)
+    output, (gradient,) = value_and_gradients(lambda x: layer(x, *arrays[1:]), arrays[:1])
+    assert output.dtype.name == (case.output_dtype or policy)
+    expected = reference(case).output[..., : output.shape[-1]]
+    error = np.abs(output.astype("float32") - expected)
+    assert np.max(error) < tolerance * np.max(np.abs(expected))
+    assert np.all(np.isfinite(gradient)) and np.any(gradient != 0)
