@@ -67,7 +67,7 @@ class CorefGRUCell(GraphCell):
         if reverse:
             # Whoever reads an edge weighs it: backward, that is the antecedent.
             reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
-            reads = edges.first[:, 0] > 0
+            reads = edges.links[:, 0, 0] > 0
         else:
             reader, reads = share, antecedents > 0
         return {

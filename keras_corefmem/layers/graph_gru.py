@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from keras import ops
 
+from keras_corefmem.layers.edge_walks import Pull, Push, gather, put, zeros
 from keras_corefmem.layers.gates import GATES
 
 
@@ -66,30 +67,11 @@ class Recurrence:
         return ops.concatenate([gradient / count] * len(self.reads), axis=-1)
 
 
-def put(buffer, t, value):
-    return ops.slice_update(buffer, (t, 0, 0), ops.expand_dims(value, 0))
-
-
-def gather(buffer, rows):
-    """Rows of a `(rows, batch, width)` buffer by flat row number: `rows.shape + (width,)`."""
-    width = buffer.shape[-1]
-    flat = ops.reshape(buffer, (-1, width))
-    return ops.reshape(ops.take(flat, ops.reshape(rows, (-1,)), axis=0), (*ops.shape(rows), width))
-
-
-def flat_rows(numbers):
-    """Rows `(..., batch)` of a `(rows, batch, width)` buffer by number, after flattening it."""
-    batch = ops.shape(numbers)[-1]
-    return numbers * batch + ops.arange(batch, dtype="int32")
-
-
 class Sweep:
     """One direction of the recurrence.
 
-    The ascending sweep pulls: it gathers the states of its sources from the history. The descending
-    sweep reads every edge the other way and pushes: a token adds its state to the running sum of
-    each of its edges, and a source gathers the sum at its first edge. Each gradient uses the other
-    form.
+    The ascending sweep pulls the states of its sources. The descending sweep reads every edge the
+    other way and pushes its states to them. Each gradient walks back in the other form.
     """
 
     def __init__(self, recurrence, reverse, edges, mask, floats):
@@ -98,53 +80,21 @@ class Sweep:
         self.sequential, self.weights, self.mix = map(floats.get, ("sequential", "weights", "mix"))
         self.transposed = ops.transpose(self.kernel)
         self.time, self.batch = ops.shape(self.x)[0], ops.shape(self.x)[1]
-        self.types = len(recurrence.reads) - 1
-        self.edges = edges.sources.shape[2] if self.types else 0
-        if self.types:
-            self.sources, self.first, self.siblings = map(flat_rows, edges[:3])
+        self.slices, self.offsets = recurrence.reads[1:], recurrence.offsets[1:]
+        if self.slices:
+            self.pull = Pull(edges, self.weights)
+            self.push = Push(edges, self.weights, [stop - start for start, stop in self.slices])
             self.count = edges.count
         self.keeps_previous = recurrence.carry != "gathered" or mask is not None
         weighted = self.sequential is not None or self.weights is not None
-        self.keeps_gathered = weighted or (reverse and self.types > 0)
+        self.keeps_gathered = weighted or (reverse and bool(self.slices))
 
     def incoming(self, t):
         # Learned weights already sum to one over the incoming edges.
         return self.count[t] if self.weights is None and self.spec.shared else 1.0
 
-    def zeros(self, rows, width):
-        return ops.zeros((rows, self.batch, width), dtype="float32")
-
-    def read(self, buffer, slices, t):
-        """Weighted sum, by edge type, of the rows that the edges of token `t` point to."""
-        parts = []
-        for e, (start, stop) in enumerate(slices[1:]):
-            values = [
-                self.weigh(gather(buffer, self.sources[t, e, k])[..., start:stop], t, e, k)
-                for k in range(self.edges)
-            ]
-            parts.append(sum(values))
-        return parts
-
-    def weigh(self, value, t, e, k):
-        return value if self.weights is None else self.weights[t, e, k][..., None] * value
-
-    def new_sums(self):
-        rows = self.time * self.edges + 1
-        return [self.zeros(rows, stop - start) for start, stop in self.spec.reads[1:]]
-
-    def push(self, sums, parts, t):
-        """Adds the parts of token `t` to the running sum of each of its edges."""
-        sums = list(sums)
-        for e, part in enumerate(parts):
-            # Last edge first: an earlier edge of the same token may have a later one as its
-            # sibling.
-            for k in reversed(range(self.edges)):
-                value = self.weigh(part, t, e, k) + gather(sums[e], self.siblings[t, e, k])
-                sums[e] = put(sums[e], t * self.edges + k + 1, value)
-        return sums
-
-    def collect(self, sums, t):
-        return [gather(total, self.first[t, e]) for e, total in enumerate(sums)]
+    def zeros(self, *shape):
+        return zeros(*shape[:-1], self.batch, shape[-1])
 
     def combine(self, previous, reads, t):
         """The gathered state and the carry."""
@@ -161,25 +111,28 @@ class Sweep:
         return gathered, carry
 
     def begin(self):
-        sums = self.new_sums() if self.reverse else []
-        start = -1 if self.reverse else 0
-        units = self.spec.units
-        return [self.zeros(1, units)[0], self.x[start], self.zeros(self.time + 1, units), *sums]
+        units, start = self.spec.units, -1 if self.reverse else 0
+        state = [self.zeros(units), self.x[start], self.zeros(self.time + 1, units)]
+        return state + (self.push.begin() if self.reverse and self.slices else [])
 
     def step(self, i, state):
         previous, x, history, *sums = state
-        t = self.time - 1 - i if self.reverse else i
-        ahead = ops.maximum(t - 1, 0) if self.reverse else ops.minimum(t + 1, self.time - 1)
-        reads = self.collect(sums, t) if self.reverse else self.read(history, self.spec.reads, t)
+        if self.reverse:
+            t = self.time - 1 - i
+            ahead = ops.maximum(t - 1, 0)
+            reads = self.push.read(sums) if sums else []
+        else:
+            t, ahead = i, ops.minimum(i + 1, self.time - 1)
+            reads = self.pull.read(history, self.slices, t) if self.slices else []
         gathered, carry = self.combine(previous, reads, t)
         h = GATES[self.spec.gates][0](x, ops.matmul(gathered, self.kernel), carry)
         if self.mask is not None:
             h = previous + self.mask[t] * (h - previous)
-        if self.reverse:
-            sums = self.push(sums, [h[..., a:b] for a, b in self.spec.reads[1:]], t)
+        if sums:
+            sums = self.push.push(sums, [h[..., a:b] for a, b in self.slices], t)
         # The next input rides in the loop state: XLA would fuse its slice into the gates,
         # unvectorised.
-        return [h, self.x[ahead], put(history, t + 1, h), *sums]
+        return [h, self.x[ahead], put(history, t + 1, h[None]), *sums]
 
     def prepare(self, state):
         """Everything but the recurrence, for all tokens at once, from the history alone."""
@@ -187,10 +140,10 @@ class Sweep:
         every = slice(None)
         if self.reverse:
             self.previous = ops.concatenate([self.history[2:], self.history[:1]], axis=0)
-            reads = self.collect(sums, every)
+            reads = self.push.read_all(sums) if sums else []
         else:
             self.previous = self.history[:-1]
-            reads = self.read(self.history, self.spec.reads, every)
+            reads = self.pull.read(self.history, self.slices, every) if self.slices else []
         self.gathered, self.kept = self.combine(self.previous, reads, every)
         product = ops.matmul(self.gathered, self.kernel)
         self.fx, fa, self.fc = GATES[self.spec.gates][1](self.x, product, self.kept)
@@ -201,13 +154,13 @@ class Sweep:
         self.fa = ops.concatenate(fa, axis=-1)
 
     def begin_gradient(self):
-        spec, width = self.spec, self.spec.reads[0][1]
-        state = [self.zeros(1, width)[0], self.zeros(self.time, spec.units)]
+        start, stop = self.spec.reads[0]
+        state = [self.zeros(stop - start), self.zeros(self.time, self.spec.units)]
         if self.keeps_previous:
-            state.append(self.zeros(1, spec.units)[0])
+            state.append(self.zeros(self.spec.units))
         if self.keeps_gathered:
-            state.append(self.zeros(self.time + 1, spec.gathered_units))
-        return state + ([] if self.reverse else self.new_sums())
+            state.append(self.zeros(self.time + 1, self.spec.gathered_units))
+        return state + ([] if self.reverse or not self.slices else self.push.begin())
 
     def by_block(self, dh, factors):
         """`dh` times the factors of every gate block, `(…, batch, blocks · units)`."""
@@ -220,10 +173,11 @@ class Sweep:
         dprevious = rest.pop(0) if self.keeps_previous else None
         dgathereds = rest.pop(0) if self.keeps_gathered else None
         t = i if self.reverse else self.time - 1 - i
-        if self.reverse:
-            reads = self.read(dgathereds, self.spec.offsets, t)
-        else:
-            reads = self.collect(rest, t)
+        reads = []
+        if self.slices and self.reverse:
+            reads = self.pull.read(dgathereds, self.offsets, t)
+        elif self.slices:
+            reads = self.push.read(rest)
         dh = upstream[t] + self.spec.spread([sequential, *reads])
         if self.keeps_previous:
             dh = dh + dprevious
@@ -243,10 +197,10 @@ class Sweep:
         sequential = parts[0]
         if self.sequential is not None:
             sequential = self.sequential[t][..., None] * sequential
-        state = [sequential, put(dhs, t, dh)]
+        state = [sequential, put(dhs, t, dh[None])]
         state += [dprevious] if self.keeps_previous else []
-        state += [put(dgathereds, t + 1, dgathered)] if self.keeps_gathered else []
-        return state + ([] if self.reverse else self.push(rest, parts[1:], t))
+        state += [put(dgathereds, t + 1, dgathered[None])] if self.keeps_gathered else []
+        return state + (self.push.push(rest, parts[1:], t) if rest else [])
 
     def gradients(self, state):
         """Gradients of the float arguments, in their order, as large products after the loop."""
@@ -273,19 +227,15 @@ class Sweep:
         return grads
 
     def weight_gradients(self, dgathereds):
+        """Products of the two ends of every edge, `(time, types, edges, batch)`."""
         by_type = []
-        for e, ((a, b), (c, d)) in enumerate(
-            zip(self.spec.reads[1:], self.spec.offsets[1:], strict=True)
-        ):
-            by_edge = []
-            for k in range(self.edges):
-                rows = self.sources[:, e, k]
-                if self.reverse:
-                    ends = self.history[1:, :, a:b], gather(dgathereds, rows)[..., c:d]
-                else:
-                    ends = gather(self.history, rows)[..., a:b], dgathereds[1:, :, c:d]
-                by_edge.append(ops.sum(ends[0] * ends[1], axis=-1))
-            by_type.append(ops.stack(by_edge, axis=1))
+        for e, ((a, b), (c, d)) in enumerate(zip(self.slices, self.offsets, strict=True)):
+            rows = self.pull.rows[:, e]
+            if self.reverse:
+                ends = self.history[1:, None, :, a:b], gather(dgathereds, rows)[..., c:d]
+            else:
+                ends = gather(self.history, rows)[..., a:b], dgathereds[1:, None, :, c:d]
+            by_type.append(ops.sum(ends[0] * ends[1], axis=-1))
         return ops.stack(by_type, axis=1)
 
 
