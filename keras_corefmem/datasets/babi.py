@@ -95,8 +95,8 @@ def _find_folder(data_dir, task, language):
             return folder
     raise FileNotFoundError(
         f"No files of bAbI task {task} (qa{task}_train.txt, qa{task}_test.txt) in "
-        f"{', '.join(map(str, folders))}. Get the data with `corefmem download babi`, or unpack "
-        f"{ORIGIN} and pass its folder."
+        f"{', '.join(map(str, folders))}. Get the data with `corefmem download babi` (in Python: "
+        f"`keras_corefmem.datasets.babi.download()`), or unpack {ORIGIN} and pass its folder."
     )
 
 

@@ -1,0 +1,141 @@
+"""Batches of encoded examples in NumPy, in few shapes."""
+
+import keras
+import numpy as np
+
+
+def length_buckets(lengths, count=6, waste=0.3, multiple=8):
+    """Bucket lengths that keep padding small while XLA compiles few shapes.
+
+    Args:
+        lengths: lengths of the sequences to come.
+        count: largest number of buckets.
+        waste: padding, as a share of all tokens, below which more buckets are not worth it.
+        multiple: what the lengths are rounded up to.
+
+    Returns:
+        Ascending list of lengths, the last one at least the longest sequence.
+    """
+    rounded = -(-np.sort(np.asarray(lengths)) // multiple) * multiple
+    options, counts = np.unique(rounded, return_counts=True)
+    total = np.concatenate([[0], np.cumsum(counts)])
+    # best[j]: least padded size of the j shortest kinds, and the buckets that give it.
+    best = [(0, ())] + [(np.inf, ())] * len(options)
+    for _ in range(count):
+        best = [
+            min(
+                [best[j]]
+                + [
+                    (best[i][0] + (total[j] - total[i]) * options[j - 1], (*best[i][1], j))
+                    for i in range(j)
+                ]
+            )
+            for j in range(len(options) + 1)
+        ]
+        if best[-1][0] <= (1 + waste) * np.sum(lengths):
+            break
+    return [int(options[j - 1]) for j in best[-1][1]]
+
+
+def pad(arrays, width):
+    result = np.zeros((len(arrays), width), "int32")
+    for row, array in zip(result, arrays, strict=True):
+        row[: len(array)] = array
+    return result
+
+
+class Batches(keras.utils.PyDataset):
+    """Batches of a reader: `(features, answers, weights)`.
+
+    Every batch is full: a bucket's rest moves into the next longer one, and the last one is filled
+    up with empty rows of weight 0. Examples are encoded once, shuffled every epoch by the seed.
+
+    Args:
+        encoded: list of `Encoded`.
+        preprocessor: the `Preprocessor` that encoded them.
+        names: names of the features to yield.
+        buckets: ascending passage lengths to pad to, the last one at least the longest passage;
+            `None` chooses them.
+        question_length: what questions are padded to; `None` for the longest.
+        batch_size: rows of a batch.
+        shuffle: whether to shuffle.
+        seed: seed of the shuffling.
+    """
+
+    def __init__(
+        self,
+        encoded,
+        preprocessor,
+        names,
+        buckets=None,
+        question_length=None,
+        batch_size=32,
+        shuffle=False,
+        seed=0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if not encoded:
+            raise ValueError("There are no examples to batch.")
+        self.encoded, self.preprocessor, self.names = encoded, preprocessor, tuple(names)
+        lengths = [len(example.passage) for example in encoded]
+        self.buckets = length_buckets(lengths) if buckets is None else list(buckets)
+        longest = max(len(example.question) for example in encoded)
+        self.question_length = question_length or longest
+        if max(lengths) > self.buckets[-1] or longest > self.question_length:
+            raise ValueError(
+                f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
+                f"buckets {self.buckets} and question_length {self.question_length}."
+            )
+        self.bucket_of = np.searchsorted(self.buckets, lengths)
+        self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
+        self.start_epoch(0)
+
+    def start_epoch(self, epoch):
+        """Decides which examples make each batch of an epoch, the same for the same seed."""
+        self.epoch = epoch
+        random = np.random.default_rng((self.seed, epoch))
+        order = random.permutation(len(self.encoded)) if self.shuffle else None
+        batches, rest = [], np.zeros(0, int)
+        for bucket, length in enumerate(self.buckets):
+            members = np.flatnonzero(self.bucket_of == bucket)
+            if order is not None:
+                members = order[self.bucket_of[order] == bucket]
+            members = np.concatenate([rest, members])
+            last = bucket == len(self.buckets) - 1
+            full = len(members) if last else len(members) // self.batch_size * self.batch_size
+            rest = members[full:]
+            batches += [
+                (members[i : i + self.batch_size], length) for i in range(0, full, self.batch_size)
+            ]
+        if self.shuffle:
+            batches = [batches[i] for i in random.permutation(len(batches))]
+        # Keras on TensorFlow learns from the first two batches which dimensions vary.
+        other = next((i for i, (_, length) in enumerate(batches) if length != batches[0][1]), 0)
+        if other:
+            batches[1], batches[other] = batches[other], batches[1]
+        self.batches = batches
+
+    @property
+    def order(self):
+        """Index of the example in every row that counts, batch after batch."""
+        return np.concatenate([members for members, _ in self.batches])
+
+    def on_epoch_end(self):
+        if self.shuffle:
+            self.start_epoch(self.epoch + 1)
+
+    def __len__(self):
+        return len(self.batches)
+
+    def __getitem__(self, index):
+        members, length = self.batches[index]
+        rows = [self.encoded[i] for i in members]
+        blank = [()] * (self.batch_size - len(rows))
+        features = self.preprocessor.features(
+            pad([row.passage for row in rows] + blank, length),
+            pad([row.question for row in rows] + blank, self.question_length),
+        )
+        answers = np.array([row.answer for row in rows] + [0] * len(blank), "int32")
+        weights = np.array([1.0] * len(rows) + [0.0] * len(blank), "float32")
+        return {name: features[name] for name in self.names}, answers, weights

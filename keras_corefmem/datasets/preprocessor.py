@@ -1,0 +1,151 @@
+"""From examples and raw strings to the features of a reader."""
+
+import dataclasses
+
+import numpy as np
+
+from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.vocabulary import Vocabulary
+
+UNKNOWN_ANSWER = "[unknown]"
+
+
+@dataclasses.dataclass(frozen=True)
+class Encoded:
+    """An example as ids: `passage` `(T,)`, `question` `(Q,)`, number of the answer, 0 = new."""
+
+    passage: np.ndarray
+    question: np.ndarray
+    answer: int
+
+
+class Preprocessor:
+    """Everything that a reader knows about its language and its answers.
+
+    Training, prediction and export share it, so that they see the same features.
+
+    Args:
+        words: words of the vocabulary without its two specials.
+        answers: answers by number, from 1; number 0 is an unknown answer.
+        entities: entity number of each word, 0 = no entity. Tokens of one entity form a chain.
+        pointers: number of the answer that a token of each word mentions, 0 = none.
+        tokenizer: name of the tokenizer.
+        joint: whether question and passage are one sequence, with chains across.
+        order: `"question_first"` or `"passage_first"`, where joint.
+        max_chains: highest chain id.
+    """
+
+    def __init__(
+        self,
+        words,
+        answers,
+        entities,
+        pointers,
+        tokenizer="words",
+        joint=True,
+        order="question_first",
+        max_chains=32,
+    ):
+        if order not in ("question_first", "passage_first"):
+            raise ValueError(f"order must be question_first or passage_first, got {order!r}.")
+        self.tokenizer = get_tokenizer(tokenizer)
+        self.vocabulary = Vocabulary(words)
+        self.answers = [UNKNOWN_ANSWER, *answers]
+        self.answer_numbers = {answer: n for n, answer in enumerate(self.answers)}
+        self.entities = np.array([0, 0, *entities], "int32")
+        self.pointers = np.array([0, 0, *pointers], "int32")
+        self.joint, self.order, self.max_chains = joint, order, max_chains
+
+    @classmethod
+    def fit(cls, examples, entities=(), lemmatizer=None, tokenizer="words", **kwargs):
+        """Learns vocabulary and answers from training examples.
+
+        Args:
+            examples: training examples.
+            entities: words that are entities, lower-cased.
+            lemmatizer: function from a word to its lemma; words with one lemma are one entity and
+                mention one answer. `None` keeps words apart.
+            tokenizer: name of the tokenizer.
+            **kwargs: further arguments of the constructor.
+        """
+        lemma = lemmatizer or (lambda word: word)
+        tokenize = get_tokenizer(tokenizer)
+        texts = [text for e in examples for text in (e.passage, e.question)]
+        # Examples of one story repeat its sentences: tokenize every text once.
+        words = Vocabulary.from_tokens(tokenize(text) for text in texts).words[2:]
+        answers = sorted({example.answer for example in examples})
+        names = sorted({lemma(word) for word in entities})
+        entity_numbers = {name: n for n, name in enumerate(names, 1)}
+        answer_numbers = {lemma(answer.lower()): n for n, answer in enumerate(answers, 1)}
+        return cls(
+            words,
+            answers,
+            [entity_numbers.get(lemma(word), 0) for word in words],
+            [answer_numbers.get(lemma(word), 0) for word in words],
+            tokenizer,
+            **kwargs,
+        )
+
+    def tokens(self, text, name="text"):
+        """Ids of a text.
+
+        Raises:
+            ValueError: if the text has no tokens.
+        """
+        ids = self.vocabulary.encode(self.tokenizer(text))
+        if not len(ids):
+            raise ValueError(f"The {name} is empty: {text!r}. Give at least one word.")
+        return ids
+
+    def encode(self, example):
+        """An `Example` as `Encoded`."""
+        return Encoded(
+            self.tokens(example.passage, f"passage of {example.source or 'an example'}"),
+            self.tokens(example.question, f"question of {example.source or 'an example'}"),
+            self.answer_numbers.get(example.answer, 0),
+        )
+
+    def features(self, passage, question, xp=np):
+        """All features of padded ids.
+
+        Args:
+            passage: int32 `(batch, time)`.
+            question: int32 `(batch, question time)`.
+            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+
+        Returns:
+            Dictionary of int32 arrays: `passage`, `question`, and for each of the two its
+            `_antecedents` and `_chains` `(batch, time)` and `_sources` `(batch, time, 1, 1)`;
+            `candidates` `(batch, time)`, the answer that each passage token mentions. In a joint
+            sequence, positions count the padded columns of what comes first.
+        """
+        parts = {"question": question, "passage": passage}
+        names = list(parts) if self.order == "question_first" else list(parts)[::-1]
+        groups = [names] if self.joint else [[name] for name in names]
+        result = {**parts, "candidates": xp.take(self.pointers, passage)}
+        for group in groups:
+            ids = xp.concatenate([parts[name] for name in group], axis=-1)
+            entities = xp.take(self.entities, ids)
+            links = antecedents(entities, xp), chain_ids(entities, self.max_chains, xp)
+            start = 0
+            for name in group:
+                # The shape is unknown inside a graph.
+                width = xp.size(parts[name][:1])
+                found, chains = (array[..., start : start + width] for array in links)
+                result[f"{name}_antecedents"], result[f"{name}_chains"] = found, chains
+                result[f"{name}_sources"] = found[..., None, None]
+                start += width
+        return result
+
+    def get_config(self):
+        return {
+            "words": self.vocabulary.words[2:],
+            "answers": self.answers[1:],
+            "entities": self.entities[2:].tolist(),
+            "pointers": self.pointers[2:].tolist(),
+            "tokenizer": self.tokenizer.name,
+            "joint": self.joint,
+            "order": self.order,
+            "max_chains": self.max_chains,
+        }
