@@ -1,0 +1,59 @@
+"""TensorBoard event files, written without TensorFlow."""
+
+import os
+import pathlib
+import socket
+import struct
+import time
+
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+from tensorboard.compat.proto.types_pb2 import DT_STRING
+from tensorboard.plugins.text.metadata import create_summary_metadata
+from tensorboard.summary.writer.record_writer import RecordWriter
+
+STARTED = int(time.time())
+
+
+class EventFile:
+    """Appends to the event file that this process keeps in a folder.
+
+    Every call writes whole records and closes the file, so that nothing is lost when training is
+    interrupted, and several writers of one process may share a folder.
+
+    Args:
+        folder: folder of the TensorBoard run; made when something is written.
+    """
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def scalars(self, step, values):
+        """Writes numbers by tag."""
+        self._write(
+            step, [Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
+        )
+
+    def image(self, step, tag, png):
+        """Writes a picture, given as the bytes of a PNG file."""
+        width, height = struct.unpack(">II", png[16:24])
+        image = Summary.Image(height=height, width=width, colorspace=4, encoded_image_string=png)
+        self._write(step, [Summary.Value(tag=tag, image=image)])
+
+    def text(self, step, tag, markdown):
+        """Writes a text in Markdown."""
+        tensor = TensorProto(dtype=DT_STRING, string_val=[markdown.encode()])
+        metadata = create_summary_metadata(display_name=None, description=None)
+        self._write(step, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
+
+    def _write(self, step, values):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        name = f"events.out.tfevents.{STARTED}.{socket.gethostname()}.{os.getpid()}"
+        event = Event(wall_time=time.time(), step=step, summary=Summary(value=values))
+        with open(self.folder / name, "ab") as file:
+            records = RecordWriter(file)
+            if not file.tell():
+                start = Event(wall_time=event.wall_time, file_version="brain.Event:2")
+                records.write(start.SerializeToString())
+            records.write(event.SerializeToString())

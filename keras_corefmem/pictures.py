@@ -1,0 +1,206 @@
+"""Pictures of what a reader attends to and answers, as PNG."""
+
+import io
+import itertools
+import unicodedata
+
+import numpy as np
+
+# Inches. The font is monospaced, so that the width of a text is known before it is drawn.
+CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.34, 0.3
+WRAP = 64
+TALL = 36
+
+INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
+CHAINS = (
+    *("#1f77b4", "#2ca02c", "#9467bd", "#d62728", "#17becf", "#8c564b"),
+    *("#e377c2", "#bcbd22", "#3949ab", "#00897b", "#6d4c41", "#7f7f7f"),
+)
+
+
+def draw_attention(
+    sentences, attention, chains, question, question_chains, heading, supporting_facts=()
+):
+    """A passage with every token shaded by its attention and underlined by its chain.
+
+    Sentences begin a line of their own, long passages continue in columns.
+
+    Args:
+        sentences: list of lists of tokens.
+        attention: `(T,)`, the weight of each of their tokens, from 0 to 1.
+        chains: `(T,)`, the coreference chain of each of their tokens, 0 = none.
+        question: list of tokens.
+        question_chains: the chain of each token of the question.
+        heading: list of `(text, colour)`, what is said about the answer.
+        supporting_facts: 1-based numbers of sentences to mark.
+
+    Returns:
+        The bytes of a PNG file.
+    """
+    rows = list(_rows(sentences, attention, chains))
+    count = -(-len(rows) // TALL)
+    height = -(-len(rows) // count)
+    columns = [rows[start : start + height] for start in range(0, len(rows), height)]
+    label = CHARACTER * (len(str(len(sentences))) + 2.5)
+    widths = [
+        label + CHARACTER * max(_width(t for t, _, _ in row) for _, row in c) for c in columns
+    ]
+    top = MARGIN + 2.6 * LINE
+    page = Page(
+        max(
+            sum(widths) + 2 * MARGIN * len(widths),
+            CHARACTER * _width(question) + 2 * MARGIN,
+            CHARACTER * _width(text for text, _ in heading) + 2 * MARGIN,
+        ),
+        top + height * LINE + MARGIN,
+    )
+    page.tokens(MARGIN, MARGIN, zip(question, itertools.repeat(0.0), question_chains))
+    page.heading(heading)
+    x = MARGIN
+    for column, width in zip(columns, widths, strict=True):
+        for y, (number, row) in zip(top + LINE * np.arange(height), column, strict=False):
+            if number:
+                page.number(x + label - 2 * CHARACTER, y + LINE / 2, number, supporting_facts)
+            page.tokens(x + label, y, row)
+        x += width + 2 * MARGIN
+    return page.png()
+
+
+def draw_answers(
+    sentences, probabilities, answers, question, heading, supporting_facts=(), answer=None, top=10
+):
+    """The distribution over answers after each sentence, one row a sentence.
+
+    Args:
+        sentences: list of strings.
+        probabilities: `(sentences, answers)`.
+        answers: list of the answers' names.
+        question: string.
+        heading: list of `(text, colour)`, what is said about the answer.
+        supporting_facts: 1-based numbers of sentences to mark.
+        answer: the right answer.
+        top: number of answers to show, those that are the most probable after some sentence.
+
+    Returns:
+        The bytes of a PNG file.
+    """
+    highest = probabilities.max(axis=0)
+    if answer in answers:
+        highest[answers.index(answer)] = np.inf
+    shown = np.sort(np.argsort(-highest, kind="stable")[:top])
+    texts = [text if len(text) <= WRAP else text[: WRAP - 1] + "…" for text in sentences]
+    label = CHARACTER * (len(str(len(texts))) + 3)
+    left = MARGIN + label + CHARACTER * (max(_width([text]) for text in texts) + 1)
+    cell = CHARACTER * max(7, *(_width([answers[n]]) + 1 for n in shown))
+    top_of_rows = MARGIN + 3.6 * LINE
+    page = Page(
+        max(
+            left + cell * len(shown) + MARGIN,
+            CHARACTER * _width([question]) + 2 * MARGIN,
+            CHARACTER * _width(text for text, _ in heading) + 2 * MARGIN,
+        ),
+        top_of_rows + LINE * len(texts) + MARGIN,
+    )
+    page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, question, weight="bold")
+    page.heading(heading)
+    for column, n in enumerate(shown):
+        right = answers[n] == answer
+        page.text(
+            left + cell * (column + 0.5),
+            top_of_rows - LINE / 2,
+            answers[n],
+            ha="center",
+            color=GOOD if right else INK,
+            weight="bold" if right else "normal",
+        )
+    for row, text in enumerate(texts):
+        y = top_of_rows + row * LINE
+        page.number(MARGIN + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, supporting_facts)
+        page.text(MARGIN + label, y + LINE / 2, text)
+        for column, n in enumerate(shown):
+            page.cell(left + cell * column, y, cell, probabilities[row, n])
+    return page.png()
+
+
+class Page:
+    """A white page of `width` × `height` inches, measured from its upper left corner."""
+
+    def __init__(self, width, height):
+        # Without pyplot: no global state, no display.
+        from matplotlib import colormaps
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.patches import Rectangle
+
+        figure = Figure(figsize=(width, height), dpi=110, facecolor="white")
+        self.canvas, self.rectangle = FigureCanvasAgg(figure), Rectangle
+        self.shades = colormaps["Oranges"], colormaps["Blues"]
+        self.axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+        self.axes.axis("off")
+
+    def text(self, x, y, text, **style):
+        style = {"color": INK, "family": "monospace", "size": 10, "va": "center_baseline", **style}
+        self.axes.text(x, y, str(text), parse_math=False, **style)
+
+    def heading(self, pieces):
+        """A line of `(text, colour)` in the second line of the page."""
+        x = MARGIN + CHARACTER / 2
+        for text, colour in pieces:
+            self.text(x, MARGIN + 1.6 * LINE, text, color=colour, weight="bold")
+            x += CHARACTER * _width([text])
+
+    def box(self, x, y, width, height, colour):
+        self.axes.add_patch(self.rectangle((x, y), width, height, facecolor=colour, linewidth=0))
+
+    def number(self, x, y, number, supporting_facts):
+        """The number of a sentence, marked where it is a supporting fact."""
+        style = {"color": PALE}
+        if number in supporting_facts:
+            style = {"color": GOOD, "weight": "bold"}
+            self.text(x + CHARACTER / 2, y, "▸", ha="left", color=GOOD)
+        self.text(x, y, number, ha="right", **style)
+
+    def tokens(self, x, y, tokens):
+        """A line of `(token, attention, chain)`."""
+        for token, weight, chain in tokens:
+            width = CHARACTER * _width([token])
+            if weight > 0.005:
+                self.box(x, y + 0.03, width, LINE - 0.1, self.shades[0](0.08 + 0.5 * weight))
+            if chain:
+                colour = CHAINS[(chain - 1) % len(CHAINS)]
+                self.box(x + CHARACTER / 2, y + LINE - 0.07, width - CHARACTER, 0.035, colour)
+            self.text(x + width / 2, y + LINE / 2 - 0.02, token, ha="center")
+            x += width
+
+    def cell(self, x, y, width, probability):
+        self.box(x, y, width - 0.02, LINE - 0.02, self.shades[1](0.03 + 0.8 * probability))
+        if probability >= 0.005:
+            colour = "white" if probability > 0.65 else INK
+            text = f"{probability:.0%}"
+            self.text(x + width / 2, y + LINE / 2, text, ha="center", color=colour, size=9)
+
+    def png(self):
+        file = io.BytesIO()
+        self.canvas.print_png(file)
+        return file.getvalue()
+
+
+def _rows(sentences, attention, chains):
+    """Lines `(number of the sentence that begins, [(token, attention, chain), …])`."""
+    values = iter(zip(attention, chains, strict=True))
+    for number, tokens in enumerate(sentences, 1):
+        row = []
+        for token, (weight, chain) in zip(tokens, values, strict=False):
+            if row and _width([*(t for t, _, _ in row), token]) > WRAP:
+                yield number, row
+                number, row = None, []
+            row.append((token, weight, chain))
+        yield number, row
+
+
+def _width(texts):
+    """Columns of a monospaced line of texts, each with half a column of room on both sides."""
+    wide = {"W": 2, "F": 2}
+    return sum(
+        1 + sum(wide.get(unicodedata.east_asian_width(c), 1) for c in text) for text in texts
+    )
