@@ -1,0 +1,197 @@
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+import zoo
+from keras_corefmem.datasets import babi, simulator
+from zoo import cli, preset, report
+from zoo.train import run_name
+
+TINY = ["--set", "units=4", "--set", "buckets=1", "--set", "batch_size=50"]
+STORY = "Mary went to the kitchen. John went to the garden."
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """A tiny bAbI with task 1 alone."""
+    folder = tmp_path_factory.mktemp("data")
+    for seed, (part, size) in enumerate({"train": 50, "valid": 10, "test": 12}.items()):
+        babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(data_dir, tmp_path_factory):
+    """The folder in which a tiny reader was trained, and the arguments that trained it."""
+    folder = tmp_path_factory.mktemp("train")
+    command = ["train", "--model", "as-coref-gru", "--data-dir", str(data_dir), *TINY]
+    command += ["--output", str(folder / "models"), "--log-dir", str(folder / "logs")]
+    assert cli.main([*command, "--epochs", "1"]) == 0
+    return folder, command
+
+
+NAME = "as-coref-gru-babi-task-01-seed-0-batch_size-50-buckets-1-units-4"
+
+
+def test_help_needs_no_keras():
+    code = "import sys; from zoo.cli import build_parser; build_parser().format_help()\n"
+    code += "print([name for name in ('keras', 'numpy', 'tensorflow') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_command_has_help_and_a_function():
+    text = cli.build_parser().format_help()
+    for name, (_, function) in cli.COMMANDS.items():
+        assert re.search(rf"^ +{name}\b", text, re.MULTILINE)
+        module, _, attribute = function.partition(":")
+        assert callable(getattr(__import__(module, fromlist=[attribute]), attribute))
+
+
+def test_training_says_where_everything_is(trained, capsys):
+    folder, command = trained
+    assert cli.main([*command, "--epochs", "2"]) == 0
+    out = capsys.readouterr().out
+    assert f"{NAME}: 50 train, 10 valid, 12 test questions" in out
+    assert (
+        "Found a run with these arguments, 1 epochs old." in out
+        and "nothing left to train" not in out
+    )
+    assert re.search(r"Best of 2 epochs by validation: [12], validation accuracy \d+\.\d%", out)
+    assert re.search(r"Test accuracy: \d+\.\d% of 12 questions", out)
+    assert len(re.findall(r"^  .*\?  \w+ \(\d+%\), (right|wrong: \w+)$", out, re.MULTILINE)) == 5
+    run = folder / "models" / NAME
+    for path in (run / "model.keras", run / "saved_model"):
+        assert path.exists() and str(path) in out
+    assert f"tensorboard --logdir {folder / 'logs'}" in out
+    assert {path.name for path in (folder / "logs" / NAME).iterdir()} == {"train", "validation"}
+    assert not list(run.rglob("*partial*"))
+
+
+def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
+    folder, command = trained
+    run = folder / "models" / NAME
+    epochs = len(json.loads((run / "state" / "state.json").read_text())["history"])
+    before = (run / "state" / "state.json").stat().st_mtime_ns
+    assert cli.main([*command, "--epochs", str(epochs)]) == 0
+    assert "nothing left to train. Pass --fresh to start again." in capsys.readouterr().out
+    assert (run / "state" / "state.json").stat().st_mtime_ns == before
+
+
+def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsys):
+    folder, command = trained
+    for path in data_dir.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    command = [str(tmp_path) if word == str(data_dir) else word for word in command]
+    assert cli.main(command) == 2
+    assert "holds a run with another data_dir: pass --fresh" in capsys.readouterr().err
+
+
+def test_names_of_runs_tell_arguments_apart():
+    record = {"dataset": "babi", "task": 2, "seed": 1, "language": "en-valid", "settings": {}}
+    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1"
+    record["settings"] = {"epochs": 3, "batch_size": 8, "arguments": {"units": 4}}
+    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-batch_size-8-units-4"
+    record |= {"language": "hn", "settings": {}}
+    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-hn"
+
+
+def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):
+    path = str(trained[0] / "models" / NAME / "model.keras")
+    assert cli.main(["evaluate", path]) == 0
+    found = re.search(r"babi task 1, test: accuracy (\S+)%, (\d+) of 12", capsys.readouterr().out)
+    assert float(found[1]) == pytest.approx(100 * int(found[2]) / 12, abs=0.01)
+
+    assert cli.main(["predict", path, str(data_dir / "qa1_test.txt")]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sum(line["answer"] == line["expected"] for line in lines) == int(found[2])
+    assert sum(lines[0]["answers"].values()) <= 1.001
+    assert lines[0]["answer"] == next(iter(lines[0]["answers"]))
+
+    assert cli.main(["predict", path, "--passage", STORY, "--question", "Where is Mary?"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    question = {"passage": STORY, "question": "Where is Mary?"}
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{json.dumps(question)}\n\n"))
+    assert cli.main(["predict", path]) == 0
+    assert json.loads(capsys.readouterr().out) == alone
+    reading = zoo.load(path).read(STORY, "Where is Mary?")
+    assert reading.answer == alone["answer"]
+
+    assert cli.main(["export", path, str(tmp_path / "saved")]) == 0
+    assert (tmp_path / "saved" / "saved_model.pb").exists()
+
+
+def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys):
+    results, runs, presets = (str(tmp_path / name) for name in ("results", "runs", "presets"))
+    command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
+    command += ["--data-dir", str(data_dir), "--results", results, "--runs", runs, "--resume"]
+    command += [*TINY, "--set", "epochs=1", "--tag", "tiny", "--presets", presets]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert "[1/1] as-gru-tiny-task-01-seed-0: valid" in out
+    assert report.table("babi-1k", results) in out
+    card = preset.read_preset("as_gru_babi_1", presets)["card"]
+    assert card["result"] == "results/babi-1k/as-gru-tiny-task-01-seed-0.json"
+    content = json.loads((tmp_path / card["result"]).read_text())
+    assert abs(card["test_accuracy"] - content["test_accuracy"]) < 0.2
+    assert preset.from_preset("as_gru_babi_1", presets).read(STORY, "Where is Mary?").answer
+
+
+def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
+    command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
+    command += ["--data-dir", str(data_dir), "--results", str(tmp_path), "--runs", str(tmp_path)]
+    assert cli.main([*command, "--set", "units=none", "--tag", "bad"]) == 2
+    assert cli.main([*command, "--set", "unit=4", "--tag", "bad"]) == 1
+    captured = capsys.readouterr()
+    assert "as-gru-bad-task-01-seed-0: failed: 'unit' is no argument of a reader" in captured.out
+    assert "No run of `babi-1k` is recorded yet" in captured.out
+
+
+def test_list_names_everything(capsys):
+    assert cli.main(["list"]) == 0
+    out = capsys.readouterr().out
+    for name in (*zoo.models(), *zoo.presets(), "simulator", "babi-mix", "babi-1k"):
+        assert name in out
+
+
+@pytest.mark.parametrize(
+    "command, message",
+    [
+        ("evaluate ga_mage_gru_babi_99", "There is no preset 'ga_mage_gru_babi_99'"),
+        ("export nowhere.keras folder", "There is no file nowhere.keras"),
+        ("train --data-dir nowhere", "No files of bAbI task 1"),
+        ("train --task 4", "Task 4 cannot be simulated"),
+        ("train --set units", "the value is no JSON"),
+        ("train --set arguments=1", "give an object"),
+        ("train --set unit=4 --epochs 1", "'unit' is no argument of a reader"),
+        ("reproduce babi-1k --data-dir nowhere", "No files of bAbI task"),
+        ("reproduce babi-1k --set epochs=1", "give --tag NAME with --set"),
+        ("train --epochs 0", "epochs must be a positive integer, got 0"),
+        ("predict x.keras --passage Mary", "--passage and --question go together"),
+        ("predict x.keras nowhere.txt", "nowhere.txt"),
+        ("report --write nowhere.md", "nowhere.md"),
+    ],
+)
+def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(command.split()) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("corefmem: error: ") and message in error
+    assert error.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_a_broken_line_of_json_is_named(capsys, monkeypatch):
+    for line in ('{"passage": 1}', "Mary", "[]", '{"passage": "Mary left.", "question": 3}'):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{line}\n"))
+        assert cli.main(["predict", "x.keras"]) == 2
+        assert "standard input, line 1: give an object" in capsys.readouterr().err
+
+
+def test_download_names_the_folder(monkeypatch, capsys):
+    monkeypatch.setattr(babi, "download", lambda cache_dir: f"{cache_dir}/tasks_1-20_v1-2")
+    assert cli.main(["download", "babi", "--cache-dir", "cache"]) == 0
+    assert "--data-dir cache/tasks_1-20_v1-2" in capsys.readouterr().out

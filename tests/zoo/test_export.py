@@ -1,0 +1,155 @@
+import keras
+import numpy as np
+import pytest
+
+from zoo import export
+
+CASES = {
+    "gru": {"head": "classification", "joint": False},
+    "one_hot": {"max_chains": 3},
+    "dag_rnn": {"order": "passage_first"},
+    "mage_gru": {"layers": 2},
+    "mage_gru_shared": {"head": "classification", "order": "passage_first"},
+    "coref_gru": {},
+}
+ANSWER = """
+import tensorflow as tf
+if "tensorflow_text" in data:
+    import tensorflow_text
+result = {}
+texts = {name: tf.constant(data["texts"][name]) for name in ("passage", "question")}
+for path in data["paths"]:
+    outputs = tf.saved_model.load(path).signatures["serving_default"](**texts)
+    outputs = {name: value.numpy().tolist() for name, value in outputs.items()}
+    outputs["answer"] = [answer.decode() for answer in outputs["answer"]]
+    outputs["answers"] = [[a.decode() for a in answers] for answers in outputs["answers"]]
+    result[path] = outputs
+assert not {"zoo", "keras_corefmem"} & set(sys.modules)
+"""
+
+
+def assert_answers_as_read_does(outputs, model, texts, top):
+    with pytest.warns(UserWarning, match="istanbul"):
+        readings = model.read(texts["passage"], texts["question"], top)
+    assert outputs["answer"] == [reading.answer for reading in readings]
+    assert outputs["answers"] == [list(reading.answers) for reading in readings]
+    for name in ("probability", "probabilities"):
+        expected = np.array([getattr(reading, name) for reading in readings])
+        np.testing.assert_allclose(np.array(outputs[name]), expected, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory, make_reader, run_python, texts):
+    """What the SavedModel of each encoder answers where nothing but TensorFlow is imported."""
+    folder = tmp_path_factory.mktemp("saved_models")
+    models = {encoder: make_reader(encoder, **options) for encoder, options in CASES.items()}
+    for encoder, model in models.items():
+        export(model, folder / encoder, top=3)
+    data = {"paths": [str(folder / encoder) for encoder in models], "texts": texts}
+    outputs = run_python(ANSWER, data, folder)
+    return {encoder: (models[encoder], outputs[str(folder / encoder)]) for encoder in models}
+
+
+@pytest.mark.parametrize("encoder", CASES)
+def test_saved_model_answers_as_read_does(encoder, exported, texts):
+    model, outputs = exported[encoder]
+    assert_answers_as_read_does(outputs, model, texts, top=3)
+
+
+def test_texts_have_coreference_between_question_and_passage(exported, texts):
+    reader = exported["mage_gru"][0].reader
+    passage, question = (reader.tokens(texts[name][0])[None] for name in ("passage", "question"))
+    first = reader.features(passage, question)["passage_antecedents"][0]
+    assert first[0] == 3, "MARY begins the passage; the third token of the question is Mary"
+    assert np.count_nonzero(first > question.shape[1]) >= 2
+
+
+def test_unicode_script_tokenizer(tmp_path, make_reader, run_python, texts):
+    pytest.importorskip("tensorflow_text")
+    model = make_reader(tokenizer="unicode_script")
+    export(model, tmp_path / "model")
+    data = {"paths": [str(tmp_path / "model")], "texts": texts, "tensorflow_text": True}
+    outputs = run_python(ANSWER, data, tmp_path)[str(tmp_path / "model")]
+    assert_answers_as_read_does(outputs, model, texts, top=5)
+
+
+def test_export_from_jax(tmp_path, make_reader, run_python, texts):
+    pytest.importorskip("jax")
+    model = make_reader("mage_gru", layers=2)
+    files = [str(tmp_path / "model.keras"), str(tmp_path / "model")]
+    model.save(files[0])
+    convert = """
+import keras, zoo
+assert keras.config.backend() == "jax"
+zoo.export(zoo.load(data[0]), data[1])
+result = True
+"""
+    run_python(convert, files, KERAS_BACKEND="jax")
+    outputs = run_python(ANSWER, {"paths": files[1:], "texts": texts}, tmp_path)[files[1]]
+    assert_answers_as_read_does(outputs, model, texts, top=5)
+
+
+def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
+    tf = pytest.importorskip("tensorflow")
+    path = tmp_path / "new folder" / "model"
+    path.mkdir(parents=True)
+    (path / "saved_model.pb").touch()
+    (path / "left_over").touch()
+    model = make_reader("gru", head="classification")
+    export(model, str(path), top=99)
+    assert [entry.name for entry in path.parent.iterdir()] == ["model"]
+    assert not (path / "left_over").exists()
+
+    serve = tf.saved_model.load(str(path)).signatures["serving_default"]
+    outputs = serve(passage=tf.constant(["Mary"]), question=tf.constant(["Where?"]))
+    assert {name: tuple(value.shape) for name, value in outputs.items()} == {
+        "answer": (1,),
+        "probability": (1,),
+        "answers": (1, 5),
+        "probabilities": (1, 5),
+    }
+    assert b"[unknown]" not in outputs["answers"].numpy()
+    np.testing.assert_allclose(outputs["probabilities"].numpy().sum(), 1.0, rtol=1e-5)
+    words, blank = tf.constant(["Mary", "Zoë"]), tf.constant(["Mary", " \n"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every passage at least one.*\[1\]"):
+        serve(passage=blank, question=words)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every question at least one"):
+        serve(passage=words, question=blank)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions as passages"):
+        serve(passage=words, question=words[:1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions as passages"):
+        serve(passage=words[:0], question=words[:0])
+
+
+def test_failure_leaves_nothing_behind(tmp_path, make_reader, monkeypatch):
+    def write_out(archive, path, **kwargs):
+        (tmp_path / path).mkdir()
+        (tmp_path / path / "saved_model.pb").touch()
+        raise OSError("disk full")
+
+    monkeypatch.setattr(type(keras.export.ExportArchive()), "write_out", write_out)
+    with pytest.raises(OSError, match="disk full"):
+        export(make_reader("gru"), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_refuses_to_overwrite_something_else(tmp_path, make_reader):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.tex").touch()
+    (tmp_path / "file").touch()
+    for name in ("folder", "file"):
+        with pytest.raises(ValueError, match=f"{name} is not a SavedModel"):
+            export(make_reader("gru"), tmp_path / name)
+    assert (tmp_path / "folder" / "thesis.tex").exists()
+
+
+def test_refuses_models_that_cannot_read_text(tmp_path, make_reader):
+    reader = make_reader("gru")
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        export(reader, tmp_path / "model", top=0)
+    reader.reader = None
+    with pytest.raises(ValueError, match="has no preprocessor"):
+        export(reader, tmp_path / "model")
+    with pytest.raises(ValueError, match="Sequential is not a reader"):
+        export(keras.Sequential([keras.Input((1,))]), tmp_path / "model")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,116 @@
+import json
+import pathlib
+import re
+import shlex
+
+import pytest
+
+from zoo import report
+from zoo.cli import build_parser, main
+from zoo.reproduce import Run
+from zoo.studies import TASKS
+
+README = pathlib.Path(__file__).parents[2] / "README.md"
+
+
+def write(folder, model="ga-mage-gru", task=1, seed=0, tag="", wrong=0, valid=0.9, loss=0.5):
+    settings = {"arguments": {"dropout": 0.3}} if tag else {}
+    run = Run("babi-1k", model, task, seed, settings=settings, tag=tag)
+    content = {
+        "study": "babi-1k",
+        "model": model,
+        "task": task,
+        "seed": seed,
+        "tag": tag,
+        "command": run.command,
+        "valid_accuracy": valid,
+        "valid_loss": loss,
+        "test_wrong": list(range(wrong)),
+        "questions": {"train": 900, "valid": 100, "test": 1000},
+        "backend": "jax",
+    }
+    path = folder / "babi-1k" / f"{run.name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content))
+    return content
+
+
+def rows(table):
+    cells = [line[2:-2].split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return {row[0]: row[1:] for row in cells}
+
+
+def test_the_best_run_by_validation_counts(tmp_path):
+    write(tmp_path, seed=0, wrong=10, valid=0.9, loss=0.5)
+    write(tmp_path, seed=1, wrong=40, valid=0.9, loss=0.3)
+    write(tmp_path, seed=2, wrong=1, valid=0.8, loss=0.1)
+    write(tmp_path, seed=0, wrong=0, valid=0.7, loss=0.1, tag="dropout")
+    found = rows(report.table("babi-1k", tmp_path))
+    assert found["test error in %"] == ["`ga-mage-gru`", "Dhingra et al. 2017, GA + MAGE(16)"]
+    assert found["1 single supporting fact"] == ["4.0 (1.7 ± 2.0)", "0.0"]
+    assert found["2 two supporting facts"] == ["–", "1.0"]
+    assert found["mean error"] == ["–", "8.7"]
+    assert found["failed tasks (> 5%)"] == ["–", "5"]
+    assert found["runs"][0] == "4" and found["seeds"][0] == "0–2" and found["backend"][0] == "jax"
+
+
+def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
+    for task in TASKS:
+        write(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
+        write(tmp_path, task=task, model="ga-gru")
+    found = rows(report.table("babi-1k", tmp_path))
+    assert found["test error in %"][::2] == ["`ga-mage-gru`", "`ga-gru`"]
+    assert found["mean error"] == ["5.5", "8.7", "0.0", "24.1"]
+    assert found["failed tasks (> 5%)"] == ["2", "5", "0", "13"]
+    assert len({len(row) for row in found.values()}) == 1
+
+
+def test_commands_repeat_the_runs(tmp_path):
+    runs = [write(tmp_path, task=task, seed=seed) for task in TASKS for seed in (0, 1)]
+    runs += [write(tmp_path, task=7, tag="dropout", model="as-gru")]
+    lines = report.commands(runs)
+    assert lines == [
+        "corefmem reproduce babi-1k --models ga-mage-gru --seeds 0 1",
+        "corefmem reproduce babi-1k --models as-gru --tasks 7 --seeds 0 "
+        "--set 'arguments={\"dropout\": 0.3}' --tag dropout",
+    ]
+    assert lines[1] in report.table("babi-1k", tmp_path)
+
+
+def test_numbers_are_short():
+    assert report.numbers([3, 1, 2, 7, 2]) == "1–3, 7"
+
+
+def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
+    write(tmp_path, wrong=10)
+    path = tmp_path / "page.md"
+    path.write_text("Before\n<!-- results babi-1k -->\nold\n<!-- end -->\nAfter\n")
+    assert main(["report", "--write", str(path), "--results", str(tmp_path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert "old" not in text and report.table("babi-1k", tmp_path) in text
+    assert text.startswith("Before\n<!-- results babi-1k -->\n|")
+    assert text.endswith("<!-- end -->\nAfter\n")
+    assert report.fill(text, tmp_path) == text
+    assert main(["report", "babi-1k", "--results", str(tmp_path)]) == 0
+    assert report.table("babi-1k", tmp_path) in capsys.readouterr().out
+
+
+def test_a_study_without_runs_says_so(tmp_path):
+    assert report.table("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
+    with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
+        report.table("babi-10k", tmp_path)
+
+
+def test_the_readme_has_what_the_results_say():
+    text = README.read_text(encoding="utf-8")
+    studies = re.findall(r"<!-- results (\S+) -->", text)
+    assert studies
+    assert report.fill(text, README.parent / "results") == text
+
+
+def test_commands_of_recorded_runs_are_accepted():
+    for path in (README.parent / "results").glob("*/*.json"):
+        content = json.loads(path.read_text())
+        if "command" in content and content["command"].startswith("corefmem "):
+            words = shlex.split(content["command"])[1:]
+            assert build_parser().parse_args(words).command == "reproduce"

@@ -1,0 +1,89 @@
+import json
+import shlex
+
+import pytest
+
+from keras_corefmem.datasets import babi, simulator
+from zoo import commands
+from zoo.cli import build_parser
+from zoo.reproduce import Run, execute, plan, reproduce, versions
+from zoo.studies import PUBLISHED, STUDIES, TASKS
+
+SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}}
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """A tiny bAbI with task 1 alone."""
+    folder = tmp_path_factory.mktemp("data") / "en-valid"
+    folder.mkdir()
+    for seed, (part, size) in enumerate({"train": 30, "valid": 5, "test": 11}.items()):
+        babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
+    return str(folder.parent)
+
+
+def test_a_plan_has_every_run_once_and_long_tasks_first():
+    runs = plan("babi-1k", seeds=(0, 1))
+    assert len({run.name for run in runs}) == len(runs) == len(STUDIES["babi-1k"]["models"]) * 40
+    assert {run.task for run in runs[:5]} == {2, 3, 5, 7, 8}
+    chosen = plan("babi-1k", "data", ["as-gru"], [4, 2], (7,), {"epochs": 2}, "short")
+    assert [run.name for run in chosen] == [
+        "as-gru-short-task-02-seed-7",
+        "as-gru-short-task-04-seed-7",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"study": "babi-2k"}, "no study 'babi-2k'; choose one of babi-1k, babi-mix"),
+        ({"tasks": [21]}, "no bAbI task 21"),
+        ({"models": ["gru"]}, "no model 'gru'; choose one of as-coref-gru"),
+    ],
+)
+def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        plan(**{"study": "babi-1k", **arguments})
+
+
+@pytest.mark.parametrize("tag, settings", [("", {}), ("small", SETTINGS)])
+def test_the_command_of_a_run_repeats_it(tag, settings):
+    run = Run("babi-mix", "as-mage-gru", 3, 5, settings=settings, tag=tag)
+    args = build_parser().parse_args(shlex.split(run.command)[1:])
+    settings = commands.parse_settings(args.set)
+    assert plan(
+        args.study, args.data_dir, args.models, args.tasks, args.seeds, settings, args.tag
+    ) == [run]
+
+
+def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
+    results, states, lines = tmp_path / "results", tmp_path / "runs", []
+    runs = [Run("babi-1k", "as-gru", task, 0, data_dir, SETTINGS, "tiny") for task in (1, 2)]
+    content = execute(runs[0], results, states)
+    path = results / "babi-1k" / "as-gru-tiny-task-01-seed-0.json"
+    assert json.loads(path.read_text()) == content
+    assert content["questions"] == {"train": 30, "valid": 5, "test": 11}
+    assert content["test_accuracy"] == pytest.approx(1 - len(content["test_wrong"]) / 11)
+    assert content["settings"]["arguments"] == {"units": 4} and content["head"] == "pointer_sum"
+    assert content["versions"]["keras"] == versions()["keras"]
+    assert content["command"] == runs[0].command and content["epochs"] == content["best_epoch"] == 1
+    assert (states / "babi-1k" / "as-gru-tiny-task-01-seed-0" / "model.keras").exists()
+
+    written = path.stat().st_mtime_ns
+    failures = reproduce(runs, results, states, jobs=1, report=lines.append)
+    assert path.stat().st_mtime_ns == written
+    assert [run.task for run, _ in failures] == [2]
+    assert isinstance(failures[0][1], FileNotFoundError)
+    assert lines[0] == "as-gru-tiny-task-01-seed-0: done before"
+    assert lines[1].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files of bAbI task 2")
+    assert [path.name for path in results.rglob("*.json")] == ["as-gru-tiny-task-01-seed-0.json"]
+
+
+def test_published_rows_are_whole():
+    for (study, model), row in PUBLISHED.items():
+        assert model in STUDIES[study]["models"]
+        if "errors" in row:
+            errors = row["errors"]
+            assert len(errors) == len(TASKS)
+            assert sum(errors) / len(TASKS) == pytest.approx(row["mean"], abs=0.06)
+            assert sum(error > 5 for error in errors) == row["failed"]

@@ -1,0 +1,197 @@
+import dataclasses
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example, Splits, simulator
+from zoo import training
+from zoo.training import Progress, Settings
+
+SETTINGS = Settings(
+    model="as-mage-gru",
+    epochs=3,
+    batch_size=8,
+    arguments={"units": 8, "edge_units": 3, "embedding_dim": 8},
+)
+
+
+@pytest.fixture(scope="module")
+def splits():
+    return Splits(*(simulator.simulate(1, size, seed) for seed, size in enumerate((40, 11, 13))))
+
+
+class Interruption(keras.callbacks.Callback):
+    """Ends training in the middle of an epoch, as a user would."""
+
+    def __init__(self, epoch):
+        super().__init__()
+        self.epoch = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.now = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.now == self.epoch and batch == 2:
+            raise KeyboardInterrupt
+
+
+class Spoiler(keras.callbacks.Callback):
+    """Spoils the weights in the middle of an epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 2:
+            self.model.set_weights([0 * weight for weight in self.model.get_weights()])
+
+
+def prepare(splits, settings=SETTINGS):
+    model, batches = training.prepare(splits, settings)
+    # XLA takes longer to compile than these runs last.
+    model.compile(model.optimizer, jit_compile=False)
+    return model, batches
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(splits, tmp_path_factory):
+    """A model, its batches and the progress of a run in one go."""
+    model, batches = prepare(splits)
+    progress = training.fit(model, batches, tmp_path_factory.mktemp("run"), SETTINGS)
+    return model, batches, progress
+
+
+def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_path):
+    model, batches = prepare(splits)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(model, batches, tmp_path, SETTINGS, [Interruption(epoch=2)])
+    assert training.epochs_done(tmp_path) == 2
+    # What a kill in the middle of writing leaves behind.
+    (tmp_path / "epoch-2.weights.h5").write_bytes(b"broken")
+    (tmp_path / "best-partial.weights.h5").write_bytes(b"broken")
+    (tmp_path / "state-partial.json").write_text("{")
+
+    model, batches = prepare(splits)
+    keras.utils.set_random_seed(99)
+    progress = training.fit(model, batches, tmp_path, SETTINGS)
+    expected, _, whole = uninterrupted
+    assert len(progress.history) == len(whole.history) == 3
+    for found, wanted in zip(progress.history, whole.history, strict=True):
+        assert found == pytest.approx(wanted, rel=1e-5)
+    for found, wanted in zip(model.get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    assert model.optimizer.iterations == expected.optimizer.iterations
+    assert sorted(path.name for path in tmp_path.glob("epoch-*")) == ["epoch-2.weights.h5"]
+
+
+def test_a_finished_run_is_not_trained_again(uninterrupted, splits):
+    expected, _, whole = uninterrupted
+    model, batches = prepare(splits)
+    progress = training.fit(model, batches, whole.folder, SETTINGS)
+    assert progress.history == whole.history and progress.seconds == whole.seconds
+    for found, wanted in zip(model.get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_best_epoch_by_validation_stays(splits, tmp_path):
+    model, batches = prepare(splits)
+    progress = training.fit(model, batches, tmp_path, SETTINGS, [Spoiler()])
+    accuracies = [logs["val_accuracy"] for logs in progress.history]
+    assert progress.best_epoch < 2 and accuracies[progress.best_epoch] == max(accuracies)
+    best = progress.history[progress.best_epoch]
+    found = model.evaluate(batches["valid"], return_dict=True, verbose=0)
+    assert found["loss"] == pytest.approx(best["val_loss"], rel=1e-5)
+    assert training.evaluate(model, batches["valid"])["accuracy"] == pytest.approx(
+        best["val_accuracy"]
+    )
+
+
+def history(*scores, accuracy=0.5):
+    return [
+        {"accuracy": accuracy, "val_accuracy": valid, "val_loss": loss} for valid, loss in scores
+    ]
+
+
+def test_selection_and_the_end_of_training(tmp_path):
+    progress = Progress(None, tmp_path, patience=4)
+    assert progress.best_epoch == -1 and not progress.finished
+    progress.history = history((0.5, 2.0), (0.6, 3.0), (0.6, 2.5), (0.4, 0.1))
+    assert progress.best_epoch == 2 and not progress.finished
+    progress.history += history((0.6, 2.5), (0.5, 2.4), (0.6, 2.6))
+    assert progress.best_epoch == 2 and progress.finished
+    progress.history = history((0.6, 2.5), (0.5, 2.6), accuracy=0.996)
+    assert progress.finished
+    progress.history = history((1.0, 0.2), (0.9, 0.2), (1.0, 0.1))
+    assert not progress.finished
+    progress.history = history((1.0, 0.3), (1.0, 0.2), (1.0, 0.1))
+    assert progress.finished
+
+
+@dataclasses.dataclass
+class Constant:
+    """A reader that always gives one answer."""
+
+    answer: int
+    size: int
+
+    def predict_on_batch(self, features):
+        return np.eye(self.size)[[self.answer] * len(features["passage"])]
+
+
+def test_every_question_counts(uninterrupted):
+    _, batches, _ = uninterrupted
+    encoded = batches["test"].encoded
+    assert len(encoded) % 8
+    size = len(batches["test"].preprocessor.answers)
+    total = 0
+    for answer in range(1, size):
+        result = training.evaluate(Constant(answer, size), batches["test"])
+        wrong = [n for n, example in enumerate(encoded) if example.answer != answer]
+        assert result["count"] == len(encoded)
+        assert result["wrong"] == wrong
+        assert result["accuracy"] == pytest.approx(1 - len(wrong) / len(encoded))
+        total += len(encoded) - len(wrong)
+    assert total == len(encoded)
+
+
+def test_a_new_answer_is_never_right(uninterrupted):
+    model, _, _ = uninterrupted
+    example = Example(("Mary went to the attic.",), "Where is Mary?", "attic")
+    batches = training.make_batches(model, [example], batch_size=1)
+    result = training.evaluate(Constant(0, len(model.reader.answers)), batches)
+    assert result == {"accuracy": 0.0, "count": 1, "wrong": [0]}
+
+
+def test_the_head_fits_the_answers():
+    def head(examples, **kwargs):
+        return training.fit_preprocessor(examples, Settings(**kwargs))[1]
+
+    assert head(simulator.simulate(1, 40)) == "pointer_sum"
+    assert head(simulator.simulate(1, 40), head="classification") == "classification"
+    assert head(simulator.simulate(6, 40)) == "classification"
+    fears = [
+        Example((f"{many} are afraid of wolves.", f"{name} is a {one}."), f"What is {name}?", one)
+        for name, one, many in (("Gertrude", "mouse", "Mice"), ("Jessica", "sheep", "Sheep"))
+    ] + [Example(("Mice are afraid of wolves.",), "What are mice afraid of?", "wolf")]
+    assert head(fears) == "pointer_sum"
+    assert head(fears, language=None) == "classification"
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"epochs": 0}, "epochs must be a positive integer, got 0"),
+        ({"batch_size": "8"}, "batch_size must be a positive integer, got '8'"),
+        ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
+        ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
+        ({"arguments": {"unit": 8}}, "'unit' is no argument of a reader; choose one of carry"),
+        ({"head": "pointer"}, "head must be one of pointer_sum, classification; got 'pointer'"),
+    ],
+)
+def test_bad_settings_are_refused(splits, change, message):
+    with pytest.raises(ValueError, match=message):
+        training.prepare(splits, dataclasses.replace(SETTINGS, **change))
+
+
+def test_the_state_is_json(uninterrupted):
+    state = json.loads((uninterrupted[2].folder / "state.json").read_text())
+    assert state["weights"] == "epoch-2" and len(state["history"]) == 3

@@ -1,0 +1,156 @@
+"""The command line, `corefmem`: arguments and errors."""
+
+import argparse
+import importlib
+import os
+import sys
+import warnings
+
+from zoo.configurations import models
+from zoo.data import DATASETS
+from zoo.studies import STUDIES
+
+# Command, its help, and the function that runs it. Keras is imported only once a command runs.
+COMMANDS = {
+    "train": ("train a reader, on simulated stories unless --data-dir is given", "zoo.train:train"),
+    "evaluate": ("accuracy of a trained reader on a data set", "zoo.commands:evaluate"),
+    "predict": ("answer questions, one line of JSON each", "zoo.commands:predict"),
+    "export": ("write a reader as a SavedModel that answers text", "zoo.commands:export"),
+    "list": ("list models, presets, data sets and studies", "zoo.commands:show"),
+    "download": ("get a data set from its official home", "zoo.commands:download"),
+    "reproduce": ("train every reader of a published experiment", "zoo.commands:reproduce"),
+    "report": ("print the tables of measured results", "zoo.commands:show_report"),
+}
+NEED_KERAS = ("train", "evaluate", "predict", "export")
+
+
+def build_parser():
+    """The parser of every command."""
+    parser = argparse.ArgumentParser(
+        prog="corefmem", description="Reading models that use linguistic structure as memory."
+    )
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = {
+        name: subparsers.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for name, (text, _) in COMMANDS.items()
+    }
+    add_train(commands["train"])
+    evaluate, predict = commands["evaluate"], commands["predict"]
+    add_model(evaluate)
+    add_data(evaluate)
+    evaluate.add_argument("--part", choices=("train", "valid", "test"), default="test")
+    add_model(predict)
+    predict.add_argument("file", nargs="?", metavar="FILE", help="questions in bAbI's format")
+    predict.add_argument("--passage", help="text to read")
+    predict.add_argument("--question", help="question about --passage")
+    predict.epilog = (
+        "Without a file or a passage, reads lines of JSON from standard input, each an object with "
+        '"passage" and "question".'
+    )
+    add_model(commands["export"])
+    commands["export"].add_argument("folder", metavar="FOLDER", help="folder to write")
+    download = commands["download"]
+    download.add_argument("dataset", choices=("babi",))
+    download.add_argument("--cache-dir", metavar="DIR", help="instead of Keras' cache folder")
+    add_reproduce(commands["reproduce"])
+    report = commands["report"]
+    report.add_argument("study", nargs="?", choices=tuple(STUDIES), help="all studies by default")
+    report.add_argument("--results", default="results", metavar="DIR", help="folder of results")
+    report.add_argument("--write", metavar="FILE", help="put the tables into a Markdown file")
+    return parser
+
+
+def add_model(parser):
+    parser.add_argument("model", metavar="MODEL", help="path of a .keras file, or a preset's name")
+
+
+def add_data(parser, task=None):
+    """Options that choose a data set; `None` leaves the choice to the command."""
+    parser.add_argument(
+        "--dataset",
+        choices=tuple(DATASETS),
+        help="bAbI's files, the built-in simulator of such stories, or bAbI-Mix",
+    )
+    parser.add_argument("--task", type=int, default=task, help="number of a bAbI task, 1..20")
+    parser.add_argument(
+        "--data-dir", metavar="DIR", help="folder with bAbI; by default what `download babi` got"
+    )
+    parser.add_argument("--language", help="bAbI's language folder: en-valid, en, en-10k, hn, ...")
+
+
+def add_settings(parser):
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=JSON",
+        help="a field of zoo.training.Settings, or an argument of the model: --set units=32",
+    )
+
+
+def add_train(parser):
+    parser.add_argument("--model", default="ga-coref-gru", choices=models(), metavar="MODEL")
+    add_data(parser, task=1)
+    parser.add_argument("--epochs", type=int, help="largest number of epochs")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--log-dir", default="tensorboard_logs", metavar="DIR")
+    parser.add_argument("--output", default="models", metavar="DIR", help="folder of the runs")
+    add_settings(parser)
+    parser.add_argument(
+        "--fresh", action="store_true", help="start again instead of continuing an earlier run"
+    )
+
+
+def add_reproduce(parser):
+    parser.add_argument("study", choices=tuple(STUDIES))
+    parser.add_argument("--models", nargs="+", metavar="MODEL", help="the study's by default")
+    parser.add_argument("--tasks", nargs="+", type=int, metavar="N", help="all by default")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="N")
+    parser.add_argument("--data-dir", metavar="DIR", help="by default what `download babi` got")
+    parser.add_argument("--jobs", type=int, help="runs side by side; one a core by default")
+    parser.add_argument(
+        "--resume", action="store_true", help="skip what is done and continue the rest, as always"
+    )
+    add_settings(parser)
+    parser.add_argument(
+        "--tag", default="", help="name of these settings, in the names of the runs"
+    )
+    parser.add_argument("--results", default="results", metavar="DIR", help="folder of results")
+    parser.add_argument("--runs", default="runs", metavar="DIR", help="folder of training states")
+    parser.add_argument(
+        "--presets",
+        nargs="?",
+        const="",
+        metavar="DIR",
+        help="then make presets of the best runs by validation, in the package or in DIR",
+    )
+
+
+def import_keras():
+    """Imports Keras without what TensorFlow says before its logging can be set."""
+    error = os.dup(2)
+    with open(os.devnull, "w") as silence:
+        os.dup2(silence.fileno(), 2)
+    try:
+        importlib.import_module("keras")
+    finally:
+        os.dup2(error, 2)
+        os.close(error)
+
+
+def main(argv=None):
+    """Runs a command and returns its exit status: 2 where the input is wrong."""
+    args = build_parser().parse_args(argv)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    warnings.formatwarning = lambda message, *_: f"corefmem: warning: {message}\n"
+    module, function = COMMANDS[args.command][1].split(":")
+    if args.command in NEED_KERAS:
+        import_keras()
+    try:
+        return getattr(importlib.import_module(module), function)(args) or 0
+    except (ValueError, OSError) as error:
+        print("corefmem: error:", " ".join(str(error).split()), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("corefmem: interrupted; the same command continues.", file=sys.stderr)
+        return 130

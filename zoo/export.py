@@ -1,0 +1,139 @@
+"""Readers as SavedModels that answer raw strings."""
+
+import pathlib
+import tempfile
+
+
+def export(model, path, top=5):
+    """Writes a reader, from text to answer, as a SavedModel.
+
+    Tokenizing, vocabulary, coreference and padding are part of its graph, so that a program which
+    imports nothing but `tensorflow` (and `tensorflow_text`, if the reader's tokenizer is
+    `"unicode_script"`) gets the answers of `model.read`:
+
+    ```python
+    reader = tf.saved_model.load(path).signatures["serving_default"]
+    reader(passage=tf.constant([passage]), question=tf.constant([question]))["answer"]
+    ```
+
+    The signature takes strings `passage` and `question`, both `(batch,)`, and returns `answer` and
+    `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. The
+    signature `logits` takes the features of the model. Works on the TensorFlow and JAX backends.
+
+    Args:
+        model: a reader with a preprocessor.
+        path: folder to write. An older SavedModel there is replaced, once the new one is complete.
+        top: how many answers to return, at most all that the reader knows.
+
+    Raises:
+        ValueError: if the model has no preprocessor, or the path holds something else.
+    """
+    import tensorflow as tf
+
+    from zoo.reading import number_of_answers, preprocessor_of
+
+    path = pathlib.Path(path).absolute()
+    preprocessor = preprocessor_of(model)
+    top = number_of_answers(preprocessor, top)
+    if path.exists() and not (path.is_dir() and _may_replace(path)):
+        raise ValueError(f"{path} is not a SavedModel: choose another path, or remove it.")
+    archive = _archive(model, preprocessor, top)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+        complete = pathlib.Path(folder, "complete")
+        # The gradient of the recurrence is of no use here.
+        options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+        archive.write_out(str(complete), options=options, verbose=False)
+        if path.exists():
+            path.rename(pathlib.Path(folder, "replaced"))
+        complete.rename(path)
+
+
+def _may_replace(folder):
+    return (folder / "saved_model.pb").exists() or not any(folder.iterdir())
+
+
+def _archive(model, preprocessor, top):
+    """A Keras `ExportArchive` with all that the SavedModel holds."""
+    import keras
+    import tensorflow as tf
+
+    archive = keras.export.ExportArchive()
+    table = _vocabulary_table(preprocessor.vocabulary)
+    logits_of = _add_logits(archive, model)
+    answers = tf.constant(preprocessor.answers[1:])
+
+    def ids(texts, name):
+        tokens = preprocessor.tokenizer.graph(texts)
+        empty = tf.where(tokens.row_lengths() == 0)[:, 0]
+        advice = f"Give every {name} at least one word. Empty are those with index"
+        check = tf.debugging.Assert(tf.size(empty) == 0, [advice, empty])
+        with tf.control_dependencies([check]):
+            return tokens.with_values(table.lookup(tokens.values)).to_tensor()
+
+    def serve(passage, question):
+        counts = tf.size(passage), tf.size(question)
+        advice = "Give as many questions as passages, and at least one. The numbers are"
+        check = tf.debugging.Assert((counts[0] == counts[1]) & (counts[0] > 0), [advice, *counts])
+        with tf.control_dependencies([check]):
+            passage, question = tf.identity(passage), tf.identity(question)
+        features = preprocessor.features(
+            ids(passage, "passage"), ids(question, "question"), tf.experimental.numpy
+        )
+        logits = logits_of({name: features[name] for name in model.features})
+        # Answer 0 stands for all that is unknown.
+        probabilities = tf.nn.softmax(logits[:, 1:])
+        best = tf.math.top_k(logits[:, 1:], top).indices
+        answer = tf.gather(answers, best)
+        probability = tf.gather(probabilities, best, batch_dims=1)
+        return {
+            "answer": answer[:, 0],
+            "probability": probability[:, 0],
+            "answers": answer,
+            "probabilities": probability,
+        }
+
+    strings = {
+        name: tf.TensorSpec([None], tf.string, name=name) for name in ("passage", "question")
+    }
+    serve = tf.function(serve, input_signature=list(strings.values()), autograph=False)
+    serve.get_concrete_function()
+    archive.track(table)
+    archive.add_endpoint("serving_default", serve)
+    return archive
+
+
+def _vocabulary_table(vocabulary):
+    """Looks up int32 ids of words inside a graph."""
+    import tensorflow as tf
+
+    from keras_corefmem.text import UNKNOWN
+
+    words = vocabulary.words[UNKNOWN + 1 :]
+    ids = tf.range(UNKNOWN + 1, len(vocabulary), dtype="int32")
+    entries = tf.lookup.KeyValueTensorInitializer(tf.constant(words, "string"), ids)
+    return tf.lookup.StaticHashTable(entries, UNKNOWN)
+
+
+def _add_logits(archive, model):
+    """Adds the model itself to the archive, as a function of its features."""
+    import keras
+    import tensorflow as tf
+
+    inputs = {name: tensor.shape for name, tensor in model.input.items()}
+    signature = {name: tf.TensorSpec(shape, "int32", name=name) for name, shape in inputs.items()}
+    options = {}
+    if keras.config.backend() == "jax":
+        # All features of a text are equally long.
+        lengths = {
+            name: ["batch", "q" if name.startswith("question") else "t", *map(str, shape[2:])]
+            for name, shape in inputs.items()
+        }
+        shapes = {name: f"({', '.join(length)})" for name, length in lengths.items()}
+        options["jax2tf_kwargs"] = {
+            "polymorphic_shapes": [shapes],
+            # What JAX cannot work out: there are fewer texts than tokens.
+            "polymorphic_constraints": ("batch*t >= batch", "batch*q >= batch"),
+            "native_serialization_platforms": ("cpu", "cuda"),
+        }
+    return archive.track_and_add_endpoint("logits", model, [signature], **options)

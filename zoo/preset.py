@@ -1,0 +1,162 @@
+"""Readers with trained weights: data in the folder `presets`."""
+
+import difflib
+import json
+import os
+import pathlib
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).parent / "presets"
+LICENCE = (
+    "Weights: Apache-2.0. Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0."
+)
+
+
+def presets(folder=FOLDER):
+    """Names of the presets."""
+    return sorted(path.stem for path in pathlib.Path(folder).glob("*.json"))
+
+
+def read_preset(name, folder=FOLDER):
+    """What a preset says of itself: `class`, `arguments`, `preprocessor` and `card`.
+
+    The card holds the data set, task and seed, validation and test accuracy, the command that made
+    it, and its licence.
+
+    Raises:
+        ValueError: if there is no such preset.
+    """
+    names = presets(folder)
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 5, 0.3) or names[:5]
+        advice = f"did you mean {', '.join(near)}?" if near else "there are none yet."
+        raise ValueError(f"There is no preset {name!r}; {advice} zoo.presets() lists all.")
+    return json.loads((pathlib.Path(folder) / f"{name}.json").read_text())
+
+
+def from_preset(name, folder=FOLDER):
+    """A trained reader: architecture, preprocessing and weights, compiled with its defaults.
+
+    Args:
+        name: one of `zoo.presets()`, such as `"ga_mage_gru_babi_2"`.
+        folder: folder of the presets.
+
+    Raises:
+        ValueError: if there is no such preset, or its weights do not fit.
+    """
+    import zoo
+
+    content = read_preset(name, folder)
+    model = getattr(zoo, content["class"])(
+        **content["arguments"], preprocessor=content["preprocessor"], name=name
+    )
+    path = pathlib.Path(folder) / f"{name}.npz"
+    with np.load(path, allow_pickle=False) as file:
+        weights = [file[key].astype("float32") for key in sorted(file.files)]
+    shapes = [tuple(weight.shape) for weight in model.weights]
+    if [weight.shape for weight in weights] != shapes:
+        raise ValueError(f"{path}: the weights do not fit {name}.json; install the package again.")
+    model.set_weights(weights)
+    model.compile()
+    return model
+
+
+def round_weights(model):
+    """Rounds the weights of a model to half precision, as a preset holds them.
+
+    Raises:
+        ValueError: if a weight is too large for half precision.
+    """
+    with np.errstate(over="ignore"):
+        weights = [weight.astype("float16") for weight in model.get_weights()]
+    if not all(np.isfinite(weight).all() for weight in weights):
+        raise ValueError(f"{model.name} has weights that half precision cannot hold.")
+    model.set_weights([weight.astype("float32") for weight in weights])
+    return weights
+
+
+def save_preset(model, name, card, folder=FOLDER):
+    """Writes a reader as a preset, its weights in half precision.
+
+    Args:
+        model: a reader with a preprocessor. Its weights are rounded.
+        name: name of the preset.
+        card: dictionary of what to know about it.
+        folder: folder of the presets.
+    """
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {f"{n:03}": weight for n, weight in enumerate(round_weights(model))}
+    arguments = model.get_config()
+    content = {
+        "class": type(model).__name__,
+        "card": card,
+        "preprocessor": arguments.pop("preprocessor"),
+        "arguments": {k: v for k, v in arguments.items() if k not in ("name", "trainable")},
+    }
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
+    partial = folder / f"{name}.partial.npz"
+    np.savez_compressed(partial, **weights)
+    os.replace(partial, folder / f"{name}.npz")
+    partial = folder / f"{name}.partial"
+    partial.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    os.replace(partial, folder / f"{name}.json")
+
+
+def preset_name(model, study, task):
+    """Name of the preset of a model of a study: `ga_mage_gru_babi_2`."""
+    return f"{model}_{study.removesuffix('-1k')}_{task}".replace("-", "_")
+
+
+def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
+    """Makes a preset of a run, whose validation and test accuracy are measured once more.
+
+    Args:
+        result: content of the run's JSON file.
+        data_dir: folder of the data set.
+        runs: folder of the training states.
+        folder: folder of the presets.
+
+    Returns:
+        Name of the preset and its card.
+
+    Raises:
+        FileNotFoundError: if the run's model is gone.
+    """
+    import zoo
+    from zoo import data, training
+    from zoo.reproduce import Run, versions
+    from zoo.studies import STUDIES
+
+    study, task = result["study"], result["task"]
+    run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
+    path = pathlib.Path(runs) / study / run.name / "model.keras"
+    if not path.exists():
+        raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
+    model = zoo.load(path)
+    round_weights(model)
+    dataset = STUDIES[study]["dataset"]
+    splits = data.load(dataset, task, data_dir)
+    card = {
+        "dataset": dataset,
+        "language": "en-valid",
+        "task": task,
+        "model": result["model"],
+        "seed": result["seed"],
+        "questions": result["questions"],
+    }
+    for part in ("valid", "test"):
+        batches = training.make_batches(model, getattr(splits, part))
+        card[f"{part}_accuracy"] = training.evaluate(model, batches)["accuracy"]
+    card |= {
+        "selection": "highest validation accuracy, then lowest validation loss",
+        "command": result["command"],
+        "result": f"results/{study}/{run.name}.json",
+        "trained_with": result["versions"],
+        "measured_with": versions(),
+        "licence": LICENCE,
+    }
+    name = preset_name(result["model"], study, task)
+    save_preset(model, name, card, folder)
+    return name, card

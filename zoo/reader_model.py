@@ -1,0 +1,266 @@
+"""What the readers of the zoo share."""
+
+import functools
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
+from zoo.encoders import STRUCTURE, embed, make_encoder
+
+HEADS = ("pointer_sum", "classification")
+
+
+class ReaderModel(keras.Model):
+    """A reader with `layers` recurrent layers, gated by the question between them.
+
+    Args:
+        vocabulary_size: number of token ids.
+        num_answers: number of answers; answer 0 is the unknown one and never predicted.
+        encoder: `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"` or
+            `"coref_gru"`.
+        head: `"pointer_sum"`, where the answer is a word of the passage, or `"classification"`.
+        layers: number K of recurrent layers.
+        units: width of the state per direction.
+        edge_units: of these, units that coreference edges carry in a `mage_gru`.
+        carry: carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
+        embedding_dim: width of the word vectors.
+        dropout: dropout rate between layers and before the output, on the passage, one mask for
+            all tokens of a sequence.
+        joint: whether question and passage are one sequence, linked by coreference.
+        order: which of the two comes first where joint: `"question_first"` or `"passage_first"`.
+        max_chains: number of chains of the one-hot baseline.
+        preprocessor: the `Preprocessor` (or its configuration) that turns text into features.
+
+    Input: a dictionary of int32 features, listed by `model.features`: `passage` `(batch, time)`,
+    `question` `(batch, question time)`; for both, as the encoder needs, `_antecedents` or `_chains`
+    of the same shape, or `_sources` `(batch, time, 1, 1)`; and `candidates` `(batch, time)` for a
+    pointer-sum.
+
+    Output: logits `(batch, num_answers)`, float32.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_answers,
+        encoder="coref_gru",
+        head="pointer_sum",
+        layers=1,
+        units=64,
+        edge_units=24,
+        carry="mixed",
+        embedding_dim=64,
+        dropout=0.2,
+        joint=True,
+        order="question_first",
+        max_chains=32,
+        preprocessor=None,
+        **kwargs,
+    ):
+        if head not in HEADS:
+            raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
+        if encoder not in STRUCTURE:
+            raise ValueError(f"encoder must be one of {', '.join(STRUCTURE)}; got {encoder!r}.")
+        config = {
+            "vocabulary_size": vocabulary_size,
+            "num_answers": num_answers,
+            "encoder": encoder,
+            "head": head,
+            "layers": layers,
+            "units": units,
+            "edge_units": edge_units,
+            "carry": carry,
+            "embedding_dim": embedding_dim,
+            "dropout": dropout,
+            "joint": joint,
+            "order": order,
+            "max_chains": max_chains,
+        }
+        inputs = make_inputs(encoder, head)
+        vectors = embed(
+            {name: inputs[name] for name in ("question", "passage")},
+            {name: inputs.get(f"{name}_chains") for name in ("question", "passage")},
+            vocabulary_size,
+            embedding_dim,
+            encoder,
+            max_chains,
+        )
+        masks = {name: ops.not_equal(inputs[name], 0) for name in vectors}
+        reads = {name: inputs.get(f"{name}_{STRUCTURE[encoder]}") for name in vectors}
+        gate = GatedAttention(name="gated_attention")
+        # One mask for all tokens of a sequence: better for recurrences, and XLA on TensorFlow takes
+        # half a microsecond for every random number on a CPU.
+        drop = keras.layers.Dropout(dropout, noise_shape=(None, 1, None), name="dropout")
+        names = ("question", "passage") if order == "question_first" else ("passage", "question")
+        for n in range(1, layers + 1):
+            encoder_options = (encoder, units, edge_units, carry)
+            encode = encode_joint if joint else encode_apart
+            vectors = encode(encoder_options, n, names, vectors, reads, masks)
+            if n < layers:
+                question_mask = masks["question"]
+                gated = gate(vectors["passage"], vectors["question"], question_mask=question_mask)
+                vectors["passage"] = drop(gated)
+        question = vectors["question"]
+        # Padding carries the state, so that the last column holds the last token's.
+        query = ops.concatenate([question[:, -1, :units], question[:, 0, units:]], axis=-1)
+        passage = drop(vectors["passage"])
+        pointer_sum = head == "pointer_sum"
+        readable = ops.not_equal(inputs["candidates"], 0) if pointer_sum else masks["passage"]
+        attention = attend(passage, query, readable)
+        if pointer_sum:
+            logits = AttentionSum(num_answers, name="attention_sum")(
+                passage, query, inputs["candidates"]
+            )
+        else:
+            logits = classify(passage, attention, num_answers)
+        super().__init__(inputs=inputs, outputs=logits, **kwargs)
+        self.config, self.attention_output = config, attention
+        if isinstance(preprocessor, dict):
+            preprocessor = Preprocessor(**preprocessor)
+        if preprocessor is not None:
+            check_preprocessor(preprocessor, config)
+        self.reader = preprocessor
+        self.features = tuple(inputs)
+
+    def get_config(self):
+        preprocessor = None if self.reader is None else self.reader.get_config()
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            **self.config,
+            "preprocessor": preprocessor,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+    @functools.cached_property
+    def _inspect(self):
+        # Only its method is kept: Keras tracks and saves a model that is an attribute.
+        inputs = {tensor.name: tensor for tensor in self.inputs}
+        return keras.Model(inputs, (self.output, self.attention_output)).predict_on_batch
+
+    def inspect(self, features):
+        """What the reader answers and where it looks.
+
+        Args:
+            features: dictionary of at least the features in `model.features`, as arrays.
+
+        Returns:
+            Two arrays: logits `(batch, num_answers)`, and the attention over the passage `(batch,
+            time)`, whose rows sum to 1. A pointer-sum attends to mentions of answers only; a row
+            without any is 0.
+        """
+        return self._inspect({name: features[name] for name in self.features})
+
+    def attend(self, features):
+        """The attention over the passage, as `inspect` returns it."""
+        return self.inspect(features)[1]
+
+    def read(self, passage, question, top=5):
+        """Answers questions on raw text, see `zoo.reading.read`."""
+        from zoo.reading import read
+
+        return read(self, passage, question, top)
+
+    def compile(self, optimizer=None, loss=None, metrics=None, jit_compile=True, **kwargs):
+        """Compiles with the defaults of the zoo where an argument is left out.
+
+        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
+        cross-entropy, accuracy, XLA.
+        """
+        if optimizer is None:
+            rate = keras.optimizers.schedules.ExponentialDecay(3e-3, 1000, 0.5, staircase=True)
+            optimizer = keras.optimizers.Adam(rate, global_clipnorm=10.0)
+        if loss is None:
+            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        super().compile(
+            optimizer=optimizer,
+            loss=loss,
+            weighted_metrics=["accuracy"] if metrics is None else metrics,
+            jit_compile=jit_compile,
+            **kwargs,
+        )
+
+    def compile_from_config(self, config):
+        # Keras leaves this to models with a `compile` of their own.
+        super().compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+
+def check_preprocessor(preprocessor, config):
+    """Refuses a preprocessor that lays out features differently from the model.
+
+    Raises:
+        ValueError: naming the argument that differs.
+    """
+    for name in ("joint", "order", "max_chains"):
+        if getattr(preprocessor, name) != config[name]:
+            raise ValueError(
+                f"The preprocessor has {name}={getattr(preprocessor, name)!r}, the model "
+                f"{config[name]!r}; give both the same."
+            )
+
+
+def make_inputs(encoder, head):
+    """Symbolic inputs by name."""
+    shapes = {"passage": (None,), "question": (None,)}
+    structure = "chains" if encoder == "one_hot" else STRUCTURE[encoder]
+    for name in ("passage", "question"):
+        if structure:
+            extra = (1, 1) if structure == "sources" else ()
+            shapes[f"{name}_{structure}"] = (None, *extra)
+    if head == "pointer_sum":
+        shapes["candidates"] = (None,)
+    return {name: keras.Input(shape, dtype="int32", name=name) for name, shape in shapes.items()}
+
+
+def call(encoder, vectors, reads, mask):
+    if reads is None:
+        return encoder(vectors, mask=mask)
+    return encoder(vectors, reads, mask=mask)
+
+
+def encode_joint(options, n, names, vectors, reads, masks):
+    """Encodes two sequences as one, and parts them again."""
+
+    def joined(parts):
+        return ops.concatenate([parts[name] for name in names], axis=1)
+
+    encoder = make_encoder(*options, name=f"encoder_{n}")
+    structure = None if reads[names[0]] is None else joined(reads)
+    states = call(encoder, joined(vectors), structure, joined(masks))
+    parts = SplitSequences(name=f"split_{n}")(states, vectors[names[0]])
+    return dict(zip(names, parts, strict=True))
+
+
+def encode_apart(options, n, names, vectors, reads, masks):
+    """Encodes two sequences with an encoder each."""
+    return {
+        name: call(
+            make_encoder(*options, name=f"{name}_encoder_{n}"),
+            vectors[name],
+            reads[name],
+            masks[name],
+        )
+        for name in names
+    }
+
+
+def attend(passage, query, readable):
+    """Softmax of `passage · query` over the tokens that are readable, 0 elsewhere."""
+    scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
+    attention = ops.softmax(ops.where(readable, scores, -1e9), axis=-1)
+    return ops.where(readable, attention, 0.0)
+
+
+def classify(passage, attention, num_answers):
+    """Logits of answer classes from the passage as the question sees it."""
+    summary = ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)
+    logits = keras.layers.Dense(num_answers, name="answer", dtype="float32")(summary)
+    unknown = ops.cast(np.eye(1, num_answers) * -100.0, "float32")
+    return logits + unknown

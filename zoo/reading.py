@@ -1,0 +1,135 @@
+"""Answers to questions on raw text."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+
+from keras_corefmem.datasets.batches import Batches
+from keras_corefmem.datasets.preprocessor import Encoded
+from keras_corefmem.text.vocabulary import UNKNOWN
+
+BATCH_SIZE = 32
+MULTIPLE = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """What a reader makes of one question.
+
+    Args:
+        answer: the best answer.
+        probability: its probability.
+        answers: tuple of the best answers, best first.
+        probabilities: tuple of their probabilities.
+        unknown_words: tuple of the words, of passage and question, that the reader does not know.
+    """
+
+    answer: str
+    probability: float
+    answers: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    unknown_words: tuple[str, ...]
+
+
+def preprocessor_of(model):
+    """The preprocessor of a reader.
+
+    Raises:
+        ValueError: if the model is no reader, or has no preprocessor that fits it.
+    """
+    if not hasattr(model, "reader"):
+        raise ValueError(
+            f"{type(model).__name__} is not a reader: pass a model of the zoo, such as "
+            "GatedAttentionReader."
+        )
+    if model.reader is None:
+        raise ValueError(
+            f"{model.name} has no preprocessor and reads ids alone: build it with "
+            "preprocessor=Preprocessor.fit(examples) to read text."
+        )
+    words, answers = len(model.reader.vocabulary), len(model.reader.answers)
+    if words > model.config["vocabulary_size"] or answers != model.config["num_answers"]:
+        raise ValueError(
+            f"The preprocessor of {model.name} knows {words} words and {answers} answers, but the "
+            f"model was built with vocabulary_size={model.config['vocabulary_size']} and "
+            f"num_answers={model.config['num_answers']}."
+        )
+    return model.reader
+
+
+def number_of_answers(preprocessor, top):
+    """How many answers to give, of `top` that are wanted."""
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top}.")
+    return min(top, len(preprocessor.answers) - 1)
+
+
+def read(model, passages, questions, top=5):
+    """Answers questions on passages of raw text.
+
+    Words outside the vocabulary are read as unknown, with one warning that names them.
+
+    Args:
+        model: a reader with a preprocessor.
+        passages: a string, or a list of strings.
+        questions: as many strings. A single string goes with every element of a list.
+        top: how many answers to give, at most all that the reader knows.
+
+    Returns:
+        A `Reading` for two strings, otherwise a list of them.
+
+    Raises:
+        ValueError: if a passage or question is empty, their numbers differ, or the model has no
+            preprocessor.
+    """
+    preprocessor = preprocessor_of(model)
+    top = number_of_answers(preprocessor, top)
+    if isinstance(passages, str) and isinstance(questions, str):
+        return _read([passages], [questions], model, preprocessor, top)[0]
+    if isinstance(passages, str):
+        passages = [passages] * len(questions)
+    elif isinstance(questions, str):
+        questions = [questions] * len(passages)
+    if len(passages) != len(questions):
+        raise ValueError(f"There are {len(passages)} passages, but {len(questions)} questions.")
+    return _read(passages, questions, model, preprocessor, top) if passages else []
+
+
+def _read(passages, questions, model, preprocessor, top):
+    encoded, unknown = [], []
+    for passage, question in zip(passages, questions, strict=True):
+        ids = preprocessor.tokens(passage, "passage"), preprocessor.tokens(question, "question")
+        encoded.append(Encoded(*ids, answer=0))
+        tokens = preprocessor.tokenizer(passage) + preprocessor.tokenizer(question)
+        words = zip(tokens, np.concatenate(ids), strict=True)
+        unknown.append(tuple(dict.fromkeys(word for word, n in words if n == UNKNOWN)))
+    if any(unknown):
+        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
+        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=4)
+    return [
+        _reading(row, words, preprocessor.answers[1:], top)
+        for row, words in zip(_logits(model, encoded)[:, 1:], unknown, strict=True)
+    ]
+
+
+def _logits(model, encoded):
+    """Logits `(examples, answers)`, float32, in the order of the examples."""
+    longest = max(len(example.question) for example in encoded)
+    batches = Batches(
+        encoded,
+        model.reader,
+        model.features,
+        question_length=-(-longest // MULTIPLE) * MULTIPLE,
+        batch_size=min(BATCH_SIZE, len(encoded)),
+    )
+    logits = np.concatenate([model.inspect(batches[n][0])[0] for n in range(len(batches))])
+    return logits[: len(encoded)][np.argsort(batches.order)]
+
+
+def _reading(logits, unknown_words, answers, top):
+    weights = np.exp(logits - logits.max())
+    order = np.argsort(-logits, kind="stable")[:top]
+    best = tuple(answers[n] for n in order)
+    probabilities = tuple((weights / weights.sum())[order].tolist())
+    return Reading(best[0], probabilities[0], best, probabilities, unknown_words)

@@ -1,0 +1,182 @@
+"""Runs of a published experiment, side by side and resumable, one JSON file a run."""
+
+import concurrent.futures
+import dataclasses
+import importlib.metadata
+import json
+import multiprocessing
+import os
+import pathlib
+import platform
+import shlex
+
+from zoo.studies import STUDIES, TASKS
+
+PACKAGES = ("keras", "tensorflow", "jax", "numpy")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One training run of a study.
+
+    Args:
+        study: name of the study.
+        model: name of the model.
+        task: bAbI task number.
+        seed: random seed.
+        data_dir: folder of the data set; `None` where `babi.download()` puts it.
+        settings: fields of `zoo.training.Settings` that differ from the defaults.
+        tag: name of these settings, part of the run's name.
+    """
+
+    study: str
+    model: str
+    task: int
+    seed: int
+    data_dir: str | None = None
+    settings: dict = dataclasses.field(default_factory=dict)
+    tag: str = ""
+
+    @property
+    def name(self):
+        tag = f"-{self.tag}" if self.tag else ""
+        return f"{self.model}{tag}-task-{self.task:02}-seed-{self.seed}"
+
+    @property
+    def command(self):
+        words = ["corefmem", "reproduce", self.study, "--models", self.model]
+        words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
+        for name, value in self.settings.items():
+            words += ["--set", f"{name}={json.dumps(value)}"]
+        return shlex.join(words + (["--tag", self.tag] if self.tag else []))
+
+
+def execute(run, results, runs):
+    """Trains and tests one run and writes its JSON file; returns its content."""
+    import keras
+
+    from zoo import data, training
+
+    settings = {"model": run.model, "seed": run.seed, **run.settings}
+    settings = training.Settings(**settings)
+    splits = data.load(STUDIES[run.study]["dataset"], run.task, run.data_dir)
+    model, batches = training.prepare(splits, settings)
+    folder = pathlib.Path(runs) / run.study / run.name
+    progress = training.fit(model, batches, folder, settings)
+    best = progress.history[progress.best_epoch]
+    test = training.evaluate(model, batches["test"])
+    model.save(folder / "model.keras")
+    content = {
+        "study": run.study,
+        "model": run.model,
+        "task": run.task,
+        "seed": run.seed,
+        "tag": run.tag,
+        "command": run.command,
+        "settings": dataclasses.asdict(settings),
+        "head": model.config["head"],
+        "parameters": model.count_params(),
+        "questions": {part: len(batches[part].encoded) for part in batches},
+        "epochs": len(progress.history),
+        "best_epoch": progress.best_epoch + 1,
+        "valid_accuracy": best["val_accuracy"],
+        "valid_loss": best["val_loss"],
+        "test_accuracy": test["accuracy"],
+        "test_wrong": test["wrong"],
+        "seconds": round(progress.seconds, 1),
+        "backend": keras.backend.backend(),
+        "versions": versions(),
+        "python": platform.python_version(),
+    }
+    path = pathlib.Path(results) / run.study / f"{run.name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(content, indent=1) + "\n")
+    os.replace(partial, path)
+    return content
+
+
+def versions():
+    """Versions of the packages that numbers depend on, where installed."""
+    installed = {d.name.lower(): d.version for d in importlib.metadata.distributions()}
+    return {name: installed[name] for name in PACKAGES if name in installed}
+
+
+def pin(cores):
+    """Gives a worker process one core of its own, and compiled programs a lasting home."""
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {cores.get()})
+    if os.environ.get("KERAS_BACKEND") == "jax":
+        home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
+
+
+def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=None, tag=""):
+    """The runs of a study, the longest tasks first.
+
+    Raises:
+        ValueError: if a study, model or task does not exist.
+    """
+    from zoo.configurations import configuration
+
+    if study not in STUDIES:
+        raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
+    for task in tasks or ():
+        if task not in TASKS:
+            raise ValueError(f"There is no bAbI task {task}; tasks are numbered 1..20.")
+    models = models or STUDIES[study]["models"]
+    for model in models:
+        configuration(model)
+    tasks = sorted(tasks or TASKS, key=lambda task: task not in (3, 5, 2, 8, 7))
+    return [
+        Run(study, model, task, seed, data_dir, settings or {}, tag)
+        for model in models
+        for seed in seeds
+        for task in tasks
+    ]
+
+
+def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
+    """Executes runs that have no result yet, one process a core.
+
+    Args:
+        runs: list of `Run`.
+        results: folder of the JSON files.
+        folder: folder of the training states, which interrupted runs continue from.
+        jobs: number of processes; `None` for one a core.
+        report: called with a line about every run that ends.
+
+    Returns:
+        List of the runs that failed, as pairs of run and exception.
+    """
+    waiting = []
+    for run in runs:
+        if (pathlib.Path(results) / run.study / f"{run.name}.json").exists():
+            report(f"{run.name}: done before")
+        else:
+            waiting.append(run)
+    if not waiting:
+        return []
+    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    jobs = jobs or len(available)
+    context = multiprocessing.get_context("spawn")
+    cores, failures = context.Queue(), []
+    for n in range(len(waiting) + jobs):
+        cores.put(available[n % len(available)])
+    with concurrent.futures.ProcessPoolExecutor(
+        jobs, context, initializer=pin, initargs=(cores,)
+    ) as pool:
+        futures = {pool.submit(execute, run, results, folder): run for run in waiting}
+        for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
+            run = futures[future]
+            if future.exception():
+                failures.append((run, future.exception()))
+                report(f"[{n}/{len(waiting)}] {run.name}: failed: {future.exception()}")
+                continue
+            content = future.result()
+            report(
+                f"[{n}/{len(waiting)}] {run.name}: valid {content['valid_accuracy']:.1%}, "
+                f"test {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
+            )
+    return failures

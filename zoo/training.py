@@ -1,0 +1,283 @@
+"""Building, training and evaluating a reader on a data set."""
+
+import dataclasses
+import inspect
+import json
+import os
+import pathlib
+import time
+
+import keras
+import numpy as np
+
+import zoo
+from keras_corefmem.datasets.batches import Batches, length_buckets
+from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.graphs import get_lemmatizer, learn_entities
+from keras_corefmem.text import get_tokenizer
+from zoo.configurations import configuration
+from zoo.reader_model import ReaderModel
+
+PARTS = ("train", "valid", "test")
+# Arguments of a reader that come from the data or the settings.
+OWN = {"self", "kwargs", "vocabulary_size", "num_answers", "head", "preprocessor"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How a reader is trained.
+
+    Args:
+        model: name of a model of the zoo.
+        seed: seed of weights, dropout and shuffling.
+        head: `"pointer_sum"`, `"classification"`, or `"auto"`: pointer-sum where the passage
+            mentions the answer of every training question.
+        language: code of the language whose lemmas link words where the words themselves do not
+            make every answer a word of the passage; `None` never uses lemmas.
+        epochs: largest number of epochs.
+        patience: epochs without a better validation score after which training stops.
+        batch_size: questions per update.
+        learning_rate: first learning rate of Adam.
+        halve_every: updates after which the learning rate halves, again and again.
+        buckets: largest number of lengths that passages are padded to; each costs a compilation.
+        arguments: arguments of the model's constructor that differ from its configuration.
+    """
+
+    model: str = "ga-coref-gru"
+    seed: int = 0
+    head: str = "auto"
+    language: str | None = "en"
+    epochs: int = 60
+    patience: int = 20
+    batch_size: int = 32
+    learning_rate: float = 3e-3
+    halve_every: int = 1000
+    buckets: int = 6
+    arguments: dict = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        for name in ("epochs", "patience", "batch_size", "learning_rate", "halve_every", "buckets"):
+            value = getattr(self, name)
+            kinds = int | float if name == "learning_rate" else int
+            if not isinstance(value, kinds) or value <= 0:
+                kind = "number" if name == "learning_rate" else "integer"
+                raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
+
+
+def fit_preprocessor(examples, settings, **kwargs):
+    """Learns the preprocessing from training examples and chooses the head.
+
+    Returns:
+        The `Preprocessor` and the name of the head.
+    """
+    entities = learn_entities(examples, get_tokenizer("words"))
+    plain = Preprocessor.fit(examples, entities, **kwargs)
+    if settings.head != "auto":
+        return plain, settings.head
+    if answers_are_mentioned(plain, examples):
+        return plain, "pointer_sum"
+    if settings.language:
+        lemmatized = Preprocessor.fit(
+            examples, entities, get_lemmatizer(settings.language), **kwargs
+        )
+        if answers_are_mentioned(lemmatized, examples):
+            return lemmatized, "pointer_sum"
+    return plain, "classification"
+
+
+def answers_are_mentioned(preprocessor, examples):
+    """Whether every answer is a word of its passage."""
+    encoded = map(preprocessor.encode, examples)
+    return all(e.answer in preprocessor.pointers[e.passage] for e in encoded)
+
+
+def prepare(splits, settings):
+    """A compiled reader and its batches.
+
+    Args:
+        splits: a `Splits`.
+        settings: a `Settings`.
+
+    Returns:
+        The model and a dictionary of `Batches` by part: `train`, `valid`, `test`.
+    """
+    keras.utils.set_random_seed(settings.seed)
+    kind, arguments = configuration(settings.model)
+    known = set(inspect.signature(ReaderModel.__init__).parameters) - OWN
+    for name in settings.arguments:
+        if name not in known:
+            raise ValueError(
+                f"{name!r} is no argument of a reader; choose one of {', '.join(sorted(known))}."
+            )
+    arguments = {**arguments, **settings.arguments}
+    shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
+    preprocessor, head = fit_preprocessor(splits.train, settings, **shared)
+    model = getattr(zoo, kind)(
+        len(preprocessor.vocabulary),
+        len(preprocessor.answers),
+        head=head,
+        preprocessor=preprocessor,
+        **arguments,
+    )
+    rate = keras.optimizers.schedules.ExponentialDecay(
+        settings.learning_rate, settings.halve_every, 0.5, staircase=True
+    )
+    model.compile(optimizer=keras.optimizers.Adam(rate, global_clipnorm=10.0))
+    encoded = {
+        part: [preprocessor.encode(example) for example in getattr(splits, part)] for part in PARTS
+    }
+    everything = [example for examples in encoded.values() for example in examples]
+    buckets = length_buckets([len(example.passage) for example in everything], settings.buckets)
+    longest = max(len(example.question) for example in everything)
+    return model, {
+        part: Batches(
+            examples,
+            preprocessor,
+            model.features,
+            buckets,
+            longest,
+            batch_size=settings.batch_size,
+            shuffle=part == "train",
+            seed=settings.seed,
+        )
+        for part, examples in encoded.items()
+        if examples
+    }
+
+
+def make_batches(model, examples, **kwargs):
+    """Batches of examples for a reader; further arguments are those of `Batches`."""
+    encoded = [model.reader.encode(example) for example in examples]
+    return Batches(encoded, model.reader, model.features, **kwargs)
+
+
+def random_state(model):
+    """The variables of a model that weights files lack: the states of its random numbers."""
+    weights = {id(variable) for variable in model.weights}
+    return [variable for variable in model.variables if id(variable) not in weights]
+
+
+class Progress(keras.callbacks.Callback):
+    """Keeps the best weights and everything needed to go on after an interruption.
+
+    The best epoch has the highest validation accuracy, then the lowest validation loss. Training
+    stops when that has not improved for `patience` epochs, for a quarter of them where there is
+    nothing left to learn (99.5% training accuracy), or when three epochs in a row answered all
+    validation questions.
+
+    Args:
+        batches: the training `Batches`.
+        folder: where the state is kept.
+        patience: epochs without improvement after which training stops.
+    """
+
+    def __init__(self, batches, folder, patience):
+        super().__init__()
+        self.batches, self.folder, self.patience = batches, pathlib.Path(folder), patience
+        self.history, self.seconds = [], 0.0
+
+    @property
+    def best_epoch(self):
+        """Index of the best epoch so far, -1 before the first."""
+        scores = [(logs["val_accuracy"], -logs["val_loss"]) for logs in self.history]
+        return max(range(len(scores)), key=scores.__getitem__, default=-1)
+
+    @property
+    def finished(self):
+        solved = [logs["val_accuracy"] == 1 for logs in self.history[-3:]]
+        stale = len(self.history) - 1 - self.best_epoch
+        learned = bool(self.history) and self.history[-1]["accuracy"] >= 0.995
+        patience = self.patience / 4 if learned else self.patience
+        return len(solved) == 3 and all(solved) or stale >= patience
+
+    def weights_file(self, name):
+        return self.folder / f"{name}.weights.h5"
+
+    def restore(self, model):
+        """Loads the state of an interrupted run; returns the epoch to start with."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        state = self.folder / "state.json"
+        if state.exists():
+            content = json.loads(state.read_text())
+            model.optimizer.build(model.trainable_variables)
+            model.load_weights(self.weights_file(content["weights"]))
+            self.history, self.seconds = content["history"], content["seconds"]
+            for variable, value in zip(random_state(model), content["random"], strict=True):
+                variable.assign(value)
+        return len(self.history)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.batches.start_epoch(epoch)
+        self.started = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.history.append({name: float(value) for name, value in logs.items()})
+        self.seconds += time.perf_counter() - self.started
+        if self.best_epoch == epoch:
+            partial = self.weights_file("best-partial")
+            self.model.save_weights(partial)
+            os.replace(partial, self.weights_file("best"))
+        self.model.save_weights(self.weights_file(f"epoch-{epoch}"))
+        content = {
+            "weights": f"epoch-{epoch}",
+            "random": [keras.ops.convert_to_numpy(v).tolist() for v in random_state(self.model)],
+            "history": self.history,
+            "seconds": self.seconds,
+        }
+        partial = self.folder / "state-partial.json"
+        partial.write_text(json.dumps(content))
+        os.replace(partial, self.folder / "state.json")
+        self.weights_file(f"epoch-{epoch - 1}").unlink(missing_ok=True)
+        self.model.stop_training = self.model.stop_training or self.finished
+
+
+def epochs_done(folder):
+    """Number of epochs that the run in a folder has behind it."""
+    state = pathlib.Path(folder) / "state.json"
+    return len(json.loads(state.read_text())["history"]) if state.exists() else 0
+
+
+def fit(model, batches, folder, settings, callbacks=(), verbose=0):
+    """Trains a prepared reader and leaves it with the weights of its best epoch.
+
+    A run that was interrupted continues after its last complete epoch, to the same result.
+
+    Args:
+        model: a compiled reader.
+        batches: `Batches` by part; `valid` selects the epoch.
+        folder: folder of the run.
+        settings: a `Settings`.
+        callbacks: further Keras callbacks.
+        verbose: verbosity of `model.fit`.
+
+    Returns:
+        The `Progress` of the run: `history`, `best_epoch`, `seconds`.
+    """
+    progress = Progress(batches["train"], folder, settings.patience)
+    epoch = progress.restore(model)
+    if epoch < settings.epochs and not progress.finished:
+        model.fit(
+            batches["train"],
+            validation_data=batches["valid"],
+            initial_epoch=epoch,
+            epochs=settings.epochs,
+            callbacks=[progress, *callbacks],
+            # `Batches` shuffles, by seed and epoch.
+            shuffle=False,
+            verbose=verbose,
+        )
+    model.load_weights(progress.weights_file("best"))
+    return progress
+
+
+def evaluate(model, batches):
+    """Accuracy over every question, and the indices of the questions answered wrongly."""
+    wrong, count = [], 0
+    for index in range(len(batches)):
+        features, answers, weights = batches[index]
+        chosen = np.argmax(model.predict_on_batch(features), axis=-1)
+        members = batches.batches[index][0]
+        count += len(members)
+        right = (chosen == answers) & (answers > 0)
+        wrong += [int(i) for i, ok in zip(members, right[weights > 0], strict=True) if not ok]
+    return {"accuracy": 1 - len(wrong) / count, "count": count, "wrong": sorted(wrong)}
