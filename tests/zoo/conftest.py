@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import keras
+import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
@@ -51,17 +52,23 @@ def texts():
 
 @pytest.fixture(scope="session")
 def make_reader():
-    """Function that builds a tiny reader with random weights."""
+    """Function that builds a tiny reader, its random weights large enough to tell answers apart."""
 
-    def make(encoder="coref_gru", layers=1, tokenizer="words", **kwargs):
+    def make(encoder="coref_gru", layers=1, tokenizer="words", spread=0.8, **kwargs):
         keras.utils.set_random_seed(3)
         shared = {name: kwargs[name] for name in ("joint", "order", "max_chains") if name in kwargs}
         preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES, tokenizer=tokenizer, **shared)
         sizes = len(preprocessor.vocabulary), len(preprocessor.answers)
         options = {"units": 8, "edge_units": 3, "embedding_dim": 6, "preprocessor": preprocessor}
+        options |= kwargs
         if layers == 1:
-            return AttentionSumReader(*sizes, encoder, **options, **kwargs)
-        return GatedAttentionReader(*sizes, encoder, layers, **options, **kwargs)
+            reader = AttentionSumReader(*sizes, encoder, **options)
+        else:
+            reader = GatedAttentionReader(*sizes, encoder, layers, **options)
+        if spread:
+            random = np.random.default_rng(3)
+            reader.set_weights([random.normal(0, spread, w.shape) for w in reader.get_weights()])
+        return reader
 
     return make
 

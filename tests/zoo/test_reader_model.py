@@ -1,0 +1,87 @@
+"""The readers as Keras models: every encoder, head and way to read, exact under padding."""
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets.batches import Batches, pad
+from zoo.encoders import ENCODERS
+
+CASES = [
+    *((encoder, head, True) for encoder in ENCODERS for head in ("pointer_sum", "classification")),
+    *((encoder, "pointer_sum", False) for encoder in ("gru", "one_hot", "mage_gru", "coref_gru")),
+]
+
+
+@pytest.fixture(scope="module")
+def encoded(make_reader, examples):
+    reader = make_reader("gru")
+    return [reader.reader.encode(example) for example in examples]
+
+
+def predict(reader, rows, time, question_time):
+    passage = pad([row.passage for row in rows], time)
+    question = pad([row.question for row in rows], question_time)
+    features = reader.reader.features(passage, question)
+    return reader.predict_on_batch({name: features[name] for name in reader.features})
+
+
+@pytest.mark.parametrize(("encoder", "head", "joint"), CASES)
+def test_padding_and_company_change_no_logit(make_reader, encoded, encoder, head, joint):
+    reader = make_reader(encoder, layers=2, head=head, joint=joint)
+    reader.compile(jit_compile=False)
+    together = predict(reader, encoded, 40, 9)
+    assert together.dtype == np.float32
+    assert np.ptp(together[:, 1:], axis=1).max() > 0.1
+    # Column 0 is the unknown answer.
+    assert (together[:, 0] < together[:, 1:].max(axis=1) - 50).all()
+    for n in (0, 3):
+        row = encoded[n]
+        alone = predict(reader, [row], len(row.passage), len(row.question))
+        np.testing.assert_allclose(alone[0], together[n], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("encoder", ["mage_gru", "coref_gru"])
+def test_structure_matters(make_reader, encoded, encoder):
+    reader = make_reader(encoder, layers=2)
+    reader.compile(jit_compile=False)
+    linked = predict(reader, encoded, 40, 9)
+    reader.reader.entities = np.zeros_like(reader.reader.entities)
+    assert np.abs(predict(reader, encoded, 40, 9) - linked).max() > 1e-3
+
+
+def test_fit_under_xla_learns_the_training_questions(make_reader, encoded):
+    reader = make_reader("coref_gru", layers=2, units=16, dropout=0.0, spread=0)
+    reader.compile(optimizer=keras.optimizers.Adam(0.03))
+    assert reader.jit_compile
+    batches = Batches(encoded, reader.reader, reader.features, [40], 8, batch_size=5, shuffle=True)
+    history = reader.fit(batches, epochs=40, verbose=0).history
+    assert history["loss"][-1] < 0.1 < history["loss"][0]
+    assert history["accuracy"][-1] == 1
+
+
+def test_config_round_trip(make_reader):
+    reader = make_reader("mage_gru", layers=2, carry="gathered", order="passage_first")
+    copy = type(reader).from_config(reader.get_config())
+    assert copy.get_config() == reader.get_config()
+    copy.set_weights(reader.get_weights())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoder": "lstm"}, "encoder must be one of gru, "),
+        ({"head": "softmax"}, "head must be one of pointer_sum, classification; got 'softmax'"),
+        ({"encoder": "mage_gru", "carry": "none"}, "carry must be one of"),
+    ],
+)
+def test_refuses_unknown_names(make_reader, options, message):
+    with pytest.raises(ValueError, match=message):
+        make_reader(layers=2, **options)
+
+
+def test_refuses_a_preprocessor_of_another_layout(make_reader):
+    config = make_reader(layers=2).get_config()
+    config["joint"] = False
+    with pytest.raises(ValueError, match="The preprocessor has joint=True, the model False"):
+        type(make_reader(layers=2)).from_config(config)
