@@ -14,7 +14,6 @@ import json
 import os
 import pathlib
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -180,10 +179,10 @@ def main():
     }
     pathlib.Path(options.output).write_text(json.dumps(content, indent=1) + "\n")
     readme = HERE.parent / "README.md"
-    parts = re.split(
-        r"(<!-- benchmarks -->\n).*?(<!-- end -->)", readme.read_text(), flags=re.DOTALL
-    )
-    readme.write_text(parts[0] + parts[1] + make_table(content) + parts[2] + parts[3])
+    marks = "<!-- benchmarks -->\n", "<!-- end -->"
+    before, rest = readme.read_text().split(marks[0])
+    after = rest.partition(marks[1])[2]
+    readme.write_text(f"{before}{marks[0]}{make_table(content)}{marks[1]}{after}")
 
 
 if __name__ == "__main__":

@@ -104,6 +104,8 @@ def prepare(splits, settings):
     keras.utils.set_random_seed(settings.seed)
     kind, arguments = configuration(settings.model)
     known = set(inspect.signature(ReaderModel.__init__).parameters) - OWN
+    if kind == "AttentionSumReader":
+        known.remove("layers")
     for name in settings.arguments:
         if name not in known:
             raise ValueError(

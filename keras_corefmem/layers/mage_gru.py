@@ -110,7 +110,8 @@ class MAGEGRUCell(GraphCell):
         if self.edge_attention:
             keys = ops.matmul(x, self.reader_keys)
             typed = ops.repeat(keys[..., 1:], self.chains, axis=-1) + scores[0]
-            shares = ops.concatenate([keys[..., :1], ops.where(reads > 0, typed, -1e30)], axis=-1)
+            # Within the range of float16.
+            shares = ops.concatenate([keys[..., :1], ops.where(reads > 0, typed, -3e4)], axis=-1)
             shares = ops.softmax(shares, axis=-1)
             sequential, reads, count = shares[..., :1], shares[..., 1:], 1.0
             written = ops.repeat(ops.matmul(x, self.source_keys), self.chains, axis=-1)
