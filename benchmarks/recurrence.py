@@ -1,11 +1,10 @@
-"""Time and memory of one bidirectional recurrent layer, against Keras' own GRU under the same XLA.
+"""Time of one bidirectional recurrent layer, against Keras' own GRU under the same XLA.
 
     python benchmarks/recurrence.py            # all figures, five minutes on two cores
     python benchmarks/recurrence.py --quick    # the comparison at 100 tokens alone
 
 Times are milliseconds for the loss and the gradients of all weights and inputs, the minimum over
 rounds in which the layers take turns; the ratio to Keras' bidirectional GRU is what to compare.
-Memory is how far the resident set rises above its rest during one step.
 """
 
 import argparse
@@ -14,8 +13,6 @@ import json
 import os
 import pathlib
 import platform
-import subprocess
-import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -111,39 +108,12 @@ def measure_times(lengths, rounds):
     return rows
 
 
-def measure_memory(layer, length, chains):
-    """Growth of the resident set, in MB, over the first steps of a layer in its own process."""
-    command = [sys.executable, __file__, "--memory", layer, str(length), str(chains)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(result.stdout.split()[-1])
-
-
-def print_memory(layer, length, chains):
-    """What `measure_memory` runs in the process that it starts."""
-    step = make_step(layer, length, chains)
-    step()
-    pathlib.Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far.
-    before = resident("VmRSS")
-    step()
-    print(resident("VmHWM") - before)
-
-
-def resident(name):
-    """A figure of this process's memory, in MB."""
-    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
-
-
 def make_table(content):
     """The figures as Markdown, the ratio last."""
     lines = ["| layer | tokens | ms | ratio to Keras |", "|---|---:|---:|---:|"]
     for row in content["times"]:
         ratio = f"{row['ratio']:.2f}" if row["ratio"] else "–"
         lines.append(f"| {row['layer']} | {row['length']} | {row['ms']:.1f} | {ratio} |")
-    lines += ["", "| layer | tokens | chains | MB |", "|---|---:|---:|---:|"]
-    for row in content["memory"]:
-        size = f"{row['length']} | {row['chains']} | {row['mb']:.0f}"
-        lines.append(f"| {row['layer']} | {size} |")
     made = f"Made by `{content['command']}` on {content['cores']} cores, TensorFlow "
     made += f"{content['versions']['tensorflow']}, Keras {content['versions']['keras']}."
     return "\n".join([*lines, "", made, ""])
@@ -151,27 +121,15 @@ def make_table(content):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="100 tokens only, no memory")
+    parser.add_argument("--quick", action="store_true", help="100 tokens only")
     parser.add_argument("--rounds", type=int, default=40, help="rounds at 100 tokens")
     parser.add_argument("--output", default=str(HERE / "recurrence.json"))
-    parser.add_argument("--memory", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.memory:
-        layer, length, chains = options.memory
-        print_memory(layer, int(length), int(chains))
-        return
     times = measure_times(LENGTHS[:1] if options.quick else LENGTHS, options.rounds)
     if options.quick:
         return
-    memory = []
-    for layer in ("CorefGRU", "MAGEGRU, two edge types"):
-        for length, chains in ((500, 10), (1000, 10), (1000, 200), (2000, 10), (2000, 200)):
-            megabytes = measure_memory(layer, length, chains)
-            memory.append({"layer": layer, "length": length, "chains": chains, "mb": megabytes})
-            print(f"{length:5} {chains:4} chains {layer:26} {megabytes:8.0f} MB", flush=True)
     content = {
         "times": times,
-        "memory": memory,
         "command": "python benchmarks/recurrence.py",
         "cores": os.cpu_count(),
         "python": platform.python_version(),
