@@ -1,12 +1,12 @@
 """What the commands do; `zoo.cli` reads their arguments."""
 
 import json
-import os
 import pathlib
 import sys
 
 import zoo
 from keras_corefmem.datasets import babi
+from keras_corefmem.files import replacing
 from zoo import configurations, data, preset, report, studies
 
 SETTING_HELP = "write it as --set NAME=JSON, such as --set units=32 or --set head='\"auto\"'."
@@ -188,10 +188,9 @@ def make_presets(args, wanted):
 def show_report(args):
     if args.write:
         path = pathlib.Path(args.write)
-        partial = path.with_name(f".{path.name}.partial")
         text = report.fill(path.read_text(encoding="utf-8"), args.results)
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
+        with replacing(path) as partial:
+            partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")
         return
     for study in [args.study] if args.study else studies.STUDIES:

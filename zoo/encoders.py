@@ -5,8 +5,6 @@ from keras import ops
 
 from keras_corefmem import layers
 
-ENCODERS = ("gru", "one_hot", "dag_rnn", "mage_gru", "mage_gru_shared", "coref_gru")
-
 # What each encoder reads besides the tokens.
 STRUCTURE = {
     "gru": None,
@@ -16,6 +14,7 @@ STRUCTURE = {
     "mage_gru_shared": "sources",
     "coref_gru": "antecedents",
 }
+ENCODERS = tuple(STRUCTURE)
 
 
 def make_encoder(encoder, units, edge_units, carry, name):
@@ -27,22 +26,19 @@ def make_encoder(encoder, units, edge_units, carry, name):
         edge_units: units of the state that a coreference edge carries, for `mage_gru`.
         carry: carry rule of the MAGE-GRU.
         name: name of the layer.
-
-    Raises:
-        ValueError: if the encoder is unknown.
     """
     options = {"bidirectional": True, "name": name}
-    if encoder in ("gru", "one_hot"):
-        return layers.MAGEGRU((units,), **options)
-    if encoder == "dag_rnn":
-        return layers.DAGRNN(units, **options)
-    if encoder == "coref_gru":
-        return layers.CorefGRU(units, **options)
-    if encoder == "mage_gru_shared":
-        return layers.MAGEGRU((units // 2, units - units // 2), carry=carry, shared=True, **options)
-    if encoder == "mage_gru":
-        return layers.MAGEGRU((units - edge_units, edge_units), carry=carry, **options)
-    raise ValueError(f"encoder must be one of {', '.join(ENCODERS)}; got {encoder!r}.")
+    slices = units - edge_units, edge_units
+    halves = units // 2, units - units // 2
+    makers = {
+        "gru": lambda: layers.MAGEGRU((units,), **options),
+        "one_hot": lambda: layers.MAGEGRU((units,), **options),
+        "dag_rnn": lambda: layers.DAGRNN(units, **options),
+        "mage_gru": lambda: layers.MAGEGRU(slices, carry=carry, **options),
+        "mage_gru_shared": lambda: layers.MAGEGRU(halves, carry=carry, shared=True, **options),
+        "coref_gru": lambda: layers.CorefGRU(units, **options),
+    }
+    return makers[encoder]()
 
 
 def embed(tokens, chains, vocabulary_size, embedding_dim, encoder, max_chains):

@@ -78,9 +78,12 @@ def _archive(model, preprocessor, top):
         with tf.control_dependencies([check]):
             passage, question = tf.identity(passage), tf.identity(question)
         features = preprocessor.features(
-            ids(passage, "passage"), ids(question, "question"), tf.experimental.numpy
+            ids(passage, "passage"),
+            ids(question, "question"),
+            model.features,
+            tf.experimental.numpy,
         )
-        logits = logits_of({name: features[name] for name in model.features})
+        logits = logits_of(features)
         # Answer 0 stands for all that is unknown.
         probabilities = tf.nn.softmax(logits[:, 1:])
         best = tf.math.top_k(logits[:, 1:], top).indices

@@ -2,10 +2,11 @@
 
 import difflib
 import json
-import os
 import pathlib
 
 import numpy as np
+
+from keras_corefmem.files import replacing
 
 FOLDER = pathlib.Path(__file__).parent / "presets"
 LICENCE = (
@@ -86,7 +87,6 @@ def save_preset(model, name, card, folder=FOLDER):
         folder: folder of the presets.
     """
     folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     weights = {f"{n:03}": weight for n, weight in enumerate(round_weights(model))}
     arguments = model.get_config()
     content = {
@@ -96,12 +96,10 @@ def save_preset(model, name, card, folder=FOLDER):
         "arguments": {k: v for k, v in arguments.items() if k not in ("name", "trainable")},
     }
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
-    partial = folder / f"{name}.partial.npz"
-    np.savez_compressed(partial, **weights)
-    os.replace(partial, folder / f"{name}.npz")
-    partial = folder / f"{name}.partial"
-    partial.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    os.replace(partial, folder / f"{name}.json")
+    with replacing(folder / f"{name}.npz") as partial:
+        np.savez_compressed(partial, **weights)
+    with replacing(folder / f"{name}.json") as partial:
+        partial.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def preset_name(model, study, task):

@@ -8,7 +8,7 @@ from keras import ops
 
 from keras_corefmem.datasets.preprocessor import Preprocessor
 from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
-from zoo.encoders import STRUCTURE, embed, make_encoder
+from zoo.encoders import ENCODERS, STRUCTURE, embed, make_encoder
 
 HEADS = ("pointer_sum", "classification")
 
@@ -62,8 +62,8 @@ class ReaderModel(keras.Model):
     ):
         if head not in HEADS:
             raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
-        if encoder not in STRUCTURE:
-            raise ValueError(f"encoder must be one of {', '.join(STRUCTURE)}; got {encoder!r}.")
+        if encoder not in ENCODERS:
+            raise ValueError(f"encoder must be one of {', '.join(ENCODERS)}; got {encoder!r}.")
         config = {
             "vocabulary_size": vocabulary_size,
             "num_answers": num_answers,
@@ -174,8 +174,7 @@ class ReaderModel(keras.Model):
         cross-entropy, accuracy, XLA.
         """
         if optimizer is None:
-            rate = keras.optimizers.schedules.ExponentialDecay(3e-3, 1000, 0.5, staircase=True)
-            optimizer = keras.optimizers.Adam(rate, global_clipnorm=10.0)
+            optimizer = make_optimizer()
         if loss is None:
             loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         super().compile(
@@ -190,6 +189,14 @@ class ReaderModel(keras.Model):
         # Keras leaves this to models with a `compile` of their own.
         super().compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
+
+
+def make_optimizer(learning_rate=3e-3, halve_every=1000):
+    """Adam whose rate halves again and again, gradients clipped to a global norm of 10."""
+    rate = keras.optimizers.schedules.ExponentialDecay(
+        learning_rate, halve_every, 0.5, staircase=True
+    )
+    return keras.optimizers.Adam(rate, global_clipnorm=10.0)
 
 
 def check_preprocessor(preprocessor, config):

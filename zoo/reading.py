@@ -101,9 +101,7 @@ def _read(passages, questions, model, preprocessor, top):
     for passage, question in zip(passages, questions, strict=True):
         ids = preprocessor.tokens(passage, "passage"), preprocessor.tokens(question, "question")
         encoded.append(Encoded(*ids, answer=0))
-        tokens = preprocessor.tokenizer(passage) + preprocessor.tokenizer(question)
-        words = zip(tokens, np.concatenate(ids), strict=True)
-        unknown.append(tuple(dict.fromkeys(word for word, n in words if n == UNKNOWN)))
+        unknown.append(_unknown_words(preprocessor, (passage, question), ids))
     if any(unknown):
         words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
         warnings.warn(f"The reader does not know these words: {words}.", stacklevel=4)
@@ -111,6 +109,16 @@ def _read(passages, questions, model, preprocessor, top):
         _reading(row, words, preprocessor.answers[1:], top)
         for row, words in zip(_logits(model, encoded)[:, 1:], unknown, strict=True)
     ]
+
+
+def _unknown_words(preprocessor, texts, ids):
+    """Words of texts outside the vocabulary, each once."""
+    words = []
+    for text, numbers in zip(texts, ids, strict=True):
+        if UNKNOWN in numbers:
+            tokens = zip(preprocessor.tokenizer(text), numbers, strict=True)
+            words += [word for word, number in tokens if number == UNKNOWN]
+    return tuple(dict.fromkeys(words))
 
 
 def _logits(model, encoded):

@@ -10,6 +10,7 @@ import pathlib
 import platform
 import shlex
 
+from keras_corefmem.files import replacing
 from zoo.studies import STUDIES, TASKS
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
@@ -65,7 +66,8 @@ def execute(run, results, runs):
     progress = training.fit(model, batches, folder, settings)
     best = progress.history[progress.best_epoch]
     test = training.evaluate(model, batches["test"])
-    model.save(folder / "model.keras")
+    with replacing(folder / "model.keras") as partial:
+        model.save(partial)
     content = {
         "study": run.study,
         "model": run.model,
@@ -89,10 +91,8 @@ def execute(run, results, runs):
         "python": platform.python_version(),
     }
     path = pathlib.Path(results) / run.study / f"{run.name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n")
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(content, indent=1) + "\n")
     return content
 
 

@@ -9,6 +9,7 @@ import sys
 
 import zoo
 from keras_corefmem.callbacks import AnswerAfterSentence, AnswerTable, AttentionPictures, Scalars
+from keras_corefmem.files import replacing
 from zoo import data, training
 from zoo.commands import parse_settings
 
@@ -96,10 +97,8 @@ def check_record(folder, record):
 
 def write_record(folder, record):
     """Writes what the run of a folder is."""
-    folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / "run.partial"
-    partial.write_text(json.dumps(record, indent=1) + "\n")
-    os.replace(partial, folder / "run.json")
+    with replacing(folder / "run.json") as partial:
+        partial.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def callbacks(log_dir, splits, model):
@@ -125,9 +124,8 @@ def show_answers(model, examples):
 def save(model, folder):
     """Writes the model for Keras and, where TensorFlow is installed, for everything else."""
     path = folder / "model.keras"
-    partial = folder / "model-partial.keras"
-    model.save(partial)
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        model.save(partial)
     print(f"\nKeras model:  {path}")
     if importlib.util.find_spec("tensorflow"):
         zoo.export(model, folder / "saved_model")

@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 import json
-import os
 import pathlib
 import time
 
@@ -13,10 +12,11 @@ import numpy as np
 import zoo
 from keras_corefmem.datasets.batches import Batches, length_buckets
 from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.files import replacing
 from keras_corefmem.graphs import get_lemmatizer, learn_entities
 from keras_corefmem.text import get_tokenizer
 from zoo.configurations import configuration
-from zoo.reader_model import ReaderModel
+from zoo.reader_model import ReaderModel, make_optimizer
 
 PARTS = ("train", "valid", "test")
 # Arguments of a reader that come from the data or the settings.
@@ -121,10 +121,7 @@ def prepare(splits, settings):
         preprocessor=preprocessor,
         **arguments,
     )
-    rate = keras.optimizers.schedules.ExponentialDecay(
-        settings.learning_rate, settings.halve_every, 0.5, staircase=True
-    )
-    model.compile(optimizer=keras.optimizers.Adam(rate, global_clipnorm=10.0))
+    model.compile(optimizer=make_optimizer(settings.learning_rate, settings.halve_every))
     encoded = {
         part: [preprocessor.encode(example) for example in getattr(splits, part)] for part in PARTS
     }
@@ -216,9 +213,8 @@ class Progress(keras.callbacks.Callback):
         self.history.append({name: float(value) for name, value in logs.items()})
         self.seconds += time.perf_counter() - self.started
         if self.best_epoch == epoch:
-            partial = self.weights_file("best-partial")
-            self.model.save_weights(partial)
-            os.replace(partial, self.weights_file("best"))
+            with replacing(self.weights_file("best")) as partial:
+                self.model.save_weights(partial)
         self.model.save_weights(self.weights_file(f"epoch-{epoch}"))
         content = {
             "weights": f"epoch-{epoch}",
@@ -226,9 +222,8 @@ class Progress(keras.callbacks.Callback):
             "history": self.history,
             "seconds": self.seconds,
         }
-        partial = self.folder / "state-partial.json"
-        partial.write_text(json.dumps(content))
-        os.replace(partial, self.folder / "state.json")
+        with replacing(self.folder / "state.json") as partial:
+            partial.write_text(json.dumps(content))
         self.weights_file(f"epoch-{epoch - 1}").unlink(missing_ok=True)
         self.model.stop_training = self.model.stop_training or self.finished
 

@@ -4,11 +4,11 @@ Each line is `number text`, or `number question<tab>answer<tab>supporting facts`
 opens a story, and supporting facts are line numbers.
 """
 
-import os
 import pathlib
 import re
 
 from keras_corefmem.datasets.example import Example, stories
+from keras_corefmem.files import replacing
 
 
 def _read_lines(path):
@@ -117,13 +117,8 @@ def write_file(examples, path):
     lines = [line for story in stories(examples) for line in _story_lines(story)]
     if not lines:
         raise ValueError(f"{path}: no examples to write, pass at least one.")
-    path = pathlib.Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes("".join(f"{line}\n" for line in lines).encode())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as partial:
+        partial.write_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
 def _story_lines(story):

@@ -67,8 +67,8 @@ def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_pat
     assert training.epochs_done(tmp_path) == 2
     # What a kill in the middle of writing leaves behind.
     (tmp_path / "epoch-2.weights.h5").write_bytes(b"broken")
-    (tmp_path / "best-partial.weights.h5").write_bytes(b"broken")
-    (tmp_path / "state-partial.json").write_text("{")
+    (tmp_path / ".state.json-1234").mkdir()
+    (tmp_path / ".state.json-1234" / "state.json").write_text("{")
 
     model, batches = prepare(splits)
     keras.utils.set_random_seed(99)
