@@ -135,7 +135,8 @@ class Batches(keras.utils.PyDataset):
         features = self.preprocessor.features(
             pad([row.passage for row in rows] + blank, length),
             pad([row.question for row in rows] + blank, self.question_length),
+            self.names,
         )
         answers = np.array([row.answer for row in rows] + [0] * len(blank), "int32")
         weights = np.array([1.0] * len(rows) + [0.0] * len(blank), "float32")
-        return {name: features[name] for name in self.names}, answers, weights
+        return features, answers, weights

@@ -9,6 +9,11 @@ from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
 UNKNOWN_ANSWER = "[unknown]"
+LINKS = ("antecedents", "chains", "sources")
+FEATURES = (
+    *("passage", "question", "candidates"),
+    *(f"{part}_{link}" for part in ("passage", "question") for link in LINKS),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +77,6 @@ class Preprocessor:
         lemma = lemmatizer or (lambda word: word)
         tokenize = get_tokenizer(tokenizer)
         texts = [text for e in examples for text in (e.passage, e.question)]
-        # Examples of one story repeat its sentences: tokenize every text once.
         words = Vocabulary.from_tokens(tokenize(text) for text in texts).words[2:]
         answers = sorted({example.answer for example in examples})
         names = sorted({lemma(word) for word in entities})
@@ -106,12 +110,13 @@ class Preprocessor:
             self.answer_numbers.get(example.answer, 0),
         )
 
-    def features(self, passage, question, xp=np):
-        """All features of padded ids.
+    def features(self, passage, question, names=FEATURES, xp=np):
+        """Features of padded ids.
 
         Args:
             passage: int32 `(batch, time)`.
             question: int32 `(batch, question time)`.
+            names: names of the features, of `FEATURES`.
             xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
 
         Returns:
@@ -121,22 +126,27 @@ class Preprocessor:
             sequence, positions count the padded columns of what comes first.
         """
         parts = {"question": question, "passage": passage}
-        names = list(parts) if self.order == "question_first" else list(parts)[::-1]
-        groups = [names] if self.joint else [[name] for name in names]
+        order = list(parts) if self.order == "question_first" else list(parts)[::-1]
+        groups = [order] if self.joint else [[name] for name in order]
+        kinds = {name.rpartition("_")[2] for name in names}
         result = {**parts, "candidates": xp.take(self.pointers, passage)}
         for group in groups:
             ids = xp.concatenate([parts[name] for name in group], axis=-1)
             entities = xp.take(self.entities, ids)
-            links = antecedents(entities, xp), chain_ids(entities, self.max_chains, xp)
+            links = {}
+            if kinds & {"antecedents", "sources"}:
+                links["antecedents"] = antecedents(entities, xp)
+                links["sources"] = links["antecedents"][..., None, None]
+            if "chains" in kinds:
+                links["chains"] = chain_ids(entities, self.max_chains, xp)
             start = 0
             for name in group:
                 # The shape is unknown inside a graph.
                 width = xp.size(parts[name][:1])
-                found, chains = (array[..., start : start + width] for array in links)
-                result[f"{name}_antecedents"], result[f"{name}_chains"] = found, chains
-                result[f"{name}_sources"] = found[..., None, None]
+                for kind, array in links.items():
+                    result[f"{name}_{kind}"] = array[:, start : start + width]
                 start += width
-        return result
+        return {name: result[name] for name in names}
 
     def get_config(self):
         return {

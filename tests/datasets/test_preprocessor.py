@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
-from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.datasets.preprocessor import FEATURES, Preprocessor
 from keras_corefmem.text import UNKNOWN
 
 EXAMPLES = [
@@ -50,6 +50,18 @@ def test_joint_positions_count_the_padded_columns_of_the_first_sequence():
     padded = features(preprocessor, *text, width=6)
     assert padded["passage_antecedents"].tolist() == [3, 0, 0, 0, 0, 7, 0, 0]
     assert padded["passage_sources"][:, 0, 0].tolist() == [3, 0, 0, 0, 0, 7, 0, 0]
+
+
+def test_only_the_features_named_are_made():
+    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    ids = [preprocessor.tokens(text)[None] for text in ("Mary took the milk.", "Where is Mary?")]
+    every = preprocessor.features(*ids)
+    assert set(every) == set(FEATURES) and len(FEATURES) == 9
+    for names in (("question_sources", "candidates"), ("passage_chains",), ("passage",)):
+        found = preprocessor.features(*ids, names)
+        assert tuple(found) == names
+        for name in names:
+            np.testing.assert_array_equal(found[name], every[name])
 
 
 def test_passage_first():
