@@ -103,9 +103,11 @@ class CorefGRU(GraphRNN):
 
     Args:
         units: width of the state per direction, even.
-        bidirectional: whether to read backward too; the states are concatenated.
-        return_sequences: whether to return every state, or the last of each direction.
+        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
+        return_sequences: whether to return every state, or the last of each direction. Default
+            `True`.
         dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+        **kwargs: the arguments of a Keras layer.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -120,25 +122,15 @@ class CorefGRU(GraphRNN):
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
     """
 
-    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
-        super().__init__(
-            lambda **cell: CorefGRUCell(units, **cell),
-            bidirectional,
-            return_sequences,
-            dropout,
-            **kwargs,
-        )
-        self.units = units
+    def __init__(self, units, **kwargs):
+        super().__init__(CorefGRUCell, {"units": units}, **kwargs)
 
     def build(self, x_shape, antecedents_shape):
-        self.build_cells(x_shape[-1])
+        super().build(x_shape)
 
     def call(self, x, antecedents, mask=None, x_mask=None, training=None):
         sources = ops.cast(antecedents, "int32")[..., None, None]
-        return self.run(x, sources, x_mask if mask is None else mask, training)
+        return self.run(x, sources, mask, x_mask, training)
 
     def compute_output_shape(self, x_shape, antecedents_shape):
-        return self.output_shape_of(x_shape)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
+        return super().compute_output_shape(x_shape)

@@ -60,9 +60,11 @@ class DAGRNN(GraphRNN):
 
     Args:
         units: width of the state per direction.
-        bidirectional: whether to read backward too; the states are concatenated.
-        return_sequences: whether to return every state, or the last of each direction.
+        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
+        return_sequences: whether to return every state, or the last of each direction. Default
+            `True`.
         dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+        **kwargs: the arguments of a Keras layer.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -74,26 +76,16 @@ class DAGRNN(GraphRNN):
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
     """
 
-    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
-        super().__init__(
-            lambda **cell: DAGRNNCell(units, **cell),
-            bidirectional,
-            return_sequences,
-            dropout,
-            **kwargs,
-        )
-        self.units = units
+    def __init__(self, units, **kwargs):
+        super().__init__(DAGRNNCell, {"units": units}, **kwargs)
 
     def build(self, x_shape, sources_shape):
-        self.build_cells(x_shape[-1])
+        super().build(x_shape)
 
     def call(self, x, sources, mask=None, x_mask=None, training=None):
         batch, time, types, edges = ops.shape(sources)
         sources = ops.reshape(ops.cast(sources, "int32"), (batch, time, 1, types * edges))
-        return self.run(x, sources, x_mask if mask is None else mask, training)
+        return self.run(x, sources, mask, x_mask, training)
 
     def compute_output_shape(self, x_shape, sources_shape):
-        return self.output_shape_of(x_shape)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
+        return super().compute_output_shape(x_shape)

@@ -113,33 +113,49 @@ class GraphRNN(keras.layers.Layer):
     The backward direction reads every edge from its target to its source, with weights of its own.
 
     Args:
-        cell: function `name -> cell`, called once per direction.
+        cell_class: class of the cells, one per direction.
+        cell_options: the arguments of a cell, which are the layer's too.
         bidirectional: whether to read backward too; the states are concatenated.
-        return_sequences: whether to return the state of every token or the last one.
+        return_sequences: whether to return the state of every token, or the last of each direction.
         dropout: fraction of the input features to drop, the same for all tokens of a sequence.
     """
 
-    def __init__(self, cell, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
+    def __init__(
+        self,
+        cell_class,
+        cell_options,
+        bidirectional=False,
+        return_sequences=True,
+        dropout=0.0,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
+        self.cell_options = cell_options
         self.bidirectional = bidirectional
         self.return_sequences = return_sequences
         self.dropout = dropout
         self.supports_masking = True
         names = ["forward", "backward"] if bidirectional else ["forward"]
-        self.cells = [cell(name=name, dtype=self.dtype_policy) for name in names]
+        self.cells = [
+            cell_class(name=name, dtype=self.dtype_policy, **cell_options) for name in names
+        ]
         self.drop = keras.layers.Dropout(dropout, noise_shape=(None, 1, None), name="dropout")
 
     @property
     def output_units(self):
         return sum(cell.output_size for cell in self.cells)
 
-    def build_cells(self, features):
+    def build(self, x_shape):
         for cell in self.cells:
-            cell.build((None, features))
+            cell.build((None, x_shape[-1]))
 
-    def run(self, x, sources, mask, training):
-        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
+    def run(self, x, sources, mask, x_mask, training):
+        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`.
+
+        The mask given goes before the one that the features carry.
+        """
         spec = self.cells[0].recurrence
+        mask = x_mask if mask is None else mask
         if self.dropout:
             x = self.drop(x, training=training)
         x = ops.transpose(x, (1, 0, 2))
@@ -153,7 +169,7 @@ class GraphRNN(keras.layers.Layer):
         states = ops.transpose(ops.concatenate(states, axis=-1), (1, 0, 2))
         return ops.cast(states, self.compute_dtype)
 
-    def output_shape_of(self, x_shape):
+    def compute_output_shape(self, x_shape):
         last = (self.output_units,)
         return (*x_shape[:2], *last) if self.return_sequences else (x_shape[0], *last)
 
@@ -163,6 +179,7 @@ class GraphRNN(keras.layers.Layer):
     def get_config(self):
         return {
             **super().get_config(),
+            **self.cell_options,
             "bidirectional": self.bidirectional,
             "return_sequences": self.return_sequences,
             "dropout": self.dropout,

@@ -148,12 +148,14 @@ class MAGEGRU(GraphRNN):
 
     Args:
         units: width of each slice per direction, the sequential one first, then one per edge type.
-        bidirectional: whether to read backward too; the states are concatenated.
         carry: `"gathered"`, `"previous"` or `"mixed"`, see `MAGEGRUCell`.
         shared: whether one state serves all edge types.
         edge_attention: whether to weigh incoming edges by a learned softmax.
-        return_sequences: whether to return every state, or the last of each direction.
+        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
+        return_sequences: whether to return every state, or the last of each direction. Default
+            `True`.
         dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+        **kwargs: the arguments of a Keras layer.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -174,43 +176,29 @@ class MAGEGRU(GraphRNN):
     Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
     """
 
-    def __init__(
-        self,
-        units,
-        bidirectional=False,
-        carry="gathered",
-        shared=False,
-        edge_attention=False,
-        return_sequences=True,
-        dropout=0.0,
-        **kwargs,
-    ):
-        options = {"carry": carry, "shared": shared, "edge_attention": edge_attention}
-        super().__init__(
-            lambda **cell: MAGEGRUCell(units, **options, **cell),
-            bidirectional,
-            return_sequences,
-            dropout,
-            **kwargs,
-        )
-        self.units, self.options = tuple(units), options
+    def __init__(self, units, carry="gathered", shared=False, edge_attention=False, **kwargs):
+        options = {
+            "units": tuple(units),
+            "carry": carry,
+            "shared": shared,
+            "edge_attention": edge_attention,
+        }
+        super().__init__(MAGEGRUCell, options, **kwargs)
 
     def build(self, x_shape, sources_shape=None):
         types = 0 if sources_shape is None else sources_shape[2]
-        if types != len(self.units) - 1:
+        units = self.cell_options["units"]
+        if types != len(units) - 1:
             raise ValueError(
-                f"sources has {types} edge types, but units {self.units} names "
-                f"{len(self.units) - 1} besides the sequential one."
+                f"sources has {types} edge types, but units {units} names "
+                f"{len(units) - 1} besides the sequential one."
             )
-        self.build_cells(x_shape[-1])
+        super().build(x_shape)
 
     def call(self, x, sources=None, mask=None, x_mask=None, training=None):
         if sources is not None:
             sources = ops.cast(sources, "int32")
-        return self.run(x, sources, x_mask if mask is None else mask, training)
+        return self.run(x, sources, mask, x_mask, training)
 
     def compute_output_shape(self, x_shape, sources_shape=None):
-        return self.output_shape_of(x_shape)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units, **self.options}
+        return super().compute_output_shape(x_shape)

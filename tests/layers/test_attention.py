@@ -96,11 +96,14 @@ def test_candidates_without_a_mention_stay_far_below_and_gradients_finite(rng):
 
 
 def test_attention_sum_takes_a_masked_document_silently(rng):
-    document = keras.layers.Masking()(random_features(rng, BATCH, TIME))
-    numbers = np.ones((BATCH, TIME), "int32")
+    document, query = random_features(rng, BATCH, TIME), np.ones((BATCH, WIDTH), "float32")
+    numbers, layer = np.ones((BATCH, TIME), "int32"), AttentionSum(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        AttentionSum(2)(document, np.ones((BATCH, WIDTH), "float32"), numbers)
+        logits = layer(keras.layers.Masking()(document), query, numbers)
+    np.testing.assert_array_equal(
+        ops.convert_to_numpy(logits), ops.convert_to_numpy(layer(document, query, numbers))
+    )
 
 
 def test_attention_sum_needs_the_number_of_candidates():
