@@ -1,9 +1,31 @@
-"""Files that appear whole or not at all."""
+"""Text files read with clear errors, and files that appear whole or not at all."""
 
 import contextlib
 import os
 import pathlib
 import tempfile
+
+
+def read_text(path, form):
+    """Text of a UTF-8 file, without its byte order mark.
+
+    Args:
+        path: the file.
+        form: what the file should be, for the errors: "CoNLL-U", say.
+
+    Returns:
+        A string; `"\\n"` alone separates its lines, for `str.splitlines` knows too many others.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is no UTF-8 text.
+    """
+    try:
+        return pathlib.Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file, pass the path of a {form} file.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 
 
 @contextlib.contextmanager

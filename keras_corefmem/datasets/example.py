@@ -54,7 +54,7 @@ class Example:
 
 @dataclasses.dataclass(frozen=True)
 class Splits:
-    """The three parts of a data set.
+    """The three parts of a data set, each a list of `Example` or of the data set's own record.
 
     Args:
         train: List of `Example`.
