@@ -1,6 +1,6 @@
 """Readers of data sets, and a simulator of stories."""
 
-from keras_corefmem.datasets import babi, mix, pos, simulator, sst
+from keras_corefmem.datasets import babi, cnn, mix, pos, simulator, sst
 from keras_corefmem.datasets.example import Example, Splits, stories
 
-__all__ = ["Example", "Splits", "babi", "mix", "pos", "simulator", "sst", "stories"]
+__all__ = ["Example", "Splits", "babi", "cnn", "mix", "pos", "simulator", "sst", "stories"]
