@@ -1,10 +1,11 @@
-"""Time of one bidirectional recurrent layer, against Keras' own GRU under the same XLA.
+"""Time and memory of one bidirectional recurrent layer, beside Keras' own under the same XLA.
 
-    python benchmarks/recurrence.py            # all figures, five minutes on two cores
-    python benchmarks/recurrence.py --quick    # the comparison at 100 tokens alone
+    python benchmarks/recurrence.py            # all figures, two minutes on two cores
+    python benchmarks/recurrence.py --quick    # the comparison at 100 tokens alone, not written
 
-Times are milliseconds for the loss and the gradients of all weights and inputs, the minimum over
-rounds in which the layers take turns; the ratio to Keras' bidirectional GRU is what to compare.
+Times are milliseconds of a training step, the minimum over rounds in which the layers take turns;
+the ratio to Keras' bidirectional GRU is what to compare. Memory is what XLA plans for the step:
+arguments, results and everything in between.
 """
 
 import argparse
@@ -13,83 +14,31 @@ import json
 import os
 import pathlib
 import platform
+import re
+import tempfile
 import time
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-
-BATCH, FEATURES, UNITS = 32, 64, 64
 LENGTHS = (100, 250, 500, 1000, 2000)
+CHAINS = (10, 200)
 BASELINE = "keras Bidirectional(GRU)"
+TIMED = (BASELINE, "plain GRU, fused", "CorefGRU", "MAGEGRU, two edge types")
+# Layer, tokens, chains.
+PLANNED = (
+    *((layer, length, n) for layer in TIMED[2:] for length in (100, 1000, 2000) for n in CHAINS),
+    *(("keras RNN(CorefGRUCell)", 100, n) for n in CHAINS),
+)
 HERE = pathlib.Path(__file__).parent
-
-
-def make_chains(length, chains, share=0.3, seed=0):
-    """Antecedents `(batch, length)` of random chains over a share of the tokens."""
-    import numpy as np
-
-    random = np.random.default_rng(seed)
-    antecedents = np.zeros((BATCH, length), "int32")
-    for row in antecedents:
-        last = {}
-        for t in range(length):
-            if random.random() < share:
-                chain = int(random.integers(chains))
-                row[t] = last.get(chain, 0)
-                last[chain] = t + 1
-    return antecedents
-
-
-def make_step(name, length, chains=13):
-    """A compiled function that runs one step of the named layer and waits for its result."""
-    import keras
-    import numpy as np
-    import tensorflow as tf
-
-    from keras_corefmem.layers import MAGEGRU, CorefGRU
-
-    antecedents = [make_chains(length, chains, seed=seed) for seed in range(2)]
-    sources = tf.constant(np.stack(antecedents, axis=-1)[..., None])
-    layer, extra = {
-        BASELINE: lambda: (
-            keras.layers.Bidirectional(keras.layers.GRU(UNITS, return_sequences=True)),
-            (),
-        ),
-        "plain GRU, fused": lambda: (MAGEGRU((UNITS,), bidirectional=True), ()),
-        "CorefGRU": lambda: (
-            CorefGRU(UNITS, bidirectional=True),
-            (tf.constant(antecedents[0]),),
-        ),
-        "MAGEGRU, two edge types": lambda: (
-            MAGEGRU((UNITS // 2, UNITS // 4, UNITS // 4), bidirectional=True),
-            (sources,),
-        ),
-    }[name]()
-    random = np.random.default_rng(0)
-    x = tf.constant(random.normal(size=(BATCH, length, FEATURES)), tf.float32)
-    upstream = tf.constant(random.normal(size=(BATCH, length, 2 * UNITS)), tf.float32)
-    # Building eagerly on all of it would copy the buffers of the loop at every token.
-    layer(x[:, :8], *(structure[:, :8] for structure in extra))
-    weights = [weight.value for weight in layer.trainable_variables]
-
-    @tf.function(jit_compile=True)
-    def step(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            loss = tf.reduce_sum(layer(x, *extra) * upstream)
-        return loss, tape.gradient(loss, [x, *weights])
-
-    return lambda: step(x)[0].numpy()
-
-
-LAYERS = (BASELINE, "plain GRU, fused", "CorefGRU", "MAGEGRU, two edge types")
+MARKS = "<!-- benchmarks -->\n", "<!-- end -->"
 
 
 def measure_times(lengths, rounds):
     """Rows of times and ratios by length and layer."""
+    from steps import make_step
+
     rows = []
     for length in lengths:
         # Keras' time grows with the square of the length: six seconds a step at 2000 tokens.
-        names = [name for name in LAYERS if name != BASELINE or length <= 1000]
+        names = [name for name in TIMED if name != BASELINE or length <= 1000]
         steps = {name: make_step(name, length) for name in names}
         times = {name: [] for name in names}
         for step in steps.values():
@@ -108,28 +57,65 @@ def measure_times(lengths, rounds):
     return rows
 
 
-def make_table(content):
+def measure_memory(reports):
+    """Rows of planned memory by layer, length and number of chains, from XLA's own reports."""
+    from steps import make_step
+
+    rows = []
+    for name, length, chains in PLANNED:
+        before = set(reports.iterdir())
+        make_step(name, length, chains)()
+        (report,) = {p for p in reports.iterdir() if "memory-usage" in p.name} - before
+        size = int(re.search(r"Total bytes used: (\d+)", report.read_text())[1]) / 1e6
+        rows.append({"layer": name, "length": length, "chains": chains, "mb": size})
+        print(f"{length:5} {name:26} {chains:4} chains {size:8.1f} MB", flush=True)
+    return rows
+
+
+def make_tables(content):
     """The figures as Markdown, the ratio last."""
     lines = ["| layer | tokens | ms | ratio to Keras |", "|---|---:|---:|---:|"]
     for row in content["times"]:
         ratio = f"{row['ratio']:.2f}" if row["ratio"] else "–"
         lines.append(f"| {row['layer']} | {row['length']} | {row['ms']:.1f} | {ratio} |")
+    columns = [f"MB, {chains} chains" for chains in CHAINS]
+    lines += [
+        "",
+        f"| layer | tokens | {' | '.join(columns)} | ratio |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    few, many = ([row for row in content["memory"] if row["chains"] == n] for n in CHAINS)
+    for row, other in zip(few, many, strict=True):
+        sizes = f"{row['mb']:.1f} | {other['mb']:.1f} | {other['mb'] / row['mb']:.2f}"
+        lines.append(f"| {row['layer']} | {row['length']} | {sizes} |")
     made = f"Made by `{content['command']}` on {content['cores']} cores, TensorFlow "
     made += f"{content['versions']['tensorflow']}, Keras {content['versions']['keras']}."
     return "\n".join([*lines, "", made, ""])
 
 
+def fill(text, content):
+    """A README with the tables between its marks."""
+    before, rest = text.split(MARKS[0])
+    return f"{before}{MARKS[0]}{make_tables(content)}{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="100 tokens only")
+    parser.add_argument("--quick", action="store_true", help="100 tokens only, times only")
     parser.add_argument("--rounds", type=int, default=40, help="rounds at 100 tokens")
     parser.add_argument("--output", default=str(HERE / "recurrence.json"))
     options = parser.parse_args()
-    times = measure_times(LENGTHS[:1] if options.quick else LENGTHS, options.rounds)
-    if options.quick:
-        return
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    with tempfile.TemporaryDirectory() as reports:
+        flags = "--xla_dump_hlo_as_text --xla_dump_hlo_module_re=training_step"
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_dump_to={reports}"
+        times = measure_times(LENGTHS[:1] if options.quick else LENGTHS, options.rounds)
+        if options.quick:
+            return
+        memory = measure_memory(pathlib.Path(reports))
     content = {
         "times": times,
+        "memory": memory,
         "command": "python benchmarks/recurrence.py",
         "cores": os.cpu_count(),
         "python": platform.python_version(),
@@ -137,10 +123,7 @@ def main():
     }
     pathlib.Path(options.output).write_text(json.dumps(content, indent=1) + "\n")
     readme = HERE.parent / "README.md"
-    marks = "<!-- benchmarks -->\n", "<!-- end -->"
-    before, rest = readme.read_text().split(marks[0])
-    after = rest.partition(marks[1])[2]
-    readme.write_text(f"{before}{marks[0]}{make_table(content)}{marks[1]}{after}")
+    readme.write_text(fill(readme.read_text(encoding="utf-8"), content), encoding="utf-8")
 
 
 if __name__ == "__main__":
