@@ -1,24 +1,44 @@
 """Recurrent cells, layers and attention, on every Keras backend."""
 
 from keras_corefmem.layers.abstract_rnn_cell import AbstractRNNCell
+from keras_corefmem.layers.attention_gru import AttentionGRUCell
 from keras_corefmem.layers.attention_sum import AttentionSum
 from keras_corefmem.layers.coref_gru import CorefGRU, CorefGRUCell
 from keras_corefmem.layers.dag_rnn import DAGRNN, DAGRNNCell
+from keras_corefmem.layers.end_to_end_memory import EndToEndMemory
+from keras_corefmem.layers.entity_memory import EntityMemory, EntityMemoryCell
+from keras_corefmem.layers.entity_output import EntityOutput
+from keras_corefmem.layers.episodic_memory import EpisodicMemory
 from keras_corefmem.layers.gated_attention import GatedAttention
 from keras_corefmem.layers.graph_gru import graph_gru
 from keras_corefmem.layers.mage_gru import MAGEGRU, MAGEGRUCell
+from keras_corefmem.layers.multiplicative_mask import MultiplicativeMask
+from keras_corefmem.layers.position_encoding import PositionEncoding
+from keras_corefmem.layers.query_reduction import QueryReduction, QueryReductionCell
+from keras_corefmem.layers.sentence_ends import SentenceEnds
 from keras_corefmem.layers.split_sequences import SplitSequences
 
 __all__ = [
     "DAGRNN",
     "MAGEGRU",
     "AbstractRNNCell",
+    "AttentionGRUCell",
     "AttentionSum",
     "CorefGRU",
     "CorefGRUCell",
     "DAGRNNCell",
+    "EndToEndMemory",
+    "EntityMemory",
+    "EntityMemoryCell",
+    "EntityOutput",
+    "EpisodicMemory",
     "GatedAttention",
     "MAGEGRUCell",
+    "MultiplicativeMask",
+    "PositionEncoding",
+    "QueryReduction",
+    "QueryReductionCell",
+    "SentenceEnds",
     "SplitSequences",
     "graph_gru",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+    return (1 + np.tanh(x / 2)) / 2
 
 
 def softmax(x):

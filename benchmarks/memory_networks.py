@@ -1,0 +1,90 @@
+"""Time of the memories of REN and DMN, against their cells in `keras.layers.RNN`.
+
+    python benchmarks/memory_networks.py
+
+Steps per second of the loss and the gradients of all weights and inputs under XLA on TensorFlow;
+both ways take turns, and the fastest round counts.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import time
+
+HERE = pathlib.Path(__file__).parent
+SENTENCES, SLOTS, UNITS, PASSES = 50, 20, 100, 3
+
+
+def make_steps():
+    """Compiled steps by name, first the plain way of each memory, then ours."""
+    import keras
+    from keras import ops
+    from steps import compile_step, random_features
+
+    from keras_corefmem.layers import EntityMemory, EntityMemoryCell, EpisodicMemory
+
+    class PlainEpisodeCell(keras.layers.Layer):
+        """One fact of an episode: its gate, then the GRU."""
+
+        def __init__(self, memory):
+            super().__init__()
+            self.memory, self.state_size, self.output_size = memory, UNITS, UNITS
+
+        def call(self, inputs, states, training=None):
+            fact, memory, question = ops.split(inputs, 3, axis=-1)
+            features = self.memory.features(fact[:, None], memory, question)
+            gate = ops.sigmoid(self.memory.score(self.memory.hidden(features)))[:, 0]
+            return self.memory.episode(ops.concatenate([fact, gate], axis=-1), states)
+
+    class PlainEpisodicMemory(EpisodicMemory):
+        def call(self, facts, question):
+            memory, cell = question, PlainEpisodeCell(self)
+            for update in self.updates:
+                rows = [
+                    ops.broadcast_to(vector[:, None], ops.shape(facts))
+                    for vector in (memory, question)
+                ]
+                episode = keras.layers.RNN(cell)(ops.concatenate([facts, *rows], axis=-1))
+                memory, _ = update(episode, [memory, ops.zeros((ops.shape(facts)[0], 0))])
+            return memory
+
+    x, question = random_features(SENTENCES, width=UNITS), random_features(width=UNITS)
+    cases = {
+        "REN": (
+            keras.layers.RNN(EntityMemoryCell(SLOTS, UNITS)),
+            EntityMemory(SLOTS, UNITS),
+            (),
+        ),
+        "DMN": (PlainEpisodicMemory(UNITS, PASSES), EpisodicMemory(UNITS, PASSES), (question,)),
+    }
+    steps = {}
+    for name, (plain, fused, extra) in cases.items():
+        for layer in (plain, fused):
+            layer(x, *extra)
+        steps[name] = [compile_step(layer, x, extra) for layer in (plain, fused)]
+    return steps
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=30)
+    options = parser.parse_args()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    rows = []
+    for name, steps in make_steps().items():
+        times = [[], []]
+        for _ in range(options.rounds + 1):
+            for step, found in zip(steps, times, strict=True):
+                start = time.perf_counter()
+                step()
+                found.append(time.perf_counter() - start)
+        plain, fused = (1 / min(found[1:]) for found in times)
+        rows.append({"memory": name, "plain": plain, "ours": fused, "ratio": fused / plain})
+        print(f"{name}: {plain:.1f} steps/s, fused {fused:.1f}, {fused / plain:.1f} times as many")
+    content = {"sizes": [SENTENCES, SLOTS, UNITS, PASSES], "rows": rows}
+    (HERE / "memory_networks.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

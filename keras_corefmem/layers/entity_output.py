@@ -1,0 +1,73 @@
+"""The output module of recurrent entity networks."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.entity_memory import make_activation
+from keras_corefmem.layers.entity_recurrence import ACTIVATIONS
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class EntityOutput(keras.layers.Layer):
+    """Reads an entity memory with a question.
+
+    ```
+    p = softmax_j(q·h_j),   u = Σ_j p_j h_j,   y = φ(q + H u)
+    ```
+
+    Args:
+        activation: φ, a name or a `keras.layers.PReLU`, such as that of the memory.
+        initializer: initializer of H.
+        regularizer: regularizer of H.
+
+    Call arguments:
+        memory: `(batch, slots, units)`.
+        question: `(batch, units)`.
+
+    Returns:
+        `y` `(batch, units)` and the attention p `(batch, slots)`, float32.
+
+    Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.3.
+    """
+
+    def __init__(
+        self, activation="prelu", initializer="glorot_uniform", regularizer=None, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.activation = make_activation(activation)
+        self.initializer = keras.initializers.get(initializer)
+        self.regularizer = keras.regularizers.get(regularizer)
+
+    def build(self, memory_shape, question_shape):
+        units = memory_shape[-1]
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=(units, units),
+            initializer=self.initializer,
+            regularizer=self.regularizer,
+        )
+        if isinstance(self.activation, keras.layers.PReLU) and not self.activation.built:
+            self.activation.build((None, 1, units))
+
+    def call(self, memory, question):
+        scores = ops.cast(ops.einsum("bd,bmd->bm", question, memory), "float32")
+        attention = ops.softmax(scores, axis=-1)
+        summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)
+        before = question + ops.matmul(summary, self.kernel)
+        if isinstance(self.activation, keras.layers.PReLU):
+            return self.activation(before[:, None])[:, 0], attention
+        return ACTIVATIONS[self.activation][0](before, None), attention
+
+    def compute_output_shape(self, memory_shape, question_shape):
+        return question_shape, memory_shape[:2]
+
+    def get_config(self):
+        activation = self.activation
+        if isinstance(activation, keras.layers.PReLU):
+            activation = keras.saving.serialize_keras_object(activation)
+        return {
+            **super().get_config(),
+            "activation": activation,
+            "initializer": keras.initializers.serialize(self.initializer),
+            "regularizer": keras.regularizers.serialize(self.regularizer),
+        }

@@ -1,0 +1,61 @@
+"""A sentence as the sum of its word vectors, each multiplied by a vector of its position."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.position_encoding import encode_words
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class MultiplicativeMask(keras.layers.Layer):
+    """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned `f`.
+
+    Args:
+        length: number of positions, the words of the longest sentence.
+        initializer: initial value of `f`: `"ones"`, a sum of words to begin with, or any other.
+        regularizer: regularizer of `f`.
+
+    Call arguments:
+        words: `(…, words, units)`.
+        mask: bool `(…, words)`, or `None`. Masked words count nothing.
+
+    Returns:
+        `(…, units)`.
+
+    Raises:
+        ValueError: if a sentence has more than `length` words.
+
+    Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.1.
+    """
+
+    def __init__(self, length, initializer="ones", regularizer=None, **kwargs):
+        super().__init__(**kwargs)
+        self.length = length
+        self.initializer = keras.initializers.get(initializer)
+        self.regularizer = keras.regularizers.get(regularizer)
+        self.supports_masking = True
+
+    def build(self, words_shape):
+        self.factors = self.add_weight(
+            name="factors",
+            shape=(self.length, words_shape[-1]),
+            initializer=self.initializer,
+            regularizer=self.regularizer,
+        )
+
+    def call(self, words, mask=None):
+        return encode_words(words, self.factors, mask)
+
+    def compute_output_shape(self, words_shape):
+        return (*words_shape[:-2], words_shape[-1])
+
+    def compute_mask(self, words, previous_mask=None):
+        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "length": self.length,
+            "initializer": keras.initializers.serialize(self.initializer),
+            "regularizer": keras.regularizers.serialize(self.regularizer),
+        }

@@ -1,0 +1,79 @@
+"""A sentence as the sum of its word vectors, weighed by position without learning."""
+
+import keras
+import numpy as np
+from keras import ops
+
+
+def position_factors(length, units):
+    """Factors `l_jk = (1 - j/J) - (k/d) (1 - 2j/J)` of word j of J and unit k of d, from 1.
+
+    Returns:
+        float32 array `(length, units)`.
+    """
+    j = np.arange(1, length + 1)[:, None] / length
+    k = np.arange(1, units + 1)[None] / units
+    return ((1 - j) - k * (1 - 2 * j)).astype("float32")
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class PositionEncoding(keras.layers.Layer):
+    """Encodes sentences as `s = Σ_j l_j ⊙ e_j` over their words, with the factors of position j.
+
+    `l_jk = (1 - j/J) - (k/d) (1 - 2j/J)`, where J is the length that sentences may have, not that
+    of the sentence, so that padding changes nothing.
+
+    Args:
+        length: number J of positions, the words of the longest sentence.
+
+    Call arguments:
+        words: `(…, words, units)`.
+        mask: bool `(…, words)`, or `None`. Masked words count nothing.
+
+    Returns:
+        `(…, units)`.
+
+    Raises:
+        ValueError: if a sentence has more than `length` words.
+
+    Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895), Section 4.1.
+    """
+
+    def __init__(self, length, **kwargs):
+        super().__init__(**kwargs)
+        self.length = length
+        self.supports_masking = True
+
+    def call(self, words, mask=None):
+        return encode_words(words, position_factors(self.length, words.shape[-1]), mask)
+
+    def compute_output_shape(self, words_shape):
+        return (*words_shape[:-2], words_shape[-1])
+
+    def compute_mask(self, words, previous_mask=None):
+        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "length": self.length}
+
+
+def encode_words(words, factors, mask=None):
+    """`Σ_j f_j ⊙ e_j` over the words that are not masked.
+
+    Args:
+        words: `(…, words, units)`.
+        factors: `(length, units)`, of which sentences use the first rows.
+        mask: bool `(…, words)`, or `None`.
+
+    Raises:
+        ValueError: if there are more words than factors.
+    """
+    count = words.shape[-2]
+    if count is not None and count > factors.shape[0]:
+        raise ValueError(
+            f"A sentence has {count} words, but length is {factors.shape[0]}: give the longest."
+        )
+    if mask is not None:
+        words = words * ops.cast(mask, words.dtype)[..., None]
+    factors = ops.cast(ops.convert_to_tensor(factors)[: ops.shape(words)[-2]], words.dtype)
+    return ops.sum(words * factors, axis=-2)

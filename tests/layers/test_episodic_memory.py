@@ -1,0 +1,181 @@
+"""The episodic memory and its GRU against their equations in float64."""
+
+import functools
+from collections import namedtuple
+
+import keras
+import memory_oracles
+import numpy as np
+import pytest
+from evaluation import compiled, random_weights, stateless, value_and_gradients
+from graphs import random_features, random_mask
+from keras import ops
+
+from keras_corefmem.layers import AttentionGRUCell, EpisodicMemory
+
+BATCH, TIME, UNITS, PASSES = 4, 5, 3, 2
+# Attention, compact features, update, masked.
+CASES = {
+    "dmn": ("gated", False, "gru", True),
+    "dmn_softmax": ("softmax", False, "gru", True),
+    "dmn_plus": ("attention_gru", True, "relu", True),
+    "unmasked": ("gated", True, "gru", False),
+}
+Result = namedtuple("Result", "layer facts question mask weights upstream output gradients")
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+def make_layer(name, **options):
+    attention, compact, update, _ = CASES[name]
+    layer = EpisodicMemory(UNITS, PASSES, attention, compact, update, **options)
+    layer.build((BATCH, TIME, UNITS), (BATCH, UNITS))
+    return layer
+
+
+@functools.cache
+def run(name):
+    """The memory of the layer and its gradients."""
+    rng = np.random.default_rng(sum(map(ord, name)))
+    layer = make_layer(name)
+    facts, question = (random_features(rng, BATCH, n, UNITS) for n in (TIME, 1))
+    question = question[:, 0]
+    mask = random_mask(BATCH, TIME) if CASES[name][-1] else None
+    weights = random_weights(layer, rng, scale=0.8)
+    upstream = rng.normal(size=(BATCH, UNITS)).astype("float32")
+
+    def function(facts, question, *weights):
+        return stateless(layer, weights, facts, question, mask=mask)[0]
+
+    output, gradients = value_and_gradients(function, [facts, question, *weights], upstream)
+    return Result(layer, facts, question, mask, weights, upstream, output, gradients)
+
+
+def nested(layer, weights):
+    """Weights by layer and name."""
+    result = {}
+    for variable, value in zip(layer.trainable_variables, weights, strict=True):
+        *parents, name = variable.path.split("/")
+        group = result
+        if parents and parents[-1] != layer.name:
+            group = result.setdefault(parents[-1], {})
+        group[name] = value
+    return result
+
+
+def oracle(name, facts, question, *weights):
+    """Memory and scores of every example."""
+    result = run(name)
+    attention, compact, update, _ = CASES[name]
+    mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
+    weights = nested(result.layer, weights)
+    rows = [
+        memory_oracles.episodic_memory(
+            facts[b], question[b], mask[b], weights, PASSES, attention, compact, update
+        )
+        for b in range(BATCH)
+    ]
+    return np.stack([memory for memory, _ in rows]), np.stack([scores for _, scores in rows])
+
+
+def float64(name):
+    result = run(name)
+    return [a.astype("float64") for a in (result.facts, result.question, *result.weights)]
+
+
+@every_case
+def test_memory_and_scores_follow_the_equations(name):
+    result = run(name)
+    memory, scores = oracle(name, *float64(name))
+    np.testing.assert_allclose(result.output, memory, atol=1e-5, rtol=0)
+    result.layer.set_weights(result.weights)
+    found = compiled(lambda f, q: result.layer(f, q, mask=result.mask))(
+        result.facts, result.question
+    )
+    np.testing.assert_allclose(found[1], scores, atol=1e-5, rtol=1e-6)
+    attention = ops.convert_to_numpy(result.layer.attention_of(found[1]))
+    if CASES[name][0] != "gated":
+        np.testing.assert_allclose(attention.sum(axis=-1), 1, atol=1e-5)
+    if result.mask is not None:
+        assert np.all(attention.transpose(0, 2, 1)[~result.mask] == 0)
+
+
+@every_case
+def test_gradients_equal_finite_differences_of_the_equations(name):
+    result, arrays = run(name), float64(name)
+    rng, step = np.random.default_rng(1), 1e-6
+    for n, gradient in enumerate(result.gradients):
+        direction, ends = rng.normal(size=gradient.shape), []
+        for sign in (1, -1):
+            moved = [a + sign * step * direction if m == n else a for m, a in enumerate(arrays)]
+            ends.append(np.sum(oracle(name, *moved)[0] * result.upstream))
+        expected = (ends[0] - ends[1]) / (2 * step)
+        scale = np.linalg.norm(gradient) * np.linalg.norm(direction)
+        assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
+
+
+@pytest.mark.parametrize("update_gate", [True, False])
+def test_the_fused_gru_equals_its_cell_in_a_keras_rnn(update_gate):
+    rng = np.random.default_rng(3)
+    cell = AttentionGRUCell(UNITS, update_gate)
+    rnn = keras.layers.RNN(cell, return_sequences=True)
+    rnn.build((BATCH, TIME, UNITS + 1))
+    facts, mask = random_features(rng, BATCH, TIME, UNITS), random_mask(BATCH, TIME)
+    attention = rng.uniform(size=(BATCH, TIME)).astype("float32")
+    weights = random_weights(rnn, rng)
+    upstream = rng.normal(size=(BATCH, TIME, UNITS)).astype("float32")
+    rnn.set_weights(weights)
+
+    def fused(facts, attention):
+        return cell.run(cell.project(facts), attention, mask)
+
+    def plain(facts, attention):
+        return rnn(ops.concatenate([facts, attention[..., None]], axis=-1), mask=mask)
+
+    output, gradients = value_and_gradients(fused, [facts, attention], upstream)
+    expected, others = value_and_gradients(plain, [facts, attention], upstream)
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+    for found, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(found, other, atol=1e-5)
+    oracle_weights = {
+        weight.name: value for weight, value in zip(rnn.weights, weights, strict=True)
+    }
+    for b in range(BATCH):
+        states = memory_oracles.attention_gru(
+            facts[b], attention[b], mask[b], oracle_weights, update_gate
+        )
+        np.testing.assert_allclose(output[b], states, atol=1e-5)
+
+
+def test_reading_ends_where_a_pass_attends_to_its_end():
+    rng = np.random.default_rng(5)
+    layer = make_layer("dmn", end_of_passes=True)
+    layer.set_weights(random_weights(layer, rng))
+    facts, question = (
+        random_features(rng, 32, TIME, UNITS),
+        random_features(rng, 32, 1, UNITS)[:, 0],
+    )
+    memory, scores = compiled(layer)(facts, question)
+    assert scores.shape == (32, PASSES, TIME + 1)
+    ended = scores[:, 0].argmax(axis=-1) == TIME
+    assert 0 < ended.sum() < 32
+    np.testing.assert_array_equal(memory[ended], question[ended])
+    assert np.all(np.any(memory[~ended] != question[~ended], axis=-1))
+
+
+def test_without_passes_the_memory_is_the_question():
+    layer = EpisodicMemory(UNITS, passes=0)
+    facts, question = np.ones((2, TIME, UNITS), "float32"), np.ones((2, UNITS), "float32")
+    memory, scores = layer(facts, question)
+    np.testing.assert_array_equal(ops.convert_to_numpy(memory), question)
+    assert scores.shape == (2, 0, TIME)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="passes must not be negative, got -1"):
+        EpisodicMemory(UNITS, passes=-1)
+    with pytest.raises(ValueError, match="attention must be one of gated, softmax"):
+        EpisodicMemory(UNITS, attention="hard")
+    with pytest.raises(ValueError, match="update must be one of gru, relu; got 'lstm'"):
+        EpisodicMemory(UNITS, update="lstm")
+    with pytest.raises(ValueError, match="must be 3 wide, as the memory; got 4 and 3"):
+        EpisodicMemory(UNITS)(np.zeros((1, 2, 4), "float32"), np.zeros((1, 3), "float32"))
