@@ -7,9 +7,8 @@ import time
 import keras
 import numpy as np
 
-from keras_corefmem.datasets.batches import pad
 from keras_corefmem.events import EventFile
-from keras_corefmem.pictures import BAD, GOOD, INK, draw_answers, draw_attention
+from keras_corefmem.pictures import BAD, GOOD, INK, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
@@ -104,17 +103,15 @@ class Questions(keras.callbacks.Callback):
     def ask(self, examples):
         """Features, probabilities and attention of examples, as arrays over all of them."""
         encoded = [self.preprocessor.encode(example) for example in examples]
-        texts = [[e.passage for e in encoded], [e.question for e in encoded]]
-        widths = [
-            -(-max(map(len, ids)) // m) * m for ids, m in zip(texts, (MULTIPLE, 8), strict=True)
-        ]
-        blank = [()] * (-len(encoded) % ROWS)
-        features = self.preprocessor.features(
-            *(pad(ids + blank, width) for ids, width in zip(texts, widths, strict=True))
+        longest = max(map(self.preprocessor.length, encoded))
+        longest_question = max(len(example.question) for example in encoded)
+        rows = -(-len(encoded) // ROWS) * ROWS
+        features = self.preprocessor.collate(
+            encoded, rows, -(-longest // MULTIPLE) * MULTIPLE, -(-longest_question // 8) * 8
         )
         results = [
             self.inspect({name: value[start : start + ROWS] for name, value in features.items()})
-            for start in range(0, len(encoded) + len(blank), ROWS)
+            for start in range(0, rows, ROWS)
         ]
         logits, attention = (
             np.concatenate(arrays)[: len(encoded)] for arrays in zip(*results, strict=True)
@@ -158,6 +155,39 @@ class AttentionPictures(Questions):
             self.events.image(step, f"attention/{n + 1}", png)
 
 
+class SentencePictures(Questions):
+    """Pictures `attention/n`: what a model makes of every sentence, slot by slot or pass by pass.
+
+    Arguments as in `Questions`; the attention that `inspect` gives is `(batch, sentences, columns)`
+    and belongs to the last sentences of the passage.
+
+    Args:
+        column: what a column is: `"slot"`, `"pass"`.
+
+    References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922); Table 5
+    of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+    """
+
+    def __init__(self, log_dir, examples, preprocessor, inspect, column, **kwargs):
+        super().__init__(log_dir, examples, preprocessor, inspect, **kwargs)
+        self.column = column
+
+    def write(self, step):
+        _, probabilities, attention = self.ask(self.examples)
+        for n, example in enumerate(self.examples):
+            count = self.preprocessor.length(self.preprocessor.encode(example))
+            dropped = len(example.sentences) - count
+            png = draw_columns(
+                example.sentences[dropped:],
+                attention[n, :count],
+                [f"{self.column} {number}" for number in range(1, attention.shape[-1] + 1)],
+                example.question,
+                self.heading(example, probabilities[n]),
+                [fact - dropped for fact in example.supporting_facts],
+            )
+            self.events.image(step, f"attention/{n + 1}", png)
+
+
 class AnswerAfterSentence(Questions):
     """Pictures `answer_after_sentence/n`: the answer as the story is told.
 
@@ -181,7 +211,7 @@ class AnswerAfterSentence(Questions):
     def write(self, step):
         for n, example in enumerate(self.examples, 1):
             probabilities = self.distributions(example)
-            png = draw_answers(
+            png = draw_columns(
                 example.sentences,
                 probabilities[:, 1:],
                 self.preprocessor.answers[1:],

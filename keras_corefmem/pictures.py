@@ -66,32 +66,32 @@ def draw_attention(
     return page.png()
 
 
-def draw_answers(
-    sentences, probabilities, answers, question, heading, supporting_facts=(), answer=None, top=10
+def draw_columns(
+    sentences, values, columns, question, heading, supporting_facts=(), right=None, top=10
 ):
-    """The distribution over answers after each sentence, one row a sentence.
+    """What sentences bring, one row each: the answers after each of them, or gates.
 
     Args:
         sentences: list of strings.
-        probabilities: `(sentences, answers)`.
-        answers: list of the answers' names.
+        values: `(sentences, columns)`, from 0 to 1.
+        columns: list of names.
         question: string.
         heading: list of `(text, colour)`, what is said about the answer.
         supporting_facts: 1-based numbers of sentences to mark.
-        answer: the right answer.
-        top: number of answers to show, those that are the most probable after some sentence.
+        right: name of the column to mark.
+        top: number of columns to show, those that are highest at some sentence.
 
     Returns:
         The bytes of a PNG file.
     """
-    highest = probabilities.max(axis=0)
-    if answer in answers:
-        highest[answers.index(answer)] = np.inf
+    highest = values.max(axis=0)
+    if right in columns:
+        highest[columns.index(right)] = np.inf
     shown = np.sort(np.argsort(-highest, kind="stable")[:top])
     texts = [text if len(text) <= WRAP else text[: WRAP - 1] + "…" for text in sentences]
     label = CHARACTER * (len(str(len(texts))) + 3)
     left = MARGIN + label + CHARACTER * (max(_width([text]) for text in texts) + 1)
-    cell = CHARACTER * max(7, *(_width([answers[n]]) + 1 for n in shown))
+    cell = CHARACTER * max(7, *(_width([columns[n]]) + 1 for n in shown))
     top_of_rows = MARGIN + 3.6 * LINE
     page = Page(
         max(
@@ -104,21 +104,21 @@ def draw_answers(
     page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, question, weight="bold")
     page.heading(heading)
     for column, n in enumerate(shown):
-        right = answers[n] == answer
+        mark = columns[n] == right
         page.text(
             left + cell * (column + 0.5),
             top_of_rows - LINE / 2,
-            answers[n],
+            columns[n],
             ha="center",
-            color=GOOD if right else INK,
-            weight="bold" if right else "normal",
+            color=GOOD if mark else INK,
+            weight="bold" if mark else "normal",
         )
     for row, text in enumerate(texts):
         y = top_of_rows + row * LINE
         page.number(MARGIN + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, supporting_facts)
         page.text(MARGIN + label, y + LINE / 2, text)
         for column, n in enumerate(shown):
-            page.cell(left + cell * column, y, cell, probabilities[row, n])
+            page.cell(left + cell * column, y, cell, values[row, n])
     return page.png()
 
 

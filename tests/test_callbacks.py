@@ -9,11 +9,11 @@ from matplotlib.image import imread
 
 from keras_corefmem.callbacks import AnswerAfterSentence, AnswerTable, AttentionPictures, Scalars
 from keras_corefmem.datasets import simulator
-from keras_corefmem.datasets.batches import Batches, pad
-from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.datasets.batches import Batches
+from keras_corefmem.datasets.preprocessor import Preprocessor, pad
 from keras_corefmem.events import EventFile
 from keras_corefmem.graphs import learn_entities
-from keras_corefmem.pictures import draw_answers, draw_attention
+from keras_corefmem.pictures import draw_attention, draw_columns
 from keras_corefmem.text import WordTokenizer
 from zoo.gated_attention_reader import GatedAttentionReader
 
@@ -225,7 +225,7 @@ def test_attention_and_answers_are_visible():
 
     def page(probabilities):
         return pixels(
-            draw_answers(sentences, probabilities, names, "Which?", heading, (1,), "answer7")
+            draw_columns(sentences, probabilities, names, "Which?", heading, (1,), "answer7")
         )
 
     flat = np.full((2, 30), 1 / 30)

@@ -9,8 +9,13 @@ from zoo.export import export
 
 _LAZY = {
     "AttentionSumReader": "attention_sum_reader",
+    "DynamicMemoryNetwork": "dynamic_memory_network",
+    "EndToEndMemoryNetwork": "end_to_end_memory_network",
     "GatedAttentionReader": "gated_attention_reader",
+    "QueryReductionNetwork": "query_reduction_network",
+    "LinearStart": "end_to_end_memory_network",
     "Reading": "reading",
+    "RecurrentEntityNetwork": "recurrent_entity_network",
     "from_preset": "preset",
     "models": "configurations",
     "presets": "preset",
@@ -34,7 +39,7 @@ def load(path):
     import keras
 
     # Importing a class registers it.
-    for name in ("AttentionSumReader", "GatedAttentionReader"):
+    for name in _LAZY:
         __getattr__(name)
     return keras.saving.load_model(path)
 

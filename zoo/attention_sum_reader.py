@@ -27,6 +27,8 @@ class AttentionSumReader(ReaderModel):
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
     """
 
+    FIXED = ("layers",)
+
     def __init__(self, vocabulary_size, num_answers, encoder="coref_gru", **kwargs):
         super().__init__(vocabulary_size, num_answers, encoder, layers=1, **kwargs)
 

@@ -12,11 +12,55 @@ ENCODERS = {
 GATED = {"class": "GatedAttentionReader", "layers": 3}
 SINGLE = {"class": "AttentionSumReader"}
 
-MODELS = {
+READER_MODELS = {
     f"{prefix}-{encoder.replace('_', '-')}": {**reader, "encoder": encoder}
     for prefix, reader in (("ga", GATED), ("as", SINGLE))
     for encoder in ENCODERS
 }
+
+# Class and arguments, how it is trained where that differs from `zoo.training.Settings`, a line.
+MEMORY_MODELS = {
+    "ren": (
+        {"class": "RecurrentEntityNetwork"},
+        {"learning_rate": 0.01, "halve_every": 725, "epochs": 200, "patience": 50},
+        "Recurrent entity network: a memory slot per entity",
+    ),
+    "qdren": (
+        {"class": "RecurrentEntityNetwork", "question_dependent": True, "dropout": 0.5},
+        {"learning_rate": 0.005, "halve_every": 1500, "epochs": 200, "patience": 50},
+        "Recurrent entity network whose gates depend on the question",
+    ),
+}
+MEMORY_MODELS |= {
+    "dmn": (
+        {"class": "DynamicMemoryNetwork"},
+        {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
+        "Dynamic memory network: gated episodes over facts, several passes",
+    ),
+    "dmn-plus": (
+        {
+            "class": "DynamicMemoryNetwork",
+            "attention": "attention_gru",
+            "compact": True,
+            "update": "relu",
+            "input_module": "fusion",
+            "l2": 1e-4,
+        },
+        {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
+        "DMN+: fused sentences, softmax attention in the episode's GRU",
+    ),
+    "memn2n": (
+        {"class": "EndToEndMemoryNetwork"},
+        {"learning_rate": 0.005, "halve_every": 725, "epochs": 200, "patience": 50},
+        "End-to-end memory network: several hops of attention over sentences",
+    ),
+    "qrn": (
+        {"class": "QueryReductionNetwork"},
+        {"learning_rate": 0.003, "halve_every": 1500, "epochs": 200, "patience": 50},
+        "Query-reduction network: a question that changes with every sentence",
+    ),
+}
+MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in MEMORY_MODELS.items()}}
 
 
 def models():
@@ -36,7 +80,15 @@ def configuration(name):
     return arguments.pop("class"), arguments
 
 
+def training_settings(name):
+    """Fields of `zoo.training.Settings` that a model is trained with, unless told otherwise."""
+    configuration(name)
+    return dict(MEMORY_MODELS[name][1]) if name in MEMORY_MODELS else {}
+
+
 def describe(name):
     """A line about a model."""
+    if name in MEMORY_MODELS:
+        return MEMORY_MODELS[name][2]
     _, arguments = configuration(name)
     return f"{READERS[name[:2]]} on {ENCODERS[arguments['encoder']]}"

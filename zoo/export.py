@@ -128,15 +128,20 @@ def _add_logits(archive, model):
     options = {}
     if keras.config.backend() == "jax":
         # All features of a text are equally long.
-        lengths = {
-            name: ["batch", "q" if name.startswith("question") else "t", *map(str, shape[2:])]
+        shapes = {
+            name: tuple(
+                str(size) if size else "q" if name.startswith("question") else "t"
+                for size in shape[1:]
+            )
             for name, shape in inputs.items()
         }
-        shapes = {name: f"({', '.join(length)})" for name, length in lengths.items()}
+        lengths = sorted(set().union(*shapes.values()) & {"q", "t"})
         options["jax2tf_kwargs"] = {
-            "polymorphic_shapes": [shapes],
+            "polymorphic_shapes": [
+                {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
+            ],
             # What JAX cannot work out: there are fewer texts than tokens.
-            "polymorphic_constraints": ("batch*t >= batch", "batch*q >= batch"),
+            "polymorphic_constraints": [f"batch*{length} >= batch" for length in lengths],
             "native_serialization_platforms": ("cpu", "cuda"),
         }
     return archive.track_and_add_endpoint("logits", model, [signature], **options)

@@ -1,19 +1,18 @@
 """What the readers of the zoo share."""
 
-import functools
-
 import keras
-import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.preprocessor import Preprocessor
 from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
 from zoo.encoders import ENCODERS, STRUCTURE, embed, make_encoder
+from zoo.reader_preprocessing import fit_preprocessor
+from zoo.text_model import TextModel, without_unknown
 
 HEADS = ("pointer_sum", "classification")
 
 
-class ReaderModel(keras.Model):
+class ReaderModel(TextModel):
     """A reader with `layers` recurrent layers, gated by the question between them.
 
     Args:
@@ -39,7 +38,9 @@ class ReaderModel(keras.Model):
     of the same shape, or `_sources` `(batch, time, 1, 1)`; and `candidates` `(batch, time)` for a
     pointer-sum.
 
-    Output: logits `(batch, num_answers)`, float32.
+    Output: logits `(batch, num_answers)`, float32. `attend` gives the attention over the passage
+    `(batch, time)`, whose rows sum to 1; a pointer-sum attends to mentions of answers only, and a
+    row without any is 0.
     """
 
     def __init__(
@@ -116,87 +117,33 @@ class ReaderModel(keras.Model):
             )
         else:
             logits = classify(passage, attention, num_answers)
-        super().__init__(inputs=inputs, outputs=logits, **kwargs)
-        self.config, self.attention_output = config, attention
         if isinstance(preprocessor, dict):
             preprocessor = Preprocessor(**preprocessor)
         if preprocessor is not None:
             check_preprocessor(preprocessor, config)
-        self.reader = preprocessor
-        self.features = tuple(inputs)
-
-    def get_config(self):
-        preprocessor = None if self.reader is None else self.reader.get_config()
-        return {
-            "name": self.name,
-            "trainable": self.trainable,
-            **self.config,
-            "preprocessor": preprocessor,
-        }
+        super().__init__(inputs, logits, attention, config, preprocessor, **kwargs)
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
-        return cls(**config)
-
-    @functools.cached_property
-    def _inspect(self):
-        # Only its method is kept: Keras tracks and saves a model that is an attribute.
-        inputs = {tensor.name: tensor for tensor in self.inputs}
-        return keras.Model(inputs, (self.output, self.attention_output)).predict_on_batch
-
-    def inspect(self, features):
-        """What the reader answers and where it looks.
+    def from_examples(cls, examples, head="auto", language="en", **arguments):
+        """An untrained reader for the words, entities and answers of training examples.
 
         Args:
-            features: dictionary of at least the features in `model.features`, as arrays.
-
-        Returns:
-            Two arrays: logits `(batch, num_answers)`, and the attention over the passage `(batch,
-            time)`, whose rows sum to 1. A pointer-sum attends to mentions of answers only; a row
-            without any is 0.
+            examples: training examples; its preprocessing is learned from them.
+            head: name of the head, or `"auto"`: a pointer-sum where the passage mentions the answer
+                of every question.
+            language: code of the language whose lemmas link words where the words themselves do not
+                make every answer a word of the passage; `None` never uses lemmas.
+            **arguments: further arguments of the constructor.
         """
-        return self._inspect({name: features[name] for name in self.features})
-
-    def attend(self, features):
-        """The attention over the passage, as `inspect` returns it."""
-        return self.inspect(features)[1]
-
-    def read(self, passage, question, top=5):
-        """Answers questions on raw text, see `zoo.reading.read`."""
-        from zoo.reading import read
-
-        return read(self, passage, question, top)
-
-    def compile(self, optimizer=None, loss=None, metrics=None, jit_compile=True, **kwargs):
-        """Compiles with the defaults of the zoo where an argument is left out.
-
-        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA.
-        """
-        if optimizer is None:
-            optimizer = make_optimizer()
-        if loss is None:
-            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-        super().compile(
-            optimizer=optimizer,
-            loss=loss,
-            weighted_metrics=["accuracy"] if metrics is None else metrics,
-            jit_compile=jit_compile,
-            **kwargs,
+        shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
+        preprocessor, head = fit_preprocessor(examples, head, language, **shared)
+        return cls(
+            len(preprocessor.vocabulary),
+            len(preprocessor.answers),
+            head=head,
+            preprocessor=preprocessor,
+            **arguments,
         )
-
-    def compile_from_config(self, config):
-        # Keras leaves this to models with a `compile` of their own.
-        super().compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
-
-
-def make_optimizer(learning_rate=3e-3, halve_every=1000):
-    """Adam whose rate halves again and again, gradients clipped to a global norm of 10."""
-    rate = keras.optimizers.schedules.ExponentialDecay(
-        learning_rate, halve_every, 0.5, staircase=True
-    )
-    return keras.optimizers.Adam(rate, global_clipnorm=10.0)
 
 
 def check_preprocessor(preprocessor, config):
@@ -269,5 +216,4 @@ def classify(passage, attention, num_answers):
     """Logits of answer classes from the passage as the question sees it."""
     summary = ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)
     logits = keras.layers.Dense(num_answers, name="answer", dtype="float32")(summary)
-    unknown = ops.cast(np.eye(1, num_answers) * -100.0, "float32")
-    return logits + unknown
+    return without_unknown(logits)

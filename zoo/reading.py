@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 
 from keras_corefmem.datasets.batches import Batches
-from keras_corefmem.datasets.preprocessor import Encoded
 from keras_corefmem.text.vocabulary import UNKNOWN
 
 BATCH_SIZE = 32
@@ -99,9 +98,10 @@ def read(model, passages, questions, top=5):
 def _read(passages, questions, model, preprocessor, top):
     encoded, unknown = [], []
     for passage, question in zip(passages, questions, strict=True):
-        ids = preprocessor.tokens(passage, "passage"), preprocessor.tokens(question, "question")
-        encoded.append(Encoded(*ids, answer=0))
-        unknown.append(_unknown_words(preprocessor, (passage, question), ids))
+        encoded.append(preprocessor.encode_text(passage, question))
+        tokens = preprocessor.tokenizer(f"{passage} {question}")
+        known = preprocessor.vocabulary.encode(tokens) != UNKNOWN
+        unknown.append(tuple(dict.fromkeys(t for t, k in zip(tokens, known, strict=True) if not k)))
     if any(unknown):
         words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
         warnings.warn(f"The reader does not know these words: {words}.", stacklevel=4)
@@ -109,16 +109,6 @@ def _read(passages, questions, model, preprocessor, top):
         _reading(row, words, preprocessor.answers[1:], top)
         for row, words in zip(_logits(model, encoded)[:, 1:], unknown, strict=True)
     ]
-
-
-def _unknown_words(preprocessor, texts, ids):
-    """Words of texts outside the vocabulary, each once."""
-    words = []
-    for text, numbers in zip(texts, ids, strict=True):
-        if UNKNOWN in numbers:
-            tokens = zip(preprocessor.tokenizer(text), numbers, strict=True)
-            words += [word for word, number in tokens if number == UNKNOWN]
-    return tuple(dict.fromkeys(words))
 
 
 def _logits(model, encoded):

@@ -58,8 +58,7 @@ def execute(run, results, runs):
 
     from zoo import data, training
 
-    settings = {"model": run.model, "seed": run.seed, **run.settings}
-    settings = training.Settings(**settings)
+    settings = training.Settings.of(run.model, seed=run.seed, **run.settings)
     splits = data.load(STUDIES[run.study]["dataset"], run.task, run.data_dir)
     model, batches = training.prepare(splits, settings)
     folder = pathlib.Path(runs) / run.study / run.name
@@ -76,7 +75,7 @@ def execute(run, results, runs):
         "tag": run.tag,
         "command": run.command,
         "settings": dataclasses.asdict(settings),
-        "head": model.config["head"],
+        "head": model.config.get("head", "classification"),
         "parameters": model.count_params(),
         "questions": {part: len(batches[part].encoded) for part in batches},
         "epochs": len(progress.history),

@@ -8,10 +8,17 @@ import shutil
 import sys
 
 import zoo
-from keras_corefmem.callbacks import AnswerAfterSentence, AnswerTable, AttentionPictures, Scalars
+from keras_corefmem.callbacks import (
+    AnswerAfterSentence,
+    AnswerTable,
+    AttentionPictures,
+    Scalars,
+    SentencePictures,
+)
 from keras_corefmem.files import replacing
 from zoo import data, training
 from zoo.commands import parse_settings
+from zoo.story_model import StoryModel
 
 EXAMPLES = 5
 
@@ -20,7 +27,7 @@ def train(args):
     chosen = parse_settings(args.set)
     if args.epochs is not None:
         chosen["epochs"] = args.epochs
-    settings = training.Settings(model=args.model, seed=args.seed, **chosen)
+    settings = training.Settings.of(args.model, seed=args.seed, **chosen)
     record = {
         "dataset": args.dataset or ("babi" if args.data_dir else "simulator"),
         "task": args.task,
@@ -103,12 +110,16 @@ def write_record(folder, record):
 
 def callbacks(log_dir, splits, model):
     """What TensorBoard shows."""
-    asked = splits.valid, model.reader, model.inspect
+    asked = log_dir, splits.valid, model.reader, model.inspect
+    if isinstance(model, StoryModel):
+        attention = SentencePictures(*asked, column=model.COLUMN)
+    else:
+        attention = AttentionPictures(*asked)
     return [
         Scalars(log_dir, len(splits.train)),
-        AnswerTable(log_dir, *asked),
-        AttentionPictures(log_dir, *asked),
-        AnswerAfterSentence(log_dir, *asked),
+        AnswerTable(*asked),
+        attention,
+        AnswerAfterSentence(*asked),
     ]
 
 

@@ -1,7 +1,6 @@
 """Building, training and evaluating a reader on a data set."""
 
 import dataclasses
-import inspect
 import json
 import pathlib
 import time
@@ -11,16 +10,11 @@ import numpy as np
 
 import zoo
 from keras_corefmem.datasets.batches import Batches, length_buckets
-from keras_corefmem.datasets.preprocessor import Preprocessor
 from keras_corefmem.files import replacing
-from keras_corefmem.graphs import get_lemmatizer, learn_entities
-from keras_corefmem.text import get_tokenizer
-from zoo.configurations import configuration
-from zoo.reader_model import ReaderModel, make_optimizer
+from zoo.configurations import configuration, training_settings
+from zoo.text_model import make_optimizer
 
 PARTS = ("train", "valid", "test")
-# Arguments of a reader that come from the data or the settings.
-OWN = {"self", "kwargs", "vocabulary_size", "num_answers", "head", "preprocessor"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,23 +24,17 @@ class Settings:
     Args:
         model: name of a model of the zoo.
         seed: seed of weights, dropout and shuffling.
-        head: `"pointer_sum"`, `"classification"`, or `"auto"`: pointer-sum where the passage
-            mentions the answer of every training question.
-        language: code of the language whose lemmas link words where the words themselves do not
-            make every answer a word of the passage; `None` never uses lemmas.
         epochs: largest number of epochs.
         patience: epochs without a better validation score after which training stops.
         batch_size: questions per update.
         learning_rate: first learning rate of Adam.
         halve_every: updates after which the learning rate halves, again and again.
         buckets: largest number of lengths that passages are padded to; each costs a compilation.
-        arguments: arguments of the model's constructor that differ from its configuration.
+        arguments: arguments of the model's `from_examples` that differ from its configuration.
     """
 
     model: str = "ga-coref-gru"
     seed: int = 0
-    head: str = "auto"
-    language: str | None = "en"
     epochs: int = 60
     patience: int = 20
     batch_size: int = 32
@@ -54,6 +42,11 @@ class Settings:
     halve_every: int = 1000
     buckets: int = 6
     arguments: dict = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model, **changes):
+        """The settings that a model is trained with by default, and changes to them."""
+        return cls(model=model, **{**training_settings(model), **changes})
 
     def __post_init__(self):
         for name in ("epochs", "patience", "batch_size", "learning_rate", "halve_every", "buckets"):
@@ -64,31 +57,24 @@ class Settings:
                 raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
 
 
-def fit_preprocessor(examples, settings, **kwargs):
-    """Learns the preprocessing from training examples and chooses the head.
+def make_model(examples, settings):
+    """A compiled model for training examples.
 
-    Returns:
-        The `Preprocessor` and the name of the head.
+    Raises:
+        ValueError: if `settings.arguments` names what the model does not take.
     """
-    entities = learn_entities(examples, get_tokenizer("words"))
-    plain = Preprocessor.fit(examples, entities, **kwargs)
-    if settings.head != "auto":
-        return plain, settings.head
-    if answers_are_mentioned(plain, examples):
-        return plain, "pointer_sum"
-    if settings.language:
-        lemmatized = Preprocessor.fit(
-            examples, entities, get_lemmatizer(settings.language), **kwargs
-        )
-        if answers_are_mentioned(lemmatized, examples):
-            return lemmatized, "pointer_sum"
-    return plain, "classification"
-
-
-def answers_are_mentioned(preprocessor, examples):
-    """Whether every answer is a word of its passage."""
-    encoded = map(preprocessor.encode, examples)
-    return all(e.answer in preprocessor.pointers[e.passage] for e in encoded)
+    keras.utils.set_random_seed(settings.seed)
+    kind, arguments = configuration(settings.model)
+    model_class = getattr(zoo, kind)
+    for name in settings.arguments:
+        if name not in model_class.arguments():
+            raise ValueError(
+                f"{name!r} is no argument of {settings.model}; choose one of "
+                f"{', '.join(model_class.arguments())}."
+            )
+    model = model_class.from_examples(examples, **{**arguments, **settings.arguments})
+    model.compile(optimizer=make_optimizer(settings.learning_rate, settings.halve_every))
+    return model
 
 
 def prepare(splits, settings):
@@ -101,32 +87,14 @@ def prepare(splits, settings):
     Returns:
         The model and a dictionary of `Batches` by part: `train`, `valid`, `test`.
     """
-    keras.utils.set_random_seed(settings.seed)
-    kind, arguments = configuration(settings.model)
-    known = set(inspect.signature(ReaderModel.__init__).parameters) - OWN
-    if kind == "AttentionSumReader":
-        known.remove("layers")
-    for name in settings.arguments:
-        if name not in known:
-            raise ValueError(
-                f"{name!r} is no argument of a reader; choose one of {', '.join(sorted(known))}."
-            )
-    arguments = {**arguments, **settings.arguments}
-    shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
-    preprocessor, head = fit_preprocessor(splits.train, settings, **shared)
-    model = getattr(zoo, kind)(
-        len(preprocessor.vocabulary),
-        len(preprocessor.answers),
-        head=head,
-        preprocessor=preprocessor,
-        **arguments,
-    )
-    model.compile(optimizer=make_optimizer(settings.learning_rate, settings.halve_every))
+    model = make_model(splits.train, settings)
+    preprocessor = model.reader
     encoded = {
         part: [preprocessor.encode(example) for example in getattr(splits, part)] for part in PARTS
     }
     everything = [example for examples in encoded.values() for example in examples]
-    buckets = length_buckets([len(example.passage) for example in everything], settings.buckets)
+    lengths = list(map(preprocessor.length, everything))
+    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING)
     longest = max(len(example.question) for example in everything)
     return model, {
         part: Batches(
@@ -258,7 +226,7 @@ def fit(model, batches, folder, settings, callbacks=(), verbose=0):
             validation_data=batches["valid"],
             initial_epoch=epoch,
             epochs=settings.epochs,
-            callbacks=[progress, *callbacks],
+            callbacks=[*model.training_callbacks(), progress, *callbacks],
             # `Batches` shuffles, by seed and epoch.
             shuffle=False,
             verbose=verbose,

@@ -7,13 +7,10 @@ import numpy as np
 def length_buckets(lengths, count=6, saving=40_000, multiple=8):
     """Bucket lengths that keep padding small while XLA compiles few shapes.
 
-    Compiling a reader for one more length takes as long as reading some 40,000 tokens for twenty
-    epochs.
-
     Args:
         lengths: lengths of the sequences to come.
         count: largest number of buckets.
-        saving: padded tokens that one more bucket must save.
+        saving: padding that one more bucket must save, in the unit of the lengths.
         multiple: what the lengths are rounded up to.
 
     Returns:
@@ -39,13 +36,6 @@ def length_buckets(lengths, count=6, saving=40_000, multiple=8):
             break
         best = better
     return [int(options[j - 1]) for j in best[-1][1]]
-
-
-def pad(arrays, width):
-    result = np.zeros((len(arrays), width), "int32")
-    for row, array in zip(result, arrays, strict=True):
-        row[: len(array)] = array
-    return result
 
 
 class Batches(keras.utils.PyDataset):
@@ -82,8 +72,10 @@ class Batches(keras.utils.PyDataset):
         if not encoded:
             raise ValueError("There are no examples to batch.")
         self.encoded, self.preprocessor, self.names = encoded, preprocessor, tuple(names)
-        lengths = [len(example.passage) for example in encoded]
-        self.buckets = length_buckets(lengths) if buckets is None else list(buckets)
+        lengths = [preprocessor.length(example) for example in encoded]
+        if buckets is None:
+            buckets = length_buckets(lengths, saving=preprocessor.SAVING)
+        self.buckets = list(buckets)
         longest = max(len(example.question) for example in encoded)
         self.question_length = question_length or longest
         if max(lengths) > self.buckets[-1] or longest > self.question_length:
@@ -135,12 +127,10 @@ class Batches(keras.utils.PyDataset):
     def __getitem__(self, index):
         members, length = self.batches[index]
         rows = [self.encoded[i] for i in members]
-        blank = [()] * (self.batch_size - len(rows))
-        features = self.preprocessor.features(
-            pad([row.passage for row in rows] + blank, length),
-            pad([row.question for row in rows] + blank, self.question_length),
-            self.names,
+        blank = [0] * (self.batch_size - len(rows))
+        features = self.preprocessor.collate(
+            rows, self.batch_size, length, self.question_length, self.names
         )
-        answers = np.array([row.answer for row in rows] + [0] * len(blank), "int32")
-        weights = np.array([1.0] * len(rows) + [0.0] * len(blank), "float32")
+        answers = np.array([row.answer for row in rows] + blank, "int32")
+        weights = np.array([1] * len(rows) + blank, "float32")
         return features, answers, weights

@@ -25,6 +25,14 @@ class Encoded:
     answer: int
 
 
+def pad(arrays, width, count=None):
+    """Arrays as rows of one, zeros behind them, int32 `(count, width)`."""
+    result = np.zeros((len(arrays) if count is None else count, width), "int32")
+    for row, array in zip(result, arrays, strict=count is None):
+        row[: len(array)] = array
+    return result
+
+
 class Preprocessor:
     """Everything that a reader knows about its language and its answers.
 
@@ -40,6 +48,10 @@ class Preprocessor:
         order: `"question_first"` or `"passage_first"`, where joint.
         max_chains: highest chain id.
     """
+
+    # Compiling a reader for one more length takes as long as reading so many tokens for twenty
+    # epochs.
+    SAVING = 40_000
 
     def __init__(
         self,
@@ -104,10 +116,35 @@ class Preprocessor:
 
     def encode(self, example):
         """An `Example` as `Encoded`."""
+        source = f" of {example.source or 'an example'}"
+        return self.encode_text(example.passage, example.question, example.answer, source)
+
+    def encode_text(self, passage, question, answer=None, source=""):
+        """Strings as `Encoded`; `source` says in errors where they come from."""
         return Encoded(
-            self.tokens(example.passage, f"passage of {example.source or 'an example'}"),
-            self.tokens(example.question, f"question of {example.source or 'an example'}"),
-            self.answer_numbers.get(example.answer, 0),
+            self.tokens(passage, f"passage{source}"),
+            self.tokens(question, f"question{source}"),
+            self.answer_numbers.get(answer, 0),
+        )
+
+    def length(self, encoded):
+        """What `Batches` sorts into buckets: the tokens of the passage."""
+        return len(encoded.passage)
+
+    def collate(self, rows, count, length, question_length, names=FEATURES):
+        """Features of a batch.
+
+        Args:
+            rows: list of `Encoded`.
+            count: rows of the batch; those that are missing are padding.
+            length: what passages are padded to.
+            question_length: what questions are padded to.
+            names: names of the features.
+        """
+        return self.features(
+            pad([row.passage for row in rows], length, count),
+            pad([row.question for row in rows], question_length, count),
+            names,
         )
 
     def features(self, passage, question, names=FEATURES, xp=np):

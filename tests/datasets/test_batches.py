@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import simulator
-from keras_corefmem.datasets.batches import Batches, length_buckets, pad
-from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.datasets.batches import Batches, length_buckets
+from keras_corefmem.datasets.preprocessor import Preprocessor, pad
 from zoo import GatedAttentionReader
 
 ENTITIES = ("mary", "sandra", "daniel", "john", "kitchen", "garden", "apple", "football", "milk")

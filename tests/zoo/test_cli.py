@@ -147,7 +147,7 @@ def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
     assert cli.main([*command, "--set", "units=none", "--tag", "bad"]) == 2
     assert cli.main([*command, "--set", "unit=4", "--tag", "bad"]) == 1
     captured = capsys.readouterr()
-    assert "as-gru-bad-task-01-seed-0: failed: 'unit' is no argument of a reader" in captured.out
+    assert "as-gru-bad-task-01-seed-0: failed: 'unit' is no argument of as-gru" in captured.out
     assert "No run of `babi-1k` is recorded yet" in captured.out
 
 
@@ -167,7 +167,7 @@ def test_list_names_everything(capsys):
         ("train --task 4", "Task 4 cannot be simulated"),
         ("train --set units", "the value is no JSON"),
         ("train --set arguments=1", "give an object"),
-        ("train --set unit=4 --epochs 1", "'unit' is no argument of a reader"),
+        ("train --set unit=4 --epochs 1", "'unit' is no argument of ga-coref-gru"),
         ("reproduce babi-1k --data-dir nowhere", "No files of bAbI task"),
         ("reproduce babi-1k --set epochs=1", "give --tag NAME with --set"),
         ("train --epochs 0", "epochs must be a positive integer, got 0"),

@@ -4,7 +4,8 @@ import keras
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets.batches import Batches, pad
+from keras_corefmem.datasets.batches import Batches
+from keras_corefmem.datasets.preprocessor import pad
 from zoo.encoders import ENCODERS
 
 CASES = [

@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets.batches import pad
+from keras_corefmem.datasets.preprocessor import pad
 from zoo import Reading
 
 PASSAGE = "Mary went to the kitchen. Zoë took the milk."

@@ -1,0 +1,175 @@
+"""From stories to matrices of sentences, for the memory networks."""
+
+import dataclasses
+
+import numpy as np
+
+from keras_corefmem.datasets.preprocessor import Preprocessor, pad
+from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.vocabulary import Vocabulary
+
+ENDS = (".", "?", "!")
+FEATURES = ("sentences", "question")
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedStory:
+    """A story as ids: `sentences` `(S, L)`, `question` `(L,)`, number of the answer, 0 = new.
+
+    `supporting_facts` are the rows of `sentences` that hold them, from 1, in the data set's order;
+    those that were dropped are left out.
+    """
+
+    sentences: np.ndarray
+    question: np.ndarray
+    answer: int
+    supporting_facts: tuple[int, ...] = ()
+
+
+class StoryPreprocessor:
+    """Everything that a memory network knows about its language and its answers.
+
+    A passage is cut after every `.`, `?` and `!`. Training, prediction and export share it.
+
+    Args:
+        words: words of the vocabulary without its two specials.
+        answers: answers by number, from 1; number 0 is an unknown answer.
+        sentence_length: L, words of a sentence or question that are read; further ones are not.
+        max_sentences: sentences of a passage that are read, the last ones.
+        tokenizer: name of the tokenizer.
+    """
+
+    # As for a `Preprocessor`, in sentences.
+    SAVING = 5_000
+
+    def __init__(self, words, answers, sentence_length, max_sentences=70, tokenizer="words"):
+        for name, value in (("sentence_length", sentence_length), ("max_sentences", max_sentences)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}.")
+        self.plain = Preprocessor(words, answers, [0] * len(words), [0] * len(words), tokenizer)
+        self.tokenizer, self.vocabulary = self.plain.tokenizer, self.plain.vocabulary
+        self.answers, self.answer_numbers = self.plain.answers, self.plain.answer_numbers
+        self.sentence_length, self.max_sentences = sentence_length, max_sentences
+        self.ends = np.isin(self.vocabulary.words, ENDS).astype("int32")
+
+    @classmethod
+    def fit(cls, examples, tokenizer="words", **kwargs):
+        """Learns vocabulary, answers and the longest sentence from training examples.
+
+        Args:
+            examples: training examples.
+            tokenizer: name of the tokenizer.
+            **kwargs: further arguments of the constructor.
+        """
+        tokenize = get_tokenizer(tokenizer)
+        texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
+        tokens = [tokenize(text) for text in texts]
+        return cls(
+            Vocabulary.from_tokens(tokens).words[2:],
+            sorted({example.answer for example in examples}),
+            max(map(len, tokens)),
+            tokenizer=tokenizer,
+            **kwargs,
+        )
+
+    def encode(self, example):
+        """An `Example` as `EncodedStory`."""
+        source = f" of {example.source or 'an example'}"
+        encoded = self.encode_text(example.passage, example.question, example.answer, source)
+        dropped = len(example.sentences) - len(encoded.sentences)
+        facts = (fact - dropped for fact in example.supporting_facts)
+        return dataclasses.replace(
+            encoded, supporting_facts=tuple(fact for fact in facts if fact > 0)
+        )
+
+    def encode_text(self, passage, question, answer=None, source=""):
+        """Strings as `EncodedStory`; `source` says in errors where they come from."""
+        encoded = self.plain.encode_text(passage, question, answer, source)
+        return EncodedStory(
+            self.sentences(encoded.passage[None])[0],
+            encoded.question[: self.sentence_length],
+            encoded.answer,
+        )
+
+    def sentences(self, passage, xp=np):
+        """Cuts padded passages into the sentences that are read.
+
+        Args:
+            passage: int32 `(batch, time)`, every row with at least one token.
+            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+
+        Returns:
+            int32 `(batch, S, L)`, rows and sentences padded with zeros behind.
+        """
+
+        def integers(values):
+            return xp.asarray(values, dtype="int32")
+
+        real = integers(passage != 0)
+        ends = integers(xp.take(self.ends, passage))
+        number = integers(xp.cumsum(ends, axis=1)) - ends
+        count = integers(xp.max(number * real, axis=1)) + 1
+        read = integers(xp.minimum(count, self.max_sentences))
+        # A range whose length is known only inside the graph.
+        place = integers(xp.cumsum(xp.ones_like(passage[0])))[: xp.max(read)] - 1
+        wanted = (place + (count - read)[:, None])[..., None]
+        first = xp.sum(real[:, None] * integers(number[:, None] < wanted), axis=-1)
+        length = xp.sum(real[:, None] * integers(number[:, None] == wanted), axis=-1)
+        column = np.arange(self.sentence_length, dtype="int32")
+        last = xp.size(passage[:1]) - 1
+        position = integers(xp.minimum(integers(first)[..., None] + column, integers(last)))
+        kept = (column < integers(length)[..., None]) & (place < read[:, None])[..., None]
+        longest, width = xp.max(read), self.sentence_length
+        flat = xp.take_along_axis(passage, xp.reshape(position, (-1, longest * width)), axis=1)
+        words = xp.reshape(flat, (-1, longest, width))
+        return xp.asarray(xp.where(kept, words, 0), dtype="int32")
+
+    def length(self, encoded):
+        """What `Batches` sorts into buckets: the number of sentences."""
+        return len(encoded.sentences)
+
+    def collate(self, rows, count, length, question_length=None, names=FEATURES):
+        """Features of a batch.
+
+        Args:
+            rows: list of `EncodedStory`.
+            count: rows of the batch; those that are missing are padding.
+            length: number of sentences that passages are padded to.
+            question_length: not used: questions are as long as sentences.
+            names: names of the features.
+        """
+        features = {
+            "sentences": np.zeros((count, length, self.sentence_length), "int32"),
+            "question": pad([row.question for row in rows], self.sentence_length, count),
+        }
+        for sentences, row in zip(features["sentences"], rows, strict=False):
+            sentences[: len(row.sentences)] = row.sentences
+        return {name: features[name] for name in names}
+
+    def features(self, passage, question, names=FEATURES, xp=np):
+        """Features of padded ids, as `collate` makes them.
+
+        Args:
+            passage: int32 `(batch, time)`.
+            question: int32 `(batch, question time)`.
+            names: names of the features.
+            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+        """
+        short = question[:, : self.sentence_length]
+        missing = self.sentence_length - xp.size(short[:1])
+        zeros = xp.zeros_like(short[:, :1]) + xp.zeros((1, missing), dtype="int32")
+        features = {
+            "sentences": self.sentences(passage, xp),
+            "question": xp.concatenate([short, zeros], axis=1),
+        }
+        return {name: features[name] for name in names}
+
+    def get_config(self):
+        config = self.plain.get_config()
+        return {
+            "words": config["words"],
+            "answers": config["answers"],
+            "sentence_length": self.sentence_length,
+            "max_sentences": self.max_sentences,
+            "tokenizer": config["tokenizer"],
+        }

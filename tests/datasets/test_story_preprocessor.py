@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example, babi, simulator
+from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
+
+STORY = ("Mary went to the kitchen.", "She slept.", "Did John leave?", "The milk!")
+EXAMPLES = [
+    Example(STORY, "Where is Mary?", "kitchen", (1,)),
+    Example(STORY[:2], "Who slept?", "Mary", (2, 1)),
+]
+
+
+@pytest.fixture(scope="module")
+def preprocessor():
+    return StoryPreprocessor.fit(EXAMPLES, max_sentences=3)
+
+
+def words(preprocessor, sentences):
+    return [" ".join(preprocessor.vocabulary.decode(row[row > 0])) for row in sentences]
+
+
+def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
+    encoded = preprocessor.encode(EXAMPLES[0])
+    assert preprocessor.sentence_length == 6
+    assert encoded.sentences.shape == (3, 6)
+    assert words(preprocessor, encoded.sentences) == [
+        "she slept .",
+        "did john leave ?",
+        "the milk !",
+    ]
+    assert encoded.supporting_facts == ()
+    assert preprocessor.answers[encoded.answer] == "kitchen"
+    encoded = preprocessor.encode(EXAMPLES[1])
+    assert words(preprocessor, encoded.sentences) == ["mary went to the kitchen .", "she slept ."]
+    assert encoded.supporting_facts == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("passage", "expected"),
+    [
+        ("Mary slept", ["mary slept"]),
+        ("She slept. Mary", ["she slept .", "mary"]),
+        ("Did she leave?! No.", ["did she leave ?", "!", "[unknown] ."]),
+        ("She went to the the the kitchen. She slept.", ["she went to the the the", "she slept ."]),
+    ],
+)
+def test_text_without_clean_sentences(preprocessor, passage, expected):
+    encoded = preprocessor.encode_text(passage, "Where is Mary?")
+    assert words(preprocessor, encoded.sentences) == expected
+
+
+def test_batches_and_graphs_cut_alike(preprocessor):
+    passages = [example.passage for example in EXAMPLES] + ["Mary", "She slept. Mary left. No"]
+    encoded = [preprocessor.encode_text(passage, "Who slept?") for passage in passages]
+    ids = [preprocessor.plain.tokens(passage) for passage in passages]
+    padded = np.zeros((len(ids), 30), "int32")
+    for row, tokens in zip(padded, ids, strict=True):
+        row[: len(tokens)] = tokens
+    question = preprocessor.plain.tokens("Who slept?")[None].repeat(len(ids), axis=0)
+    expected = preprocessor.collate(encoded, len(ids), 3)
+    for name, found in preprocessor.features(padded, question).items():
+        np.testing.assert_array_equal(found, expected[name], err_msg=name)
+        assert found.dtype == np.int32
+
+
+def test_real_and_simulated_stories_keep_their_sentences():
+    for task in (1, 3, 8):
+        examples = simulator.simulate(task, 50)
+        preprocessor = StoryPreprocessor.fit(examples, max_sentences=500)
+        for example in examples:
+            encoded = preprocessor.encode(example)
+            assert len(encoded.sentences) == len(example.sentences)
+            assert encoded.supporting_facts == example.supporting_facts
+
+
+def test_real_stories_keep_their_sentences(babi_dir):
+    for task in range(1, 21):
+        examples = babi.load(babi_dir, task).valid
+        preprocessor = StoryPreprocessor.fit(examples, max_sentences=500)
+        for example in examples:
+            assert len(preprocessor.encode(example).sentences) == len(example.sentences)
+
+
+def test_the_configuration_makes_the_same_preprocessor(preprocessor):
+    copy = StoryPreprocessor(**preprocessor.get_config())
+    assert copy.get_config() == preprocessor.get_config()
+    first, second = (p.encode(EXAMPLES[0]) for p in (preprocessor, copy))
+    np.testing.assert_array_equal(first.sentences, second.sentences)
+    np.testing.assert_array_equal(first.question, second.question)
+
+
+def test_bad_input_is_refused(preprocessor):
+    with pytest.raises(ValueError, match="max_sentences must be at least 1, got 0"):
+        StoryPreprocessor.fit(EXAMPLES, max_sentences=0)
+    with pytest.raises(ValueError, match="The passage is empty: ' '"):
+        preprocessor.encode_text(" ", "Where?")
+    with pytest.raises(ValueError, match="The question is empty: ''"):
+        preprocessor.encode_text("Mary", "")

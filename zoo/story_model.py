@@ -1,0 +1,82 @@
+"""What the memory networks of the zoo share."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
+from zoo.text_model import TextModel, without_unknown
+
+
+class StoryModel(TextModel):
+    """A model that reads a passage sentence by sentence.
+
+    Input: a dictionary of int32 features: `sentences` `(batch, sentences, words)` and `question`
+    `(batch, words)`. Padding is 0: at the end of sentences, and of passages.
+
+    Output: logits `(batch, num_answers)`, float32. `attend` gives what the model makes of every
+    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes.
+
+    Args:
+        vocabulary_size: number of token ids.
+        num_answers: number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: words of a sentence or question.
+        config: further arguments of the subclass.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+    """
+
+    def __init__(
+        self, vocabulary_size, num_answers, sentence_length, config, preprocessor=None, **kwargs
+    ):
+        inputs = {
+            "sentences": keras.Input((None, sentence_length), dtype="int32", name="sentences"),
+            "question": keras.Input((sentence_length,), dtype="int32", name="question"),
+        }
+        config = {
+            "vocabulary_size": vocabulary_size,
+            "num_answers": num_answers,
+            "sentence_length": sentence_length,
+            **config,
+        }
+        if isinstance(preprocessor, dict):
+            preprocessor = StoryPreprocessor(**preprocessor)
+        if preprocessor is not None and preprocessor.sentence_length != sentence_length:
+            raise ValueError(
+                f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "
+                f"{sentence_length}; give both the same."
+            )
+        read = ops.any(ops.not_equal(inputs["sentences"], 0), axis=-1)
+        logits, attention = self.build_graph(inputs["sentences"], inputs["question"], read, config)
+        super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
+
+    # What a column of the attention is.
+    COLUMN = "pass"
+
+    @staticmethod
+    def build_graph(sentences, question, read, config):
+        """Logits and attention from symbolic features.
+
+        Args:
+            sentences: `(batch, sentences, words)`.
+            question: `(batch, words)`.
+            read: bool `(batch, sentences)`, which sentences are not padding.
+            config: the arguments of the model.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def from_examples(cls, examples, max_sentences=70, **arguments):
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            max_sentences: sentences of a passage that are read, the last ones.
+            **arguments: further arguments of the constructor.
+        """
+        preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
+        return cls(
+            len(preprocessor.vocabulary),
+            len(preprocessor.answers),
+            preprocessor.sentence_length,
+            preprocessor=preprocessor,
+            **arguments,
+        )

@@ -1,0 +1,133 @@
+"""What the models of the zoo share: configuration, preprocessing, training defaults, reading."""
+
+import functools
+import inspect
+
+import keras
+import numpy as np
+
+# Arguments that come from the data.
+LEARNED = {"self", "kwargs", "arguments", "examples", "vocabulary_size", "num_answers"}
+LEARNED |= {"sentence_length", "preprocessor"}
+
+
+class TextModel(keras.Model):
+    """A model from the features of texts to logits over answers, and to where it looks.
+
+    A subclass builds both and passes them on, with the arguments that make it again.
+
+    Args:
+        inputs: symbolic features by name.
+        logits: symbolic logits `(batch, answers)`; answer 0 is the unknown one.
+        attention: symbolic attention, what `attend` returns.
+        config: arguments of the subclass but `preprocessor`.
+        preprocessor: its preprocessor, or `None`.
+    """
+
+    # Arguments of a parent that a subclass does not take.
+    FIXED = ()
+
+    def __init__(self, inputs, logits, attention, config, preprocessor=None, **kwargs):
+        super().__init__(inputs=inputs, outputs=logits, **kwargs)
+        self.config, self.attention_output = config, attention
+        self.reader = preprocessor
+        self.features = tuple(inputs)
+
+    @classmethod
+    def from_examples(cls, examples, **arguments):
+        """An untrained model for the words and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            **arguments: further arguments of the constructor.
+        """
+        raise NotImplementedError(f"{cls.__name__} must implement from_examples.")
+
+    @classmethod
+    def arguments(cls):
+        """Names of the arguments that `from_examples` takes besides the examples."""
+        bases = cls.__mro__[: cls.__mro__.index(TextModel)]
+        functions = [cls.from_examples, *(base.__init__ for base in bases)]
+        names = set().union(*(inspect.signature(function).parameters for function in functions))
+        return sorted(names - LEARNED - set(cls.FIXED))
+
+    def training_callbacks(self):
+        """Keras callbacks that belong to how this model is trained."""
+        return []
+
+    def get_config(self):
+        preprocessor = None if self.reader is None else self.reader.get_config()
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            **self.config,
+            "preprocessor": preprocessor,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+    @functools.cached_property
+    def _inspect(self):
+        # Only its method is kept: Keras tracks and saves a model that is an attribute.
+        inputs = {tensor.name: tensor for tensor in self.inputs}
+        return keras.Model(inputs, (self.output, self.attention_output)).predict_on_batch
+
+    def inspect(self, features):
+        """What the model answers and where it looks.
+
+        Args:
+            features: dictionary of at least the features in `model.features`, as arrays.
+
+        Returns:
+            Two arrays: logits `(batch, answers)`, and the attention of the model.
+        """
+        return self._inspect({name: features[name] for name in self.features})
+
+    def attend(self, features):
+        """The attention of the model, as `inspect` returns it."""
+        return self.inspect(features)[1]
+
+    def read(self, passage, question, top=5):
+        """Answers questions on raw text, see `zoo.reading.read`."""
+        from zoo.reading import read
+
+        return read(self, passage, question, top)
+
+    def compile(self, optimizer=None, loss=None, metrics=None, jit_compile=True, **kwargs):
+        """Compiles with the defaults of the zoo where an argument is left out.
+
+        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
+        cross-entropy, accuracy, XLA.
+        """
+        if optimizer is None:
+            optimizer = make_optimizer()
+        if loss is None:
+            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        super().compile(
+            optimizer=optimizer,
+            loss=loss,
+            weighted_metrics=["accuracy"] if metrics is None else metrics,
+            jit_compile=jit_compile,
+            **kwargs,
+        )
+
+    def compile_from_config(self, config):
+        # Keras leaves this to models with a `compile` of their own.
+        super().compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+
+def make_optimizer(learning_rate=3e-3, halve_every=1000):
+    """Adam whose rate halves again and again, gradients clipped to a global norm of 10."""
+    rate = keras.optimizers.schedules.ExponentialDecay(
+        learning_rate, halve_every, 0.5, staircase=True
+    )
+    return keras.optimizers.Adam(rate, global_clipnorm=10.0)
+
+
+def without_unknown(logits):
+    """Logits whose answer 0, the unknown one, is never the best."""
+    unknown = np.eye(1, logits.shape[-1], dtype="float32") * -100.0
+    return keras.ops.cast(logits, "float32") + unknown
