@@ -77,13 +77,7 @@ class DynamicMemoryNetwork(StoryModel):
     @staticmethod
     def build_graph(sentences, question, read, config):
         units, length = config["units"], config["sentence_length"]
-        regularizer = keras.regularizers.L2(config["l2"]) if config["l2"] else None
-        table = keras.layers.Embedding(
-            config["vocabulary_size"],
-            units,
-            embeddings_regularizer=regularizer,
-            name="word_embedding",
-        )
+        table, regularizer = StoryModel.embedding(config)
         drop = keras.layers.Dropout(config["dropout"], noise_shape=(None, 1, None))
         if config["input_module"] == "words":
             flat = keras.layers.Reshape((-1,), name="words")(sentences)

@@ -58,16 +58,9 @@ class QueryReductionNetwork(StoryModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config):
-        regularizer = keras.regularizers.L2(config["l2"]) if config["l2"] else None
         # Uniform with variance 1.
         uniform = keras.initializers.RandomUniform(-(3**0.5), 3**0.5)
-        table = keras.layers.Embedding(
-            config["vocabulary_size"],
-            config["units"],
-            embeddings_initializer=uniform,
-            embeddings_regularizer=regularizer,
-            name="word_embedding",
-        )
+        table, regularizer = StoryModel.embedding(config, embeddings_initializer=uniform)
         encode = PositionEncoding(config["sentence_length"], name="position_encoding")
         x, q = (encode(table(ids), mask=ops.not_equal(ids, 0)) for ids in (sentences, question))
         queries = q[:, None] + ops.zeros_like(x)

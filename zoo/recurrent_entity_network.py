@@ -78,15 +78,10 @@ class RecurrentEntityNetwork(StoryModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config):
-        regularizer = keras.regularizers.L2(config["l2"]) if config["l2"] else None
-        shared = {"initializer": config["initializer"], "regularizer": regularizer}
-        table = keras.layers.Embedding(
-            config["vocabulary_size"],
-            config["units"],
-            embeddings_initializer=config["initializer"],
-            embeddings_regularizer=regularizer,
-            name="word_embedding",
+        table, regularizer = StoryModel.embedding(
+            config, embeddings_initializer=config["initializer"]
         )
+        shared = {"initializer": config["initializer"], "regularizer": regularizer}
         words = {"sentence": sentences, "question": question}
         vectors = {name: table(ids) for name, ids in words.items()}
         vectors["sentence"] = keras.layers.Dropout(config["dropout"])(vectors["sentence"])

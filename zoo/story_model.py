@@ -63,6 +63,19 @@ class StoryModel(TextModel):
         """
         raise NotImplementedError
 
+    @staticmethod
+    def embedding(config, **kwargs):
+        """The table of word vectors, and the regularizer of an `l2` in the configuration."""
+        regularizer = keras.regularizers.L2(config["l2"]) if config["l2"] else None
+        table = keras.layers.Embedding(
+            config["vocabulary_size"],
+            config["units"],
+            embeddings_regularizer=regularizer,
+            name="word_embedding",
+            **kwargs,
+        )
+        return table, regularizer
+
     @classmethod
     def from_examples(cls, examples, max_sentences=70, **arguments):
         """An untrained model for the words, sentences and answers of training examples.

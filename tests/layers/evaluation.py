@@ -1,6 +1,8 @@
 """Values and gradients of layers, the same way on every backend."""
 
 import keras
+import numpy as np
+import pytest
 from keras import ops
 
 
@@ -71,3 +73,23 @@ def stateless(layer, weights, *args, **kwargs):
 def evaluate(layer, *args, **kwargs):
     """The output of a built layer for arrays; keywords stay as they are."""
     return compiled(lambda *tensors: layer(*tensors, **kwargs))(*args)
+
+
+def assert_gradients(function, arrays, gradients, step=1e-6):
+    """Compares gradients with finite differences of a number in random directions.
+
+    Args:
+        function: NumPy function of all arrays to a number.
+        arrays: the arrays, float64.
+        gradients: its gradients, one for each array.
+        step: length of the step.
+    """
+    rng = np.random.default_rng(1)
+    for n, gradient in enumerate(gradients):
+        direction, ends = rng.normal(size=gradient.shape), []
+        for sign in (1, -1):
+            moved = [a + sign * step * direction if m == n else a for m, a in enumerate(arrays)]
+            ends.append(function(*moved))
+        expected = (ends[0] - ends[1]) / (2 * step)
+        scale = np.linalg.norm(gradient) * np.linalg.norm(direction)
+        assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
