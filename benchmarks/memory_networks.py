@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import pathlib
-import time
 
 HERE = pathlib.Path(__file__).parent
 SENTENCES, SLOTS, UNITS, PASSES = 50, 20, 100, 3
@@ -71,15 +70,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=30)
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    from steps import fastest
+
     rows = []
     for name, steps in make_steps().items():
-        times = [[], []]
-        for _ in range(options.rounds + 1):
-            for step, found in zip(steps, times, strict=True):
-                start = time.perf_counter()
-                step()
-                found.append(time.perf_counter() - start)
-        plain, fused = (1 / min(found[1:]) for found in times)
+        plain, fused = (1 / seconds for seconds in fastest(steps, options.rounds))
         rows.append({"memory": name, "plain": plain, "ours": fused, "ratio": fused / plain})
         print(f"{name}: {plain:.1f} steps/s, fused {fused:.1f}, {fused / plain:.1f} times as many")
     content = {"sizes": [SENTENCES, SLOTS, UNITS, PASSES], "rows": rows}

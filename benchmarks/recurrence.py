@@ -16,7 +16,6 @@ import pathlib
 import platform
 import re
 import tempfile
-import time
 
 LENGTHS = (100, 250, 500, 1000, 2000)
 CHAINS = (10, 200)
@@ -33,24 +32,17 @@ MARKS = "<!-- benchmarks -->\n", "<!-- end -->"
 
 def measure_times(lengths, rounds):
     """Rows of times and ratios by length and layer."""
-    from steps import make_step
+    from steps import fastest, make_step
 
     rows = []
     for length in lengths:
         # Keras' time grows with the square of the length: six seconds a step at 2000 tokens.
         names = [name for name in TIMED if name != BASELINE or length <= 1000]
-        steps = {name: make_step(name, length) for name in names}
-        times = {name: [] for name in names}
-        for step in steps.values():
-            step()
-        for _ in range(max(5, rounds * 100 // length)):
-            for name, step in steps.items():
-                start = time.perf_counter()
-                step()
-                times[name].append(1e3 * (time.perf_counter() - start))
-        for name in names:
-            best = min(times[name])
-            ratio = best / min(times[BASELINE]) if BASELINE in times else None
+        steps = [make_step(name, length) for name in names]
+        seconds = fastest(steps, max(5, rounds * 100 // length))
+        times = {name: 1e3 * best for name, best in zip(names, seconds, strict=True)}
+        for name, best in times.items():
+            ratio = best / times[BASELINE] if BASELINE in times else None
             rows.append({"layer": name, "length": length, "ms": best, "ratio": ratio})
             shown = f"  ratio {ratio:.2f}" if ratio else ""
             print(f"{length:5} {name:26} {best:8.1f} ms{shown}", flush=True)

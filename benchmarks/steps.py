@@ -1,5 +1,7 @@
 """Training steps of one bidirectional layer, compiled by XLA on TensorFlow."""
 
+import time
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -60,6 +62,19 @@ def make_step(name, length, chains=13):
     # Building eagerly on all of it would copy the buffers of the loop at every token.
     layer(x[:, :8], *(structure[:, :8] for structure in extra))
     return compile_step(layer, x, extra)
+
+
+def fastest(steps, rounds):
+    """Seconds of the fastest run of every step; they take turns, after one run to compile."""
+    for step in steps:
+        step()
+    times = [[] for _ in steps]
+    for _ in range(rounds):
+        for step, found in zip(steps, times, strict=True):
+            start = time.perf_counter()
+            step()
+            found.append(time.perf_counter() - start)
+    return [min(found) for found in times]
 
 
 def random_features(*shape, width=FEATURES):

@@ -13,7 +13,7 @@ from keras_corefmem.pictures import BAD, GOOD, INK, draw_attention, draw_columns
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
 # Questions are asked in batches of one shape, so that XLA compiles once.
-ROWS, MULTIPLE = 16, 128
+ROWS = 16
 
 
 class Scalars(keras.callbacks.Callback):
@@ -105,9 +105,9 @@ class Questions(keras.callbacks.Callback):
         encoded = [self.preprocessor.encode(example) for example in examples]
         longest = max(map(self.preprocessor.length, encoded))
         longest_question = max(len(example.question) for example in encoded)
-        rows = -(-len(encoded) // ROWS) * ROWS
+        rows, multiple = -(-len(encoded) // ROWS) * ROWS, self.preprocessor.MULTIPLE
         features = self.preprocessor.collate(
-            encoded, rows, -(-longest // MULTIPLE) * MULTIPLE, -(-longest_question // 8) * 8
+            encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
         )
         results = [
             self.inspect({name: value[start : start + ROWS] for name, value in features.items()})
@@ -173,9 +173,9 @@ class SentencePictures(Questions):
         self.column = column
 
     def write(self, step):
-        _, probabilities, attention = self.ask(self.examples)
-        for n, example in enumerate(self.examples):
-            count = self.preprocessor.length(self.preprocessor.encode(example))
+        features, probabilities, attention = self.ask(self.examples)
+        counts = np.sum(np.any(features["sentences"], axis=-1), axis=-1)
+        for n, (example, count) in enumerate(zip(self.examples, counts, strict=False)):
             dropped = len(example.sentences) - count
             png = draw_columns(
                 example.sentences[dropped:],

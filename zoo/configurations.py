@@ -30,8 +30,6 @@ MEMORY_MODELS = {
         {"learning_rate": 0.005, "halve_every": 1500, "epochs": 200, "patience": 50},
         "Recurrent entity network whose gates depend on the question",
     ),
-}
-MEMORY_MODELS |= {
     "dmn": (
         {"class": "DynamicMemoryNetwork"},
         {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},

@@ -79,16 +79,12 @@ class EndToEndMemoryNetwork(StoryModel):
         return logits, ops.transpose(attention, (0, 2, 1))
 
     @classmethod
-    def from_examples(cls, examples, max_sentences=70, **arguments):
-        model = super().from_examples(examples, max_sentences, **arguments)
-        ids = model.reader.vocabulary.encode([answer.lower() for answer in model.reader.answers])
-        return cls(
-            **{
-                **model.get_config(),
-                "max_sentences": max_sentences,
-                "answer_tokens": [None if n < 2 else int(n) for n in ids],
-            }
-        )
+    def learned(cls, preprocessor):
+        ids = preprocessor.vocabulary.encode([answer.lower() for answer in preprocessor.answers])
+        return {
+            "max_sentences": preprocessor.max_sentences,
+            "answer_tokens": [None if n < 2 else int(n) for n in ids],
+        }
 
 
 class LinearStart(keras.callbacks.Callback):

@@ -61,7 +61,7 @@ class StoryModel(TextModel):
             read: bool `(batch, sentences)`, which sentences are not padding.
             config: the arguments of the model.
         """
-        raise NotImplementedError
+        raise NotImplementedError("A subclass of StoryModel must implement build_graph.")
 
     @staticmethod
     def embedding(config, **kwargs):
@@ -91,5 +91,11 @@ class StoryModel(TextModel):
             len(preprocessor.answers),
             preprocessor.sentence_length,
             preprocessor=preprocessor,
+            **cls.learned(preprocessor),
             **arguments,
         )
+
+    @classmethod
+    def learned(cls, preprocessor):
+        """Further arguments of the constructor that come from the data."""
+        return {}

@@ -8,7 +8,7 @@ import numpy as np
 
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "vocabulary_size", "num_answers"}
-LEARNED |= {"sentence_length", "preprocessor"}
+LEARNED |= {"answer_tokens", "sentence_length", "preprocessor"}
 
 
 class TextModel(keras.Model):

@@ -4,19 +4,15 @@ Each line is `number text`, or `number question<tab>answer<tab>supporting facts`
 opens a story, and supporting facts are line numbers.
 """
 
-import pathlib
 import re
 
 from keras_corefmem.datasets.example import Example, stories
-from keras_corefmem.files import replacing
+from keras_corefmem.files import read_text, replacing
 
 
 def _read_lines(path):
     """Yields (number of the line in the file, number in its story, text)."""
-    try:
-        text = pathlib.Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: no UTF-8 text, pass a file in bAbI's format.") from None
+    text = read_text(path, "bAbI")
     previous = 0
     for line_number, line in enumerate(text.rstrip("\r\n ").split("\n"), 1):
         match = re.fullmatch(r"(\d+) +(\S.*)", line.rstrip("\r"), re.ASCII)

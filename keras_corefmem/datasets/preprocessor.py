@@ -52,6 +52,8 @@ class Preprocessor:
     # Compiling a reader for one more length takes as long as reading so many tokens for twenty
     # epochs.
     SAVING = 40_000
+    # Passages that are asked about now and then are padded to a multiple of it.
+    MULTIPLE = 128
 
     def __init__(
         self,

@@ -30,6 +30,19 @@ def make_activation(activation):
     return activation
 
 
+def build_activation(activation, slots, units):
+    """Makes the slopes of a PReLU, unless a layer that shares it has made them."""
+    if isinstance(activation, keras.layers.PReLU) and not activation.built:
+        activation.build((None, slots, units))
+
+
+def serialize_activation(activation):
+    """The configuration that `make_activation` takes."""
+    if isinstance(activation, keras.layers.PReLU):
+        return keras.saving.serialize_keras_object(activation)
+    return activation
+
+
 @keras.saving.register_keras_serializable("keras_corefmem")
 class EntityMemoryCell(AbstractRNNCell):
     """One sentence into a memory with a slot per entity.
@@ -113,8 +126,7 @@ class EntityMemoryCell(AbstractRNNCell):
             self.gates_bias = self.add_weight(
                 name="gates_bias", shape=(self.slots,), initializer="zeros"
             )
-        if isinstance(self.activation, keras.layers.PReLU) and not self.activation.built:
-            self.activation.build((None, self.slots, self.units))
+        build_activation(self.activation, self.slots, self.units)
 
     @property
     def activation_name(self):
@@ -159,15 +171,12 @@ class EntityMemoryCell(AbstractRNNCell):
         return memory, [memory, states[1]]
 
     def get_config(self):
-        activation = self.activation
-        if isinstance(activation, keras.layers.PReLU):
-            activation = keras.saving.serialize_keras_object(activation)
         return {
             **super().get_config(),
             "slots": self.slots,
             "units": self.units,
             "question_dependent": self.question_dependent,
-            "activation": activation,
+            "activation": serialize_activation(self.activation),
             "gate_bias": self.gate_bias,
             "candidate_bias": self.candidate_bias,
             "initializer": keras.initializers.serialize(self.initializer),

@@ -3,7 +3,11 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.entity_memory import make_activation
+from keras_corefmem.layers.entity_memory import (
+    build_activation,
+    make_activation,
+    serialize_activation,
+)
 from keras_corefmem.layers.entity_recurrence import ACTIVATIONS
 
 
@@ -46,8 +50,7 @@ class EntityOutput(keras.layers.Layer):
             initializer=self.initializer,
             regularizer=self.regularizer,
         )
-        if isinstance(self.activation, keras.layers.PReLU) and not self.activation.built:
-            self.activation.build((None, 1, units))
+        build_activation(self.activation, 1, units)
 
     def call(self, memory, question):
         scores = ops.cast(ops.einsum("bd,bmd->bm", question, memory), "float32")
@@ -62,12 +65,9 @@ class EntityOutput(keras.layers.Layer):
         return question_shape, memory_shape[:2]
 
     def get_config(self):
-        activation = self.activation
-        if isinstance(activation, keras.layers.PReLU):
-            activation = keras.saving.serialize_keras_object(activation)
         return {
             **super().get_config(),
-            "activation": activation,
+            "activation": serialize_activation(self.activation),
             "initializer": keras.initializers.serialize(self.initializer),
             "regularizer": keras.regularizers.serialize(self.regularizer),
         }

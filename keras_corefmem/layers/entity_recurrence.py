@@ -6,6 +6,7 @@ gates. Sentences run along the first axis.
 
 from keras import ops
 
+from keras_corefmem.layers.custom_gradient import upstream_gradients
 from keras_corefmem.layers.edge_walks import zeros
 
 # Value and derivative at the pre-activation x, with slopes a where it is a PReLU.
@@ -100,10 +101,7 @@ def entity_recurrence(activation, floats, mask=None, sequences=False):
         )
 
         def gradient(*args, upstream=None):
-            upstream = args if upstream is None else upstream
-            if len(upstream) == 1 and isinstance(upstream[0], (tuple, list)):
-                upstream = upstream[0]
-            dmemory, dgates = upstream
+            dmemory, dgates = upstream_gradients(args, upstream)
             every, previous = slice(None), history[:-1]
             before, candidate, gate, raw = outcome(previous, every)
             unit, inverse = normalize(raw)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from keras import ops
 
+from keras_corefmem.layers.custom_gradient import upstream_gradients
 from keras_corefmem.layers.edge_walks import Pull, Push, gather, put, zeros
 from keras_corefmem.layers.gates import GATES
 
@@ -277,9 +278,7 @@ def graph_gru(recurrence, directions, edges, mask=None):
         states = loop(time, [s.begin() for s in sweeps], [s.step for s in sweeps])
 
         def gradient(*args, upstream=None):
-            upstream = args if upstream is None else upstream
-            if len(upstream) == 1 and isinstance(upstream[0], (tuple, list)):
-                upstream = upstream[0]
+            upstream = upstream_gradients(args, upstream)
             for sweep, state in zip(sweeps, states, strict=True):
                 sweep.prepare(state)
             steps = [

@@ -1,13 +1,12 @@
 """A sentence as the sum of its word vectors, each multiplied by a vector of its position."""
 
 import keras
-from keras import ops
 
-from keras_corefmem.layers.position_encoding import encode_words
+from keras_corefmem.layers.position_encoding import SentenceEncoder
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
-class MultiplicativeMask(keras.layers.Layer):
+class MultiplicativeMask(SentenceEncoder):
     """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned `f`.
 
     Args:
@@ -29,11 +28,9 @@ class MultiplicativeMask(keras.layers.Layer):
     """
 
     def __init__(self, length, initializer="ones", regularizer=None, **kwargs):
-        super().__init__(**kwargs)
-        self.length = length
+        super().__init__(length, **kwargs)
         self.initializer = keras.initializers.get(initializer)
         self.regularizer = keras.regularizers.get(regularizer)
-        self.supports_masking = True
 
     def build(self, words_shape):
         self.factors = self.add_weight(
@@ -43,19 +40,12 @@ class MultiplicativeMask(keras.layers.Layer):
             regularizer=self.regularizer,
         )
 
-    def call(self, words, mask=None):
-        return encode_words(words, self.factors, mask)
-
-    def compute_output_shape(self, words_shape):
-        return (*words_shape[:-2], words_shape[-1])
-
-    def compute_mask(self, words, previous_mask=None):
-        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+    def factors_of(self, units):
+        return self.factors
 
     def get_config(self):
         return {
             **super().get_config(),
-            "length": self.length,
             "initializer": keras.initializers.serialize(self.initializer),
             "regularizer": keras.regularizers.serialize(self.regularizer),
         }

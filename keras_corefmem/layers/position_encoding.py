@@ -16,8 +16,59 @@ def position_factors(length, units):
     return ((1 - j) - k * (1 - 2 * j)).astype("float32")
 
 
+def encode_words(words, factors, mask=None):
+    """`Σ_j f_j ⊙ e_j` over the words that are not masked.
+
+    Args:
+        words: `(…, words, units)`.
+        factors: `(length, units)`, of which sentences use the first rows.
+        mask: bool `(…, words)`, or `None`.
+
+    Raises:
+        ValueError: if there are more words than factors.
+    """
+    count = words.shape[-2]
+    if count is not None and count > factors.shape[0]:
+        raise ValueError(
+            f"A sentence has {count} words, but length is {factors.shape[0]}: give the longest."
+        )
+    if mask is not None:
+        words = words * ops.cast(mask, words.dtype)[..., None]
+    factors = ops.cast(ops.convert_to_tensor(factors)[: ops.shape(words)[-2]], words.dtype)
+    return ops.sum(words * factors, axis=-2)
+
+
+class SentenceEncoder(keras.layers.Layer):
+    """Sums the words of sentences, each multiplied by the factors of its position.
+
+    Args:
+        length: number of positions, the words of the longest sentence.
+    """
+
+    def __init__(self, length, **kwargs):
+        super().__init__(**kwargs)
+        self.length = length
+        self.supports_masking = True
+
+    def factors_of(self, units):
+        """Factors `(length, units)`."""
+        raise NotImplementedError(f"{type(self).__name__} must implement factors_of.")
+
+    def call(self, words, mask=None):
+        return encode_words(words, self.factors_of(words.shape[-1]), mask)
+
+    def compute_output_shape(self, words_shape):
+        return (*words_shape[:-2], words_shape[-1])
+
+    def compute_mask(self, words, previous_mask=None):
+        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "length": self.length}
+
+
 @keras.saving.register_keras_serializable("keras_corefmem")
-class PositionEncoding(keras.layers.Layer):
+class PositionEncoding(SentenceEncoder):
     """Encodes sentences as `s = Σ_j l_j ⊙ e_j` over their words, with the factors of position j.
 
     `l_jk = (1 - j/J) - (k/d) (1 - 2j/J)`, where J is the length that sentences may have, not that
@@ -39,41 +90,5 @@ class PositionEncoding(keras.layers.Layer):
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895), Section 4.1.
     """
 
-    def __init__(self, length, **kwargs):
-        super().__init__(**kwargs)
-        self.length = length
-        self.supports_masking = True
-
-    def call(self, words, mask=None):
-        return encode_words(words, position_factors(self.length, words.shape[-1]), mask)
-
-    def compute_output_shape(self, words_shape):
-        return (*words_shape[:-2], words_shape[-1])
-
-    def compute_mask(self, words, previous_mask=None):
-        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
-
-    def get_config(self):
-        return {**super().get_config(), "length": self.length}
-
-
-def encode_words(words, factors, mask=None):
-    """`Σ_j f_j ⊙ e_j` over the words that are not masked.
-
-    Args:
-        words: `(…, words, units)`.
-        factors: `(length, units)`, of which sentences use the first rows.
-        mask: bool `(…, words)`, or `None`.
-
-    Raises:
-        ValueError: if there are more words than factors.
-    """
-    count = words.shape[-2]
-    if count is not None and count > factors.shape[0]:
-        raise ValueError(
-            f"A sentence has {count} words, but length is {factors.shape[0]}: give the longest."
-        )
-    if mask is not None:
-        words = words * ops.cast(mask, words.dtype)[..., None]
-    factors = ops.cast(ops.convert_to_tensor(factors)[: ops.shape(words)[-2]], words.dtype)
-    return ops.sum(words * factors, axis=-2)
+    def factors_of(self, units):
+        return position_factors(self.length, units)
