@@ -87,20 +87,24 @@ def numbers(values):
 
 
 def commands(runs):
-    """The command lines that repeat runs, one for each group of settings."""
-    groups = collections.defaultdict(list)
+    """The command lines that repeat runs: those runs and no others, on the same backend."""
+    seeds = collections.defaultdict(list)
     for run in runs:
         words = shlex.split(run["command"])
         start = next((n for n, word in enumerate(words) if word in ("--set", "--tag")), len(words))
-        groups[shlex.join(words[start:])].append(run)
+        key = run["study"], run["model"], shlex.join(words[start:]), run["backend"], run["task"]
+        seeds[key].append(run["seed"])
+    tasks = collections.defaultdict(list)
+    for (*key, task), numbers in seeds.items():
+        tasks[(*key, tuple(sorted(numbers)))].append(task)
     lines = []
-    for settings, members in sorted(groups.items()):
-        words = ["corefmem", "reproduce", members[0]["study"]]
-        for option, field in (("--models", "model"), ("--tasks", "task"), ("--seeds", "seed")):
-            values = sorted({run[field] for run in members})
-            if field != "task" or values != list(TASKS):
-                words += [option, *map(str, values)]
-        lines.append(" ".join(filter(None, (shlex.join(words), settings))))
+    for (study, model, settings, backend, numbers), chosen in sorted(tasks.items()):
+        words = ["corefmem", "reproduce", study, "--models", model]
+        if sorted(chosen) != list(TASKS):
+            words += ["--tasks", *map(str, sorted(chosen))]
+        words += ["--seeds", *map(str, numbers)]
+        before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
+        lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
     return lines
 
 

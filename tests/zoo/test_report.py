@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from zoo import report
+from zoo import preset, report
 from zoo.cli import build_parser, main
 from zoo.reproduce import Run
 from zoo.studies import TASKS
@@ -70,11 +70,11 @@ def test_commands_repeat_the_runs(tmp_path):
     runs += [write(tmp_path, task=7, tag="dropout", model="as-gru")]
     lines = report.commands(runs)
     assert lines == [
-        "corefmem reproduce babi-1k --models ga-mage-gru --seeds 0 1",
-        "corefmem reproduce babi-1k --models as-gru --tasks 7 --seeds 0 "
+        "KERAS_BACKEND=jax corefmem reproduce babi-1k --models as-gru --tasks 7 --seeds 0 "
         "--set 'arguments={\"dropout\": 0.3}' --tag dropout",
+        "KERAS_BACKEND=jax corefmem reproduce babi-1k --models ga-mage-gru --seeds 0 1",
     ]
-    assert lines[1] in report.table("babi-1k", tmp_path)
+    assert lines[0] in report.table("babi-1k", tmp_path)
 
 
 def test_numbers_are_short():
@@ -111,6 +111,15 @@ def test_the_readme_has_what_the_results_say():
 def test_commands_of_recorded_runs_are_accepted():
     for path in (README.parent / "results").glob("*/*.json"):
         content = json.loads(path.read_text())
-        if "command" in content and content["command"].startswith("corefmem "):
-            words = shlex.split(content["command"])[1:]
-            assert build_parser().parse_args(words).command == "reproduce"
+        program, *words = shlex.split(content["command"])
+        assert program == "corefmem" and build_parser().parse_args(words).command == "reproduce"
+
+
+def test_presets_are_the_best_recorded_runs():
+    names = preset.presets()
+    assert names
+    for name in names:
+        path = README.parent / preset.read_preset(name)["card"]["result"]
+        chosen = json.loads(path.read_text())
+        runs = report.group(report.read_results(chosen["study"], README.parent / "results"))
+        assert chosen == report.best(runs[chosen["model"], chosen["task"]]), name
