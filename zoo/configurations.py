@@ -35,6 +35,16 @@ MEMORY_MODELS = {
         {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
         "Dynamic memory network: gated episodes over facts, several passes",
     ),
+    "dmn-supervised": (
+        {
+            "class": "DynamicMemoryNetwork",
+            "attention": "softmax",
+            "end_of_passes": True,
+            "gate_loss": 1.0,
+        },
+        {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
+        "Dynamic memory network that is told which facts support an answer",
+    ),
     "dmn-plus": (
         {
             "class": "DynamicMemoryNetwork",

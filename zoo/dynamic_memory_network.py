@@ -3,7 +3,15 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers import MAGEGRU, EpisodicMemory, PositionEncoding, SentenceEnds
+from keras_corefmem.datasets.answers import SEPARATOR
+from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
+from keras_corefmem.layers import (
+    MAGEGRU,
+    AnswerDecoder,
+    EpisodicMemory,
+    PositionEncoding,
+    SentenceEnds,
+)
 from zoo.story_model import StoryModel
 
 
@@ -19,7 +27,10 @@ class DynamicMemoryNetwork(StoryModel):
     ```
 
     With `input_module="fusion"` (DMN+), `c` is the sum of both directions of a GRU over sentences
-    that are encoded by position.
+    that are encoded by position. With an `answer_length` above 1, an `AnswerDecoder` says answers
+    of several words, and logits are `(batch, answer_length, num_answers)`. With a `gate_loss`,
+    training needs the feature `supporting_facts` `(batch, facts)` as well: the sentence that each
+    pass should attend to, from 1; 0 = unknown, as in prediction.
 
     Args:
         vocabulary_size: number of token ids.
@@ -32,6 +43,9 @@ class DynamicMemoryNetwork(StoryModel):
         update: see `EpisodicMemory`.
         end_of_passes: see `EpisodicMemory`.
         input_module: `"words"` (DMN) or `"fusion"` (DMN+).
+        answer_length: words of the longest answer and its end, or 1 where answers are classes.
+        max_facts: number of supporting facts of a question that are told.
+        gate_loss: weight of the loss of passes that do not attend to the supporting facts.
         dropout: fraction of word vectors, and of the units of the answer module, to drop.
         l2: factor of the squares of the word vectors and the answer's weights.
         **kwargs: `preprocessor` and the arguments of a Keras model.
@@ -55,6 +69,9 @@ class DynamicMemoryNetwork(StoryModel):
         update="gru",
         end_of_passes=False,
         input_module="words",
+        answer_length=1,
+        max_facts=1,
+        gate_loss=0.0,
         dropout=0.1,
         l2=0.0,
         **kwargs,
@@ -69,13 +86,23 @@ class DynamicMemoryNetwork(StoryModel):
             "update": update,
             "end_of_passes": end_of_passes,
             "input_module": input_module,
+            "answer_length": answer_length,
+            "max_facts": max_facts,
+            "gate_loss": gate_loss,
             "dropout": dropout,
             "l2": l2,
         }
         super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
+    def extra_inputs(config):
+        if not config["gate_loss"]:
+            return {}
+        shape, name = (config["max_facts"],), "supporting_facts"
+        return {name: keras.Input(shape, dtype="int32", name=name)}
+
+    @staticmethod
+    def build_graph(sentences, question, read, config, supporting_facts=None):
         units, length = config["units"], config["sentence_length"]
         table, regularizer = StoryModel.embedding(config)
         drop = keras.layers.Dropout(config["dropout"], noise_shape=(None, 1, None))
@@ -100,12 +127,46 @@ class DynamicMemoryNetwork(StoryModel):
             config["compact"],
             config["update"],
             config["end_of_passes"],
+            config["gate_loss"],
             name="episodic_memory",
         )
-        memory, scores = episodes(facts, asked, mask=read)
-        found = ops.concatenate([memory, asked], axis=-1)
-        found = keras.layers.Dropout(config["dropout"], name="answer_dropout")(found)
+        memory, scores = episodes(facts, asked, supporting_facts, mask=read)
+        attention = ops.transpose(episodes.attention_of(scores), (0, 2, 1))
+        drop = keras.layers.Dropout(config["dropout"], name="answer_dropout")
+        if config["answer_length"] > 1:
+            decode = AnswerDecoder(config["num_answers"], config["answer_length"], name="answer")
+            return decode(drop(memory), asked), attention
+        found = drop(ops.concatenate([memory, asked], axis=-1))
         logits = keras.layers.Dense(
             config["num_answers"], kernel_regularizer=regularizer, dtype="float32", name="answer"
         )(found)
-        return logits, ops.transpose(episodes.attention_of(scores), (0, 2, 1))
+        return logits, attention
+
+    @classmethod
+    def from_examples(cls, examples, max_sentences=70, answer_words="auto", **arguments):
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            max_sentences: sentences of a passage that are read, the last ones.
+            answer_words: whether answers are sequences of words, rather than a class each;
+                `"auto"` where there is one of several words.
+            **arguments: further arguments of the constructor. With a `gate_loss`, there is by
+                default a pass for every supporting fact, and one to end the reading if it can.
+        """
+        if answer_words == "auto":
+            answer_words = any(SEPARATOR in example.answer for example in examples)
+        preprocessor = StoryPreprocessor.fit(
+            examples, max_sentences=max_sentences, answer_words=answer_words
+        )
+        if arguments.get("gate_loss"):
+            passes = preprocessor.max_facts + bool(arguments.get("end_of_passes"))
+            arguments = {"passes": passes, **arguments}
+        return cls.from_preprocessor(preprocessor, **arguments)
+
+    @classmethod
+    def learned(cls, preprocessor):
+        return {
+            "answer_length": preprocessor.answer_length,
+            "max_facts": preprocessor.max_facts,
+        }

@@ -58,10 +58,12 @@ def _archive(model, preprocessor, top):
     import keras
     import tensorflow as tf
 
+    from keras_corefmem.datasets.answers import best_sequences
+
     archive = keras.export.ExportArchive()
     table = _vocabulary_table(preprocessor.vocabulary)
     logits_of = _add_logits(archive, model)
-    answers = tf.constant(preprocessor.answers[1:])
+    text_of = _answer_texts(preprocessor.answers)
 
     def ids(texts, name):
         tokens = preprocessor.tokenizer.graph(texts)
@@ -83,12 +85,8 @@ def _archive(model, preprocessor, top):
             model.features,
             tf.experimental.numpy,
         )
-        logits = logits_of(features)
-        # Answer 0 stands for all that is unknown.
-        probabilities = tf.nn.softmax(logits[:, 1:])
-        best = tf.math.top_k(logits[:, 1:], top).indices
-        answer = tf.gather(answers, best)
-        probability = tf.gather(probabilities, best, batch_dims=1)
+        sequences, logs = best_sequences(logits_of(features), top, tf.experimental.numpy)
+        answer, probability = text_of(sequences), tf.exp(logs)
         return {
             "answer": answer[:, 0],
             "probability": probability[:, 0],
@@ -104,6 +102,22 @@ def _archive(model, preprocessor, top):
     archive.track(table)
     archive.add_endpoint("serving_default", serve)
     return archive
+
+
+def _answer_texts(answers):
+    """A function that joins the words of answers inside a graph, as `join_words` does."""
+    import tensorflow as tf
+
+    from keras_corefmem.datasets.answers import END, SEPARATOR
+
+    first = ["" if answer == END else answer for answer in answers]
+    later = [word and SEPARATOR + word for word in first]
+
+    def text_of(sequences):
+        rest = tf.strings.reduce_join(tf.gather(tf.constant(later), sequences[..., 1:]), axis=-1)
+        return tf.strings.join([tf.gather(tf.constant(first), sequences[..., 0]), rest])
+
+    return text_of
 
 
 def _vocabulary_table(vocabulary):

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from keras_corefmem.datasets.answers import END, best_sequences, join_words
 from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.text.vocabulary import UNKNOWN
 
@@ -35,7 +36,7 @@ def preprocessor_of(model):
     """The preprocessor of a reader.
 
     Raises:
-        ValueError: if the model is no reader, or has no preprocessor that fits it.
+        ValueError: if the model is no reader, or has no preprocessor.
     """
     if not hasattr(model, "reader"):
         raise ValueError(
@@ -47,13 +48,6 @@ def preprocessor_of(model):
             f"{model.name} has no preprocessor and reads ids alone: build it with "
             "preprocessor=Preprocessor.fit(examples) to read text."
         )
-    words, answers = len(model.reader.vocabulary), len(model.reader.answers)
-    if words > model.config["vocabulary_size"] or answers != model.config["num_answers"]:
-        raise ValueError(
-            f"The preprocessor of {model.name} knows {words} words and {answers} answers, but the "
-            f"model was built with vocabulary_size={model.config['vocabulary_size']} and "
-            f"num_answers={model.config['num_answers']}."
-        )
     return model.reader
 
 
@@ -61,7 +55,8 @@ def number_of_answers(preprocessor, top):
     """How many answers to give, of `top` that are wanted."""
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top}.")
-    return min(top, len(preprocessor.answers) - 1)
+    # The unknown answer is none, nor is the end of one.
+    return min(top, len(preprocessor.answers) - 1 - (preprocessor.answers[-1] == END))
 
 
 def read(model, passages, questions, top=5):
@@ -105,9 +100,10 @@ def _read(passages, questions, model, preprocessor, top):
     if any(unknown):
         words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
         warnings.warn(f"The reader does not know these words: {words}.", stacklevel=4)
+    sequences, logs = best_sequences(_logits(model, encoded), top)
     return [
-        _reading(row, words, preprocessor.answers[1:], top)
-        for row, words in zip(_logits(model, encoded)[:, 1:], unknown, strict=True)
+        _reading([join_words(row, preprocessor.answers) for row in rows], weights, words)
+        for rows, weights, words in zip(sequences, np.exp(logs).tolist(), unknown, strict=True)
     ]
 
 
@@ -125,9 +121,7 @@ def _logits(model, encoded):
     return logits[: len(encoded)][np.argsort(batches.order)]
 
 
-def _reading(logits, unknown_words, answers, top):
-    weights = np.exp(logits - logits.max())
-    order = np.argsort(-logits, kind="stable")[:top]
-    best = tuple(answers[n] for n in order)
-    probabilities = tuple((weights / weights.sum())[order].tolist())
-    return Reading(best[0], probabilities[0], best, probabilities, unknown_words)
+def _reading(answers, probabilities, unknown_words):
+    return Reading(
+        answers[0], probabilities[0], tuple(answers), tuple(probabilities), unknown_words
+    )

@@ -44,15 +44,22 @@ class StoryModel(TextModel):
                 f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "
                 f"{sentence_length}; give both the same."
             )
+        extra = self.extra_inputs(config)
         read = ops.any(ops.not_equal(inputs["sentences"], 0), axis=-1)
-        logits, attention = self.build_graph(inputs["sentences"], inputs["question"], read, config)
+        logits, attention = self.build_graph(*inputs.values(), read, config, **extra)
+        inputs |= extra
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
 
     # What a column of the attention is.
     COLUMN = "pass"
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
+    def extra_inputs(config):
+        """Further symbolic features by name, which `build_graph` takes as arguments."""
+        return {}
+
+    @staticmethod
+    def build_graph(sentences, question, read, config, **extra):
         """Logits and attention from symbolic features.
 
         Args:
@@ -60,6 +67,7 @@ class StoryModel(TextModel):
             question: `(batch, words)`.
             read: bool `(batch, sentences)`, which sentences are not padding.
             config: the arguments of the model.
+            **extra: the `extra_inputs`.
         """
         raise NotImplementedError("A subclass of StoryModel must implement build_graph.")
 
@@ -86,6 +94,11 @@ class StoryModel(TextModel):
             **arguments: further arguments of the constructor.
         """
         preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
+        return cls.from_preprocessor(preprocessor, **arguments)
+
+    @classmethod
+    def from_preprocessor(cls, preprocessor, **arguments):
+        """An untrained model for what a preprocessor has learned."""
         return cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),

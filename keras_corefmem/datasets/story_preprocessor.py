@@ -4,25 +4,27 @@ import dataclasses
 
 import numpy as np
 
+from keras_corefmem.datasets.answers import END, SEPARATOR, encode_words
 from keras_corefmem.datasets.preprocessor import Preprocessor, pad
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
 ENDS = (".", "?", "!")
-FEATURES = ("sentences", "question")
+FEATURES = ("sentences", "question", "supporting_facts")
 
 
 @dataclasses.dataclass(frozen=True)
 class EncodedStory:
     """A story as ids: `sentences` `(S, L)`, `question` `(L,)`, number of the answer, 0 = new.
 
+    An answer of several words is an array of their numbers, ends behind.
     `supporting_facts` are the rows of `sentences` that hold them, from 1, in the data set's order;
     those that were dropped are left out.
     """
 
     sentences: np.ndarray
     question: np.ndarray
-    answer: int
+    answer: int | np.ndarray
     supporting_facts: tuple[int, ...] = ()
 
 
@@ -37,15 +39,35 @@ class StoryPreprocessor:
         sentence_length: L, words of a sentence or question that are read; further ones are not.
         max_sentences: sentences of a passage that are read, the last ones.
         tokenizer: name of the tokenizer.
+        answer_length: words of the longest answer and its end, where `answers` are the words that
+            answers consist of; 1 where they are answers as a whole.
+        max_facts: number of supporting facts of a question that are told to a model.
     """
 
     # As for a `Preprocessor`, in sentences.
     SAVING, MULTIPLE = 5_000, 16
 
-    def __init__(self, words, answers, sentence_length, max_sentences=70, tokenizer="words"):
-        for name, value in (("sentence_length", sentence_length), ("max_sentences", max_sentences)):
+    def __init__(
+        self,
+        words,
+        answers,
+        sentence_length,
+        max_sentences=70,
+        tokenizer="words",
+        answer_length=1,
+        max_facts=1,
+    ):
+        sizes = {
+            "sentence_length": sentence_length,
+            "max_sentences": max_sentences,
+            "answer_length": answer_length,
+            "max_facts": max_facts,
+        }
+        for name, value in sizes.items():
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}.")
+        self.answer_length, self.max_facts = answer_length, max_facts
+        answers = [*answers, END] if answer_length > 1 else answers
         self.plain = Preprocessor(words, answers, [0] * len(words), [0] * len(words), tokenizer)
         self.tokenizer, self.vocabulary = self.plain.tokenizer, self.plain.vocabulary
         self.answers, self.answer_numbers = self.plain.answers, self.plain.answer_numbers
@@ -53,22 +75,28 @@ class StoryPreprocessor:
         self.ends = np.isin(self.vocabulary.words, ENDS).astype("int32")
 
     @classmethod
-    def fit(cls, examples, tokenizer="words", **kwargs):
+    def fit(cls, examples, tokenizer="words", answer_words=False, **kwargs):
         """Learns vocabulary, answers and the longest sentence from training examples.
 
         Args:
             examples: training examples.
             tokenizer: name of the tokenizer.
+            answer_words: whether answers are sequences of words, rather than one class each.
             **kwargs: further arguments of the constructor.
         """
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
+        answers = {(example.answer,) for example in examples}
+        if answer_words:
+            answers = {tuple(answer.split(SEPARATOR)) for (answer,) in answers}
         return cls(
             Vocabulary.from_tokens(tokens).words[2:],
-            sorted({example.answer for example in examples}),
+            sorted({word for words in answers for word in words}),
             max(map(len, tokens)),
             tokenizer=tokenizer,
+            answer_length=max(map(len, answers)) + answer_words,
+            max_facts=max(1, *(len(example.supporting_facts) for example in examples)),
             **kwargs,
         )
 
@@ -85,10 +113,13 @@ class StoryPreprocessor:
     def encode_text(self, passage, question, answer=None, source=""):
         """Strings as `EncodedStory`; `source` says in errors where they come from."""
         encoded = self.plain.encode_text(passage, question, answer, source)
+        number = encoded.answer
+        if self.answer_length > 1:
+            number = encode_words(answer, self.answer_numbers, self.answer_length)
         return EncodedStory(
             self.sentences(encoded.passage[None])[0],
             encoded.question[: self.sentence_length],
-            encoded.answer,
+            number,
         )
 
     def sentences(self, passage, xp=np):
@@ -141,13 +172,16 @@ class StoryPreprocessor:
         features = {
             "sentences": np.zeros((count, length, self.sentence_length), "int32"),
             "question": pad([row.question for row in rows], self.sentence_length, count),
+            "supporting_facts": pad(
+                [row.supporting_facts[: self.max_facts] for row in rows], self.max_facts, count
+            ),
         }
         for sentences, row in zip(features["sentences"], rows, strict=False):
             sentences[: len(row.sentences)] = row.sentences
         return {name: features[name] for name in names}
 
     def features(self, passage, question, names=FEATURES, xp=np):
-        """Features of padded ids, as `collate` makes them.
+        """Features of padded ids, as `collate` makes them, supporting facts unknown.
 
         Args:
             passage: int32 `(batch, time)`.
@@ -161,6 +195,7 @@ class StoryPreprocessor:
         features = {
             "sentences": self.sentences(passage, xp),
             "question": xp.concatenate([short, zeros], axis=1),
+            "supporting_facts": short[:, :1] * np.zeros((1, self.max_facts), "int32"),
         }
         return {name: features[name] for name in names}
 
@@ -168,8 +203,10 @@ class StoryPreprocessor:
         config = self.plain.get_config()
         return {
             "words": config["words"],
-            "answers": config["answers"],
+            "answers": config["answers"][: -1 if self.answer_length > 1 else None],
             "sentence_length": self.sentence_length,
             "max_sentences": self.max_sentences,
             "tokenizer": config["tokenizer"],
+            "answer_length": self.answer_length,
+            "max_facts": self.max_facts,
         }

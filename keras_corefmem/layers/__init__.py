@@ -1,6 +1,7 @@
 """Recurrent cells, layers and attention, on every Keras backend."""
 
 from keras_corefmem.layers.abstract_rnn_cell import AbstractRNNCell
+from keras_corefmem.layers.answer_decoder import AnswerDecoder
 from keras_corefmem.layers.attention_gru import AttentionGRUCell
 from keras_corefmem.layers.attention_sum import AttentionSum
 from keras_corefmem.layers.coref_gru import CorefGRU, CorefGRUCell
@@ -22,6 +23,7 @@ __all__ = [
     "DAGRNN",
     "MAGEGRU",
     "AbstractRNNCell",
+    "AnswerDecoder",
     "AttentionGRUCell",
     "AttentionSum",
     "CorefGRU",

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.attention_gru import AttentionGRUCell
+from keras_corefmem.layers.gate_supervision import supervision_loss
 from keras_corefmem.layers.mage_gru import MAGEGRUCell
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
@@ -31,11 +32,15 @@ class EpisodicMemory(keras.layers.Layer):
         update: `"gru"`, or `"relu"`: `m ← ReLU(W [m, e, q] + b)` with weights for each pass (DMN+).
         end_of_passes: whether there is one more fact, learned, that ends the reading: a pass which
             attends to it most leaves the memory as it is, and so do all later ones.
+        gate_loss: weight of a loss of passes that do not attend to their supporting facts: the mean
+            of `-log softmax(s)_f`. The pass behind the last one should attend to the end, if any.
         dropout: fraction of the units of the memory to drop after each pass.
 
     Call arguments:
         facts: `(batch, time, units)`.
         question: `(batch, units)`.
+        supporting_facts: int `(batch, n)`, the fact f of each of the first passes, 1-based; 0 =
+            none, behind the others. For `gate_loss` only.
         mask: bool `(batch, time)`, or `None`.
 
     Returns:
@@ -58,6 +63,7 @@ class EpisodicMemory(keras.layers.Layer):
         compact=False,
         update="gru",
         end_of_passes=False,
+        gate_loss=0.0,
         dropout=0.0,
         **kwargs,
     ):
@@ -70,13 +76,15 @@ class EpisodicMemory(keras.layers.Layer):
             )
         if update not in UPDATES:
             raise ValueError(f"update must be one of {', '.join(UPDATES)}; got {update!r}.")
+        if gate_loss < 0:
+            raise ValueError(f"gate_loss must not be negative, got {gate_loss}.")
         self.units, self.passes, self.attention = units, passes, attention
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
-        self.dropout = dropout
+        self.gate_loss, self.dropout = gate_loss, dropout
         self.drop = keras.layers.Dropout(dropout, name="dropout")
         self.supports_masking = True
 
-    def build(self, facts_shape, question_shape):
+    def build(self, facts_shape, question_shape, supporting_facts_shape=None):
         if not facts_shape[-1] == question_shape[-1] == self.units:
             raise ValueError(
                 f"Facts and question must be {self.units} wide, as the memory; got "
@@ -130,7 +138,15 @@ class EpisodicMemory(keras.layers.Layer):
             return ops.einsum("bt,btd->bd", ops.cast(attention, facts.dtype), facts)
         return self.episode.run(projected, attention, mask)[:, -1]
 
-    def call(self, facts, question, mask=None, facts_mask=None, training=None):
+    def call(
+        self,
+        facts,
+        question,
+        supporting_facts=None,
+        mask=None,
+        facts_mask=None,
+        training=None,
+    ):
         mask = facts_mask if mask is None else mask
         batch, time = ops.shape(facts)[:2]
         if self.end_of_passes:
@@ -160,9 +176,13 @@ class EpisodicMemory(keras.layers.Layer):
             memory = new
         if not every:
             return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), "float32")
-        return memory, ops.stack(every, axis=1)
+        scores = ops.stack(every, axis=1)
+        if self.gate_loss and supporting_facts is not None:
+            loss = supervision_loss(scores, supporting_facts, self.end_of_passes)
+            self.add_loss(self.gate_loss * loss)
+        return memory, scores
 
-    def compute_output_spec(self, facts, question, **kwargs):
+    def compute_output_spec(self, facts, question, *args, **kwargs):
         time = facts.shape[1]
         if time is not None and self.end_of_passes:
             time += 1
@@ -182,5 +202,6 @@ class EpisodicMemory(keras.layers.Layer):
             "compact": self.compact,
             "update": self.update,
             "end_of_passes": self.end_of_passes,
+            "gate_loss": self.gate_loss,
             "dropout": self.dropout,
         }

@@ -53,12 +53,15 @@ def test_text_without_clean_sentences(preprocessor, passage, expected):
 def test_batches_and_graphs_cut_alike(preprocessor):
     passages = [example.passage for example in EXAMPLES] + ["Mary", "She slept. Mary left. No"]
     encoded = [preprocessor.encode_text(passage, "Who slept?") for passage in passages]
+    encoded[1] = preprocessor.encode(EXAMPLES[1])
     ids = [preprocessor.plain.tokens(passage) for passage in passages]
     padded = np.zeros((len(ids), 30), "int32")
     for row, tokens in zip(padded, ids, strict=True):
         row[: len(tokens)] = tokens
     question = preprocessor.plain.tokens("Who slept?")[None].repeat(len(ids), axis=0)
     expected = preprocessor.collate(encoded, len(ids), 3)
+    assert expected["supporting_facts"].tolist() == [[0, 0], [2, 1], [0, 0], [0, 0]]
+    expected["supporting_facts"][:] = 0
     for name, found in preprocessor.features(padded, question).items():
         np.testing.assert_array_equal(found, expected[name], err_msg=name)
         assert found.dtype == np.int32
@@ -88,6 +91,22 @@ def test_the_configuration_makes_the_same_preprocessor(preprocessor):
     first, second = (p.encode(EXAMPLES[0]) for p in (preprocessor, copy))
     np.testing.assert_array_equal(first.sentences, second.sentences)
     np.testing.assert_array_equal(first.question, second.question)
+
+
+def test_answers_may_be_sequences_of_words():
+    lists = [Example(STORY, "Who?", answer) for answer in ("milk,Mary", "John", "milk,John")]
+    preprocessor = StoryPreprocessor.fit(lists, answer_words=True)
+    assert preprocessor.answers == ["[unknown]", "John", "Mary", "milk", "[end]"]
+    assert preprocessor.answer_length == 3
+    assert [preprocessor.encode(e).answer.tolist() for e in lists] == [
+        [3, 2, 4],
+        [1, 4, 4],
+        [3, 1, 4],
+    ]
+    assert preprocessor.encode_text("Mary", "Who?").answer.tolist() == [0, 0, 0]
+    copy = StoryPreprocessor(**preprocessor.get_config())
+    assert copy.get_config() == preprocessor.get_config() and copy.answers == preprocessor.answers
+    assert StoryPreprocessor.fit(lists).answers == ["[unknown]", "John", "milk,John", "milk,Mary"]
 
 
 def test_bad_input_is_refused(preprocessor):

@@ -158,6 +158,55 @@ def test_reading_ends_where_a_pass_attends_to_its_end():
     assert np.all(np.any(memory[~ended] != question[~ended], axis=-1))
 
 
+@pytest.mark.parametrize("end_of_passes", [False, True])
+def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passes):
+    rng = np.random.default_rng(7)
+    layer = EpisodicMemory(UNITS, 3, end_of_passes=end_of_passes, gate_loss=0.5)
+    facts, question = random_features(rng, 4, TIME, UNITS), random_features(rng, 4, 1, UNITS)[:, 0]
+    # More facts than passes, none, one, and two.
+    wanted = np.array([[5, 2, 1, 4], [0, 0, 0, 0], [3, 0, 0, 0], [1, 4, 0, 0]], "int32")
+    layer(facts, question, wanted)
+    layer.set_weights(random_weights(layer, rng))
+    _, scores = layer(facts, question, wanted)
+    logs = [[np.log(memory_oracles.softmax(row)) for row in rows] for rows in np.array(scores)]
+    pairs = [(0, 0, 5), (0, 1, 2), (0, 2, 1), (2, 0, 3), (3, 0, 1), (3, 1, 4)]
+    if end_of_passes:
+        pairs += [(2, 1, TIME + 1), (3, 2, TIME + 1)]
+    expected = -0.5 * np.mean([logs[b][n][fact - 1] for b, n, fact in pairs])
+    assert [float(loss) for loss in layer.losses] == [pytest.approx(expected, rel=1e-5)]
+    layer(facts, question, np.zeros((4, 2), "int32"))
+    assert [float(loss) for loss in layer.losses] == [0]
+    layer(facts, question)
+    assert layer.losses == []
+
+
+def test_supervised_gates_learn_to_pick_their_facts():
+    keras.utils.set_random_seed(0)
+    rng = np.random.default_rng(8)
+    sizes, facts = (
+        {"facts": (TIME, UNITS), "question": (UNITS,)},
+        rng.integers(1, TIME + 1, (64, 2)),
+    )
+    inputs = {name: keras.Input(shape, name=name) for name, shape in sizes.items()}
+    inputs["wanted"] = keras.Input((2,), dtype="int32", name="wanted")
+    layer = EpisodicMemory(UNITS, 2, gate_loss=1.0)
+    memory, scores = layer(inputs["facts"], inputs["question"], inputs["wanted"])
+    model = keras.Model(inputs, memory)
+    model.compile(keras.optimizers.Adam(0.03), "mse", jit_compile=True)
+    features = {
+        "facts": random_features(rng, 64, TIME, UNITS),
+        "question": random_features(rng, 64, 1, UNITS)[:, 0],
+        "wanted": facts.astype("int32"),
+    }
+    # The facts to pick are marked, one in the first unit and one in the second.
+    features["facts"][..., :2] = 0
+    for n in range(2):
+        features["facts"][np.arange(64), facts[:, n] - 1, n] = 3
+    model.fit(features, features["question"], batch_size=64, epochs=200, verbose=0)
+    picked = keras.Model(inputs, scores).predict(features, verbose=0).argmax(axis=-1) + 1
+    assert np.mean(picked == facts) > 0.85
+
+
 def test_without_passes_the_memory_is_the_question():
     layer = EpisodicMemory(UNITS, passes=0)
     facts, question = np.ones((2, TIME, UNITS), "float32"), np.ones((2, UNITS), "float32")
@@ -171,6 +220,8 @@ def test_bad_arguments_are_refused():
         EpisodicMemory(UNITS, passes=-1)
     with pytest.raises(ValueError, match="attention must be one of gated, softmax"):
         EpisodicMemory(UNITS, attention="hard")
+    with pytest.raises(ValueError, match="gate_loss must not be negative, got -1"):
+        EpisodicMemory(UNITS, gate_loss=-1)
     with pytest.raises(ValueError, match="update must be one of gru, relu; got 'lstm'"):
         EpisodicMemory(UNITS, update="lstm")
     with pytest.raises(ValueError, match="must be 3 wide, as the memory; got 4 and 3"):
