@@ -36,14 +36,13 @@ class Scalars(keras.callbacks.Callback):
         self.examples = examples
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.started, self.seconds = time.perf_counter(), None
+        self.started = time.perf_counter()
 
-    def on_test_begin(self, logs=None):
-        if self.seconds is None:
-            self.seconds = time.perf_counter() - self.started
+    def on_train_batch_end(self, batch, logs=None):
+        # Validation does not count.
+        self.seconds = time.perf_counter() - self.started
 
     def on_epoch_end(self, epoch, logs=None):
-        self.on_test_begin()
         logs = {name: float(value) for name, value in (logs or {}).items()}
         values = {k: v for k, v in logs.items() if not k.startswith("val_")}
         values["learning_rate"] = float(self.model.optimizer.learning_rate)

@@ -144,10 +144,17 @@ def main(argv=None):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     warnings.formatwarning = lambda message, *_: f"corefmem: warning: {message}\n"
     module, function = COMMANDS[args.command][1].split(":")
-    if args.command in NEED_KERAS:
-        import_keras()
     try:
+        if args.command in NEED_KERAS:
+            import_keras()
         return getattr(importlib.import_module(module), function)(args) or 0
+    except ModuleNotFoundError as error:
+        backend = os.environ.get("KERAS_BACKEND", "tensorflow")
+        if error.name != backend:
+            raise
+        advice = f"KERAS_BACKEND is {backend}, which is not installed: pip install {backend}"
+        print("corefmem: error:", advice, file=sys.stderr)
+        return 2
     except (ValueError, OSError) as error:
         print("corefmem: error:", " ".join(str(error).split()), file=sys.stderr)
         return 2

@@ -6,6 +6,7 @@ import sys
 
 import zoo
 from keras_corefmem.datasets import babi
+from keras_corefmem.datasets.babi import LANGUAGE
 from keras_corefmem.files import replacing
 from zoo import configurations, data, preset, report, studies
 
@@ -60,14 +61,16 @@ def evaluate(args):
     from zoo import training
 
     model, known = load_model(args.model), describe_data(args.model)
-    dataset = args.dataset or ("babi" if args.data_dir else known.get("dataset"))
-    task = args.task or known.get("task")
-    if not (dataset and task):
+    dataset = args.dataset or known.get("dataset")
+    if args.data_dir and not args.dataset and dataset in (None, "simulator"):
+        dataset = "babi"
+    task = known.get("task") if args.task is None else args.task
+    if dataset is None or task is None:
         raise ValueError(
             f"{args.model} does not say what it was trained on: give --dataset, --task."
         )
     folder = args.data_dir or known.get("data_dir")
-    language = args.language or known.get("language") or "en-valid"
+    language = args.language or known.get("language")
     examples = getattr(data.load(dataset, task, folder, language), args.part)
     result = training.evaluate(model, training.make_batches(model, examples))
     count = result["count"]
@@ -163,7 +166,7 @@ def reproduce(args):
     if settings and not args.tag:
         raise ValueError("Settings of your own need a name: give --tag NAME with --set.")
     runs = plan(args.study, args.data_dir, args.models, args.tasks, args.seeds, settings, args.tag)
-    data.load(studies.STUDIES[args.study]["dataset"], runs[0].task, args.data_dir)
+    data.load(studies.STUDIES[args.study]["dataset"], runs[0].task, args.data_dir, LANGUAGE)
     failures = execute(
         runs, args.results, args.runs, args.jobs, lambda line: print(line, flush=True)
     )

@@ -7,14 +7,14 @@ DATASETS = {
 }
 
 
-def load(dataset, task, data_dir=None, language="en-valid"):
+def load(dataset, task, data_dir=None, language=None):
     """Loads one task of a data set.
 
     Args:
         dataset: one of `DATASETS`.
         task: number of a bAbI task.
         data_dir: folder of bAbI's files; by default where `babi.download()` puts them.
-        language: bAbI's language folder.
+        language: bAbI's language folder, see `babi.load`.
 
     Returns:
         `Splits`.

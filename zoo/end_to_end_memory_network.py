@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import EndToEndMemory
+from keras_corefmem.text.tokenizers import lower
 from zoo.story_model import StoryModel
 
 
@@ -80,7 +81,7 @@ class EndToEndMemoryNetwork(StoryModel):
 
     @classmethod
     def learned(cls, preprocessor):
-        ids = preprocessor.vocabulary.encode([answer.lower() for answer in preprocessor.answers])
+        ids = preprocessor.vocabulary.encode([lower(answer) for answer in preprocessor.answers])
         return {
             "max_sentences": preprocessor.max_sentences,
             "answer_tokens": [None if n < 2 else int(n) for n in ids],

@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 
+from keras_corefmem.datasets.babi import LANGUAGE
 from keras_corefmem.files import replacing
 
 FOLDER = pathlib.Path(__file__).parent / "presets"
@@ -135,10 +136,10 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     model = zoo.load(path)
     round_weights(model)
     dataset = STUDIES[study]["dataset"]
-    splits = data.load(dataset, task, data_dir)
+    splits = data.load(dataset, task, data_dir, LANGUAGE)
     card = {
         "dataset": dataset,
-        "language": "en-valid",
+        "language": LANGUAGE,
         "task": task,
         "model": result["model"],
         "seed": result["seed"],

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor
 from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
 from zoo.encoders import ENCODERS, STRUCTURE, embed, make_encoder
 from zoo.reader_preprocessing import fit_preprocessor
@@ -65,6 +65,10 @@ class ReaderModel(TextModel):
             raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
         if encoder not in ENCODERS:
             raise ValueError(f"encoder must be one of {', '.join(ENCODERS)}; got {encoder!r}.")
+        if order not in ORDERS:
+            raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
+        if layers < 1:
+            raise ValueError(f"layers must be at least 1, got {layers}.")
         config = {
             "vocabulary_size": vocabulary_size,
             "num_answers": num_answers,
@@ -116,15 +120,19 @@ class ReaderModel(TextModel):
                 passage, query, inputs["candidates"]
             )
         else:
-            logits = classify(passage, attention, num_answers)
+            logits = keras.layers.Dense(num_answers, name="answer", dtype="float32")(
+                summary(passage, attention)
+            )
         if isinstance(preprocessor, dict):
             preprocessor = Preprocessor(**preprocessor)
         if preprocessor is not None:
             check_preprocessor(preprocessor, config)
-        super().__init__(inputs, logits, attention, config, preprocessor, **kwargs)
+        super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
 
     @classmethod
-    def from_examples(cls, examples, head="auto", language="en", **arguments):
+    def from_examples(
+        cls, examples, head="auto", language="en", tokenizer="words", tagger=None, **arguments
+    ):
         """An untrained reader for the words, entities and answers of training examples.
 
         Args:
@@ -132,11 +140,15 @@ class ReaderModel(TextModel):
             head: name of the head, or `"auto"`: a pointer-sum where the passage mentions the answer
                 of every question.
             language: code of the language whose lemmas link words where the words themselves do not
-                make every answer a word of the passage; `None` never uses lemmas.
+                make every answer a word of the passage, or what else gives lemmas; `None` never
+                uses them.
+            tokenizer: name of the tokenizer.
+            tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
+                learns them from the examples.
             **arguments: further arguments of the constructor.
         """
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
-        preprocessor, head = fit_preprocessor(examples, head, language, **shared)
+        preprocessor, head = fit_preprocessor(examples, head, language, tokenizer, tagger, **shared)
         return cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
@@ -212,8 +224,6 @@ def attend(passage, query, readable):
     return ops.where(readable, attention, 0.0)
 
 
-def classify(passage, attention, num_answers):
-    """Logits of answer classes from the passage as the question sees it."""
-    summary = ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)
-    logits = keras.layers.Dense(num_answers, name="answer", dtype="float32")(summary)
-    return without_unknown(logits)
+def summary(passage, attention):
+    """The passage as the question sees it."""
+    return ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)

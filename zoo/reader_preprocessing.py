@@ -1,25 +1,35 @@
 """What a reader learns from training examples before it is built."""
 
 from keras_corefmem.datasets.preprocessor import Preprocessor
-from keras_corefmem.graphs import get_lemmatizer, learn_entities
+from keras_corefmem.graphs import get_lemmatizer, learn_entities, tagged_entities
 from keras_corefmem.text import get_tokenizer
 
 
-def fit_preprocessor(examples, head="auto", language="en", **kwargs):
+def fit_preprocessor(
+    examples, head="auto", language="en", tokenizer="words", tagger=None, **kwargs
+):
     """Learns the preprocessing from training examples and chooses the head.
 
     Args:
         examples: training examples.
         head: `"pointer_sum"`, `"classification"`, or `"auto"`: pointer-sum where the passage
             mentions the answer of every training question.
-        language: code of the language whose lemmas link words where the words themselves do not
-            make every answer a word of the passage; `None` never uses lemmas.
+        language: what gives the lemmas that link words where the words themselves do not make
+            every answer a word of the passage: the code of a language, a spaCy pipeline, or a
+            function from a word to its lemma; `None` never uses lemmas.
+        tokenizer: name of the tokenizer.
+        tagger: what tells entities: a function from a text to pairs of word and part of speech,
+            such as `spacy_tagger(nlp)`; `None` learns them from the examples.
         **kwargs: further arguments of `Preprocessor`.
 
     Returns:
         The `Preprocessor` and the name of the head.
     """
-    entities = learn_entities(examples, get_tokenizer("words"))
+    kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
+    if tagger is None:
+        entities = learn_entities(examples, tokenize)
+    else:
+        entities = tagged_entities(examples, tagger, tokenize)
     plain = Preprocessor.fit(examples, entities, **kwargs)
     if head != "auto":
         return plain, head

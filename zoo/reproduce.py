@@ -10,6 +10,8 @@ import pathlib
 import platform
 import shlex
 
+import keras_corefmem
+from keras_corefmem.datasets.babi import LANGUAGE
 from keras_corefmem.files import replacing
 from zoo.studies import STUDIES, TASKS
 
@@ -59,9 +61,10 @@ def execute(run, results, runs):
     from zoo import data, training
 
     settings = training.Settings.of(run.model, seed=run.seed, **run.settings)
-    splits = data.load(STUDIES[run.study]["dataset"], run.task, run.data_dir)
+    splits = data.load(STUDIES[run.study]["dataset"], run.task, run.data_dir, LANGUAGE)
     model, batches = training.prepare(splits, settings)
     folder = pathlib.Path(runs) / run.study / run.name
+    check_settings(folder, dataclasses.asdict(settings))
     progress = training.fit(model, batches, folder, settings)
     best = progress.history[progress.best_epoch]
     test = training.evaluate(model, batches["test"])
@@ -84,8 +87,9 @@ def execute(run, results, runs):
         "valid_loss": best["val_loss"],
         "test_accuracy": test["accuracy"],
         "test_wrong": test["wrong"],
-        "seconds": round(progress.seconds, 1),
+        **{name: round(seconds, 1) for name, seconds in progress.seconds.items()},
         "backend": keras.backend.backend(),
+        "package": keras_corefmem.__version__,
         "versions": versions(),
         "python": platform.python_version(),
     }
@@ -93,6 +97,21 @@ def execute(run, results, runs):
     with replacing(path) as partial:
         partial.write_text(json.dumps(content, indent=1) + "\n")
     return content
+
+
+def check_settings(folder, settings):
+    """Raises where a folder holds a run with other settings; notes them where it holds none."""
+    path = folder / "settings.json"
+    if path.exists():
+        old = json.loads(path.read_text())
+        different = [name for name in settings if old.get(name) != settings[name]]
+        if different:
+            raise ValueError(
+                f"{folder} holds a run with another {', '.join(different)}: give this one a --tag "
+                "of its own, or remove the folder."
+            )
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(settings, indent=1) + "\n")
 
 
 def keep_memory():
@@ -171,19 +190,30 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
     cores, failures = context.Queue(), []
     for n in range(len(waiting) + jobs):
         cores.put(available[n % len(available)])
+    report(f"{len(waiting)} to run, {jobs} at a time; results: {results}, states: {folder}")
     with concurrent.futures.ProcessPoolExecutor(
         jobs, context, initializer=pin, initargs=(cores,)
     ) as pool:
         futures = {pool.submit(execute, run, results, folder): run for run in waiting}
-        for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
-            run = futures[future]
-            if future.exception():
-                failures.append((run, future.exception()))
-                report(f"[{n}/{len(waiting)}] {run.name}: failed: {future.exception()}")
-                continue
-            content = future.result()
-            report(
-                f"[{n}/{len(waiting)}] {run.name}: valid {content['valid_accuracy']:.1%}, "
-                f"test {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
-            )
+        try:
+            for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
+                line = describe(futures[future], future, failures)
+                report(f"[{n}/{len(waiting)}] {line}")
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
     return failures
+
+
+def describe(run, future, failures):
+    """A line about a run that has ended; one that failed is added to the failures."""
+    if future.exception():
+        failures.append((run, future.exception()))
+        return f"{run.name}: failed: {future.exception()}"
+    content = future.result()
+    return (
+        f"{run.name}: valid {content['valid_accuracy']:.1%}, "
+        f"test {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
+    )

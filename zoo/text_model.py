@@ -6,9 +6,11 @@ import inspect
 import keras
 import numpy as np
 
+from keras_corefmem.metrics import AnswerAccuracy
+
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "vocabulary_size", "num_answers"}
-LEARNED |= {"answer_tokens", "sentence_length", "preprocessor"}
+LEARNED |= {"answer_length", "answer_tokens", "max_facts", "sentence_length", "preprocessor"}
 
 
 class TextModel(keras.Model):
@@ -22,13 +24,21 @@ class TextModel(keras.Model):
         attention: symbolic attention, what `attend` returns.
         config: arguments of the subclass but `preprocessor`.
         preprocessor: its preprocessor, or `None`.
+        name: name of the model.
+        trainable: whether its weights are trained.
+
+    Raises:
+        ValueError: if the preprocessor knows other words or answers than the model.
     """
 
     # Arguments of a parent that a subclass does not take.
     FIXED = ()
 
-    def __init__(self, inputs, logits, attention, config, preprocessor=None, **kwargs):
-        super().__init__(inputs=inputs, outputs=logits, **kwargs)
+    def __init__(
+        self, inputs, logits, attention, config, preprocessor=None, name=None, trainable=True
+    ):
+        super().__init__(inputs=inputs, outputs=logits, name=name, trainable=trainable)
+        check_sizes(preprocessor, config)
         self.config, self.attention_output = config, attention
         self.reader = preprocessor
         self.features = tuple(inputs)
@@ -95,11 +105,13 @@ class TextModel(keras.Model):
 
         return read(self, passage, question, top)
 
-    def compile(self, optimizer=None, loss=None, metrics=None, jit_compile=True, **kwargs):
+    def compile(
+        self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=True, **kwargs
+    ):
         """Compiles with the defaults of the zoo where an argument is left out.
 
         Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA.
+        cross-entropy, accuracy, XLA. Further arguments are those of Keras.
         """
         if optimizer is None:
             optimizer = make_optimizer()
@@ -108,7 +120,7 @@ class TextModel(keras.Model):
         super().compile(
             optimizer=optimizer,
             loss=loss,
-            weighted_metrics=["accuracy"] if metrics is None else metrics,
+            weighted_metrics=[AnswerAccuracy()] if weighted_metrics is None else weighted_metrics,
             jit_compile=jit_compile,
             **kwargs,
         )
@@ -117,6 +129,18 @@ class TextModel(keras.Model):
         # Keras leaves this to models with a `compile` of their own.
         super().compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
+
+
+def check_sizes(preprocessor, config):
+    """Refuses a preprocessor of other words or answers than the model's."""
+    if preprocessor is None:
+        return
+    words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
+    if words > config["vocabulary_size"] or answers != config["num_answers"]:
+        raise ValueError(
+            f"The preprocessor knows {words} words and {answers} answers, but the model has "
+            f"vocabulary_size={config['vocabulary_size']} and num_answers={config['num_answers']}."
+        )
 
 
 def make_optimizer(learning_rate=3e-3, halve_every=1000):

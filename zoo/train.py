@@ -32,7 +32,7 @@ def train(args):
         "dataset": args.dataset or ("babi" if args.data_dir else "simulator"),
         "task": args.task,
         "data_dir": args.data_dir and os.path.abspath(args.data_dir),
-        "language": args.language or "en-valid",
+        "language": args.language,
         "seed": args.seed,
         "settings": chosen,
     }
@@ -78,7 +78,7 @@ def train(args):
 def run_name(model, record):
     """A readable name, the same for the same arguments."""
     words = [model, record["dataset"], f"task-{record['task']:02}", f"seed-{record['seed']}"]
-    if record["language"] != "en-valid":
+    if record["language"]:
         words.append(record["language"])
     settings = {k: v for k, v in record["settings"].items() if k not in ("arguments", "epochs")}
     for name, value in sorted({**settings, **record["settings"].get("arguments", {})}.items()):

@@ -13,7 +13,7 @@ from keras_corefmem.datasets.babi_format import read_file, write_file
 from keras_corefmem.datasets.example import Splits, stories
 
 __all__ = [
-    "EXTRACTIVE",
+    "LANGUAGE",
     "ORIGIN",
     "TASKS",
     "cache_folder",
@@ -46,13 +46,13 @@ TASKS = {
     19: "path-finding",
     20: "agents-motivations",
 }
-EXTRACTIVE = frozenset({1, 2, 3, 4, 5, 11, 12, 13, 14, 16})
+LANGUAGE = "en-valid"
 
 _FOLDER = "tasks_1-20_v1-2"
 _VALID_FRACTION = 0.1
 
 
-def load(data_dir, task, language="en-valid", seed=0):
+def load(data_dir, task, language=None, seed=0):
     """Loads one task in the official layout.
 
     A folder without a validation file (`en`, say) has 10% of its training stories held out.
@@ -60,7 +60,8 @@ def load(data_dir, task, language="en-valid", seed=0):
     Args:
         data_dir: The folder that holds `tasks_1-20_v1-2`, that folder, or a language folder.
         task: Task number, 1..20.
-        language: Name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...
+        language: Name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...;
+            `None` for `en-valid`, or for whatever language folder `data_dir` is.
         seed: Seed of the choice of held-out stories.
 
     Returns:
@@ -89,7 +90,9 @@ def _find_file(folder, task, part):
 
 def _find_folder(data_dir, task, language):
     """Returns the folder that has the training and test files of the task."""
-    folders = (data_dir / _FOLDER / language, data_dir / language, data_dir)
+    folders = [data_dir / _FOLDER / (language or LANGUAGE), data_dir / (language or LANGUAGE)]
+    if language in (None, data_dir.resolve().name):
+        folders.append(data_dir)
     for folder in folders:
         if all(_find_file(folder, task, part) for part in ("train", "test")):
             return folder

@@ -44,6 +44,9 @@ class Batches(keras.utils.PyDataset):
     Every batch is full: a bucket's rest moves into the next longer one, and the last one is filled
     up with empty rows of weight 0. Examples are encoded once, shuffled every epoch by the seed.
 
+    Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
+    others make up for it, so that the losses it reports are exact.
+
     Args:
         encoded: list of `Encoded`.
         preprocessor: the `Preprocessor` that encoded them.
@@ -124,13 +127,18 @@ class Batches(keras.utils.PyDataset):
     def __len__(self):
         return len(self.batches)
 
+    @property
+    def weight(self):
+        """The weight of an example."""
+        return 1.0 if self.shuffle else len(self) * self.batch_size / len(self.encoded)
+
     def __getitem__(self, index):
         members, length = self.batches[index]
         rows = [self.encoded[i] for i in members]
-        blank = [0] * (self.batch_size - len(rows))
         features = self.preprocessor.collate(
             rows, self.batch_size, length, self.question_length, self.names
         )
-        answers = np.array([row.answer for row in rows] + blank, "int32")
-        weights = np.array([1] * len(rows) + blank, "float32")
-        return features, answers, weights
+        answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
+        answers[: len(rows)] = [row.answer for row in rows]
+        weights = (np.arange(self.batch_size) < len(rows)) * self.weight
+        return features, answers, weights.astype("float32")

@@ -5,10 +5,11 @@ import dataclasses
 import numpy as np
 
 from keras_corefmem.graphs.chains import antecedents, chain_ids
-from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
 UNKNOWN_ANSWER = "[unknown]"
+ORDERS = ("question_first", "passage_first")
 LINKS = ("antecedents", "chains", "sources")
 FEATURES = (
     *("passage", "question", "candidates"),
@@ -66,8 +67,8 @@ class Preprocessor:
         order="question_first",
         max_chains=32,
     ):
-        if order not in ("question_first", "passage_first"):
-            raise ValueError(f"order must be question_first or passage_first, got {order!r}.")
+        if order not in ORDERS:
+            raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
         self.tokenizer = get_tokenizer(tokenizer)
         self.vocabulary = Vocabulary(words)
         self.answers = [UNKNOWN_ANSWER, *answers]
@@ -95,7 +96,7 @@ class Preprocessor:
         answers = sorted({example.answer for example in examples})
         names = sorted({lemma(word) for word in entities})
         entity_numbers = {name: n for n, name in enumerate(names, 1)}
-        answer_numbers = {lemma(answer.lower()): n for n, answer in enumerate(answers, 1)}
+        answer_numbers = {lemma(lower(answer)): n for n, answer in enumerate(answers, 1)}
         return cls(
             words,
             answers,

@@ -102,12 +102,20 @@ class TypedEdges:
         Returns:
             int32 array of shape `(T, E, K)` of source positions, nearest first, 0 = none. For
             the `sources` that `MAGEGRU` and `DAGRNN` read, call it on `forward_dag()`.
+
+        Raises:
+            ValueError: if there are edges of these types in both directions.
         """
         columns = {edge_type: column for column, edge_type in enumerate(types)}
         incoming = defaultdict(list)
-        for source, target, edge_type in self.edges:
-            if edge_type in columns:
-                incoming[target, columns[edge_type]].append(source)
+        chosen = [edge for edge in self.edges if edge[2] in columns]
+        if len({source < target for source, target, _ in chosen}) > 1:
+            raise ValueError(
+                "Edges point forward and backward: call `sources` on `forward_dag()`, or on "
+                "`backward_dag()` for a reader from right to left."
+            )
+        for source, target, edge_type in chosen:
+            incoming[target, columns[edge_type]].append(source)
         if max_sources is None:
             max_sources = max(map(len, incoming.values()), default=1)
         table = np.zeros((self.length, len(columns), max_sources), "int32")
@@ -160,50 +168,3 @@ def join(sequences, order, entities=None, type="coref", seed=None):
             )
         edges += TypedEdges.from_chains(np.concatenate([entities[i] for i in order]), type).edges
     return TypedEdges(length, tuple(edges)), offsets
-
-
-def check_antecedents(antecedents):
-    """Refuses antecedents that do not lie before their token.
-
-    Args:
-        antecedents: int array of shape `(T,)` or `(B, T)`, 1-based positions, 0 = none.
-
-    Raises:
-        ValueError: naming the example and position where an antecedent points forward, to its
-            own token, or out of range.
-    """
-    array = np.asarray(antecedents)
-    _check(array if array.ndim > 1 else array[None], "Antecedent")
-
-
-def check_sources(sources):
-    """Refuses source positions that do not lie before their token.
-
-    Args:
-        sources: int array of shape `(T, E, K)` or `(B, T, E, K)`, 1-based positions, 0 = none.
-
-    Raises:
-        ValueError: naming the example and position where a source points forward, to its own
-            token, or out of range.
-    """
-    array = np.asarray(sources)
-    _check(array if array.ndim > 3 else array[None], "Source")
-
-
-def _check(array, kind):
-    """Checks positions of shape (B, T, ...) against the position they stand at."""
-    length = array.shape[1]
-    own = np.arange(1, length + 1).reshape((1, length) + (1,) * (array.ndim - 2))
-    wrong = np.argwhere((array < 0) | (array >= own))
-    if not len(wrong):
-        return
-    example, token = wrong[0][:2]
-    found, position = int(array[tuple(wrong[0])]), int(token) + 1
-    if found < 0 or found > length:
-        fault = f"is out of range (0 = none, 1 to {length})"
-    else:
-        fault = "points to the token itself" if found == position else "points forward"
-    raise ValueError(
-        f"{kind} {found} of example {example} at position {position} {fault}: positions are "
-        "1-based and must lie before their token."
-    )

@@ -1,5 +1,6 @@
 """Lemmatizers: which word forms ("mice", "mouse") name the same thing."""
 
+import string
 from functools import cache
 
 
@@ -47,7 +48,9 @@ def _simplemma_lemmatizer(language):
         ) from error
 
     def lemmatizer(word):
-        lemma = simplemma.lemmatize(word, lang=language)
+        # bAbI-Mix numbers the words of its second world: "mice2" is "mouse2".
+        stem = word.rstrip(string.digits) or word
+        lemma = simplemma.lemmatize(stem, lang=language) + word[len(stem) :]
         # simplemma writes names with a capital: "john" becomes "John".
         return lemma.lower() if word.islower() else lemma
 

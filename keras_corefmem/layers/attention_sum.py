@@ -17,7 +17,7 @@ class AttentionSum(keras.layers.Layer):
             is never mentioned.
 
     Call arguments:
-        document: `(batch, time, width)`.
+        passage: `(batch, time, width)`.
         query: `(batch, width)`.
         candidates: int32 `(batch, time)`, the number of the candidate that a token mentions, 0 =
             none; or a mask `(batch, time, candidates)` where a token may belong to several.
@@ -32,12 +32,12 @@ class AttentionSum(keras.layers.Layer):
         super().__init__(**kwargs)
         self.num_candidates = num_candidates
 
-    def build(self, document_shape, query_shape, candidates_shape):
+    def build(self, passage_shape, query_shape, candidates_shape):
         if len(candidates_shape) == 2 and self.num_candidates is None:
             raise ValueError("num_candidates is needed where candidates holds numbers, not a mask.")
 
-    def call(self, document, query, candidates):
-        scores = ops.einsum("btd,bd->bt", document, query)
+    def call(self, passage, query, candidates):
+        scores = ops.einsum("btd,bd->bt", passage, query)
         scores = ops.cast(scores, "float32")[:, :, None]
         if len(candidates.shape) == 2:
             numbers = ops.arange(self.num_candidates, dtype=candidates.dtype)
@@ -48,15 +48,15 @@ class AttentionSum(keras.layers.Layer):
         best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True))
         return ops.where(ops.any(candidates, axis=1), logits - best, -100.0)
 
-    def compute_output_shape(self, document_shape, query_shape, candidates_shape):
+    def compute_output_shape(self, passage_shape, query_shape, candidates_shape):
         count = candidates_shape[2] if len(candidates_shape) == 3 else self.num_candidates
-        return (document_shape[0], count)
+        return (passage_shape[0], count)
 
-    def compute_output_spec(self, document, query, candidates):
-        shape = self.compute_output_shape(document.shape, query.shape, candidates.shape)
+    def compute_output_spec(self, passage, query, candidates):
+        shape = self.compute_output_shape(passage.shape, query.shape, candidates.shape)
         return keras.KerasTensor(shape, dtype="float32")
 
-    def compute_mask(self, document, previous_mask):
+    def compute_mask(self, passage, previous_mask):
         return None
 
     def get_config(self):

@@ -97,7 +97,13 @@ class CorefGRUCell(GraphCell):
 class CorefGRU(GraphRNN):
     """Coref-GRU over a sequence, as one fused operation whose memory does not grow with the chains.
 
-    The equations are those of `CorefGRUCell`. The backward direction reads the next mention of the
+    ```
+    α = softmax(x·k₁, x·k₂)₁, and 1 without an antecedent
+    m = α h_{t-1}[:d/2] ‖ (1 - α) h_{y_t}[d/2:]
+    h = (1 - z) ⊙ m + z ⊙ h̃, gates and candidate as in `CorefGRUCell`
+    ```
+
+    `h_{y_t}` is the state at the antecedent. The backward direction reads the next mention of the
     chain, with weights of its own. Several tokens may have the same antecedent: backward, their
     states are summed.
 
@@ -112,12 +118,16 @@ class CorefGRU(GraphRNN):
     Call arguments:
         x: `(batch, time, features)`.
         antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
-            0 = none. Positions must point backward (`keras_corefmem.graphs.check_antecedents`).
+            0 = none. Masked tokens have none.
         mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
             the mask that `x` carries.
 
     Returns:
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
+
+    Raises:
+        ValueError: if the shapes do not fit, or an array of antecedents points forward or out of
+            range.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
     """
@@ -126,7 +136,7 @@ class CorefGRU(GraphRNN):
         super().__init__(CorefGRUCell, {"units": units}, **kwargs)
 
     def build(self, x_shape, antecedents_shape):
-        super().build(x_shape)
+        super().build(x_shape, antecedents_shape, rank=2)
 
     def call(self, x, antecedents, mask=None, x_mask=None, training=None):
         sources = ops.cast(antecedents, "int32")[..., None, None]

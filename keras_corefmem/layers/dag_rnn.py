@@ -55,8 +55,8 @@ class DAGRNNCell(GraphCell):
 class DAGRNN(GraphRNN):
     """DAG-RNN over a sequence, as one fused operation; edge types are not told apart.
 
-    The equation is that of `DAGRNNCell`. The backward direction reads every edge from target to
-    source, with weights of its own.
+    `h_t = tanh(W x_t + U (h_{t-1} + Σ_s h_s) + b)` over the sources s of the token. The backward
+    direction reads every edge from target to source, with weights of its own.
 
     Args:
         units: width of the state per direction.
@@ -74,13 +74,19 @@ class DAGRNN(GraphRNN):
 
     Returns:
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
+
+    Raises:
+        ValueError: if the shapes do not fit, or an array of sources points forward or out of range.
+
+    Reference: the baseline of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), after
+    [Shuai et al., CVPR 2016](https://arxiv.org/abs/1509.00552).
     """
 
     def __init__(self, units, **kwargs):
         super().__init__(DAGRNNCell, {"units": units}, **kwargs)
 
     def build(self, x_shape, sources_shape):
-        super().build(x_shape)
+        super().build(x_shape, sources_shape)
 
     def call(self, x, sources, mask=None, x_mask=None, training=None):
         batch, time, types, edges = ops.shape(sources)

@@ -25,6 +25,8 @@ class Edges(NamedTuple):
 def link_edges(sources):
     """The `links` of `Edges`, batch-major: sums over any number of successors without a scatter."""
     batch, time, types, edges = ops.shape(sources)
+    if isinstance(time, int) and time * time * (edges + 1) >= 2**31:
+        raise ValueError(f"{time} tokens with {edges} edges of a type are too many to number.")
     lists = sources
     if edges > 1:
         same = sources[..., None] == sources[..., None, :]

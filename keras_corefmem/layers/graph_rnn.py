@@ -1,12 +1,14 @@
 """What the recurrences over a graph share: a cell with an edge memory, and its fused layer."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.layers.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.layers.gates import GATES
 from keras_corefmem.layers.graph_gru import graph_gru
 from keras_corefmem.layers.graph_index import index_edges
+from keras_corefmem.positions import check_positions
 
 
 class GraphCell(AbstractRNNCell):
@@ -145,7 +147,22 @@ class GraphRNN(keras.layers.Layer):
     def output_units(self):
         return sum(cell.output_size for cell in self.cells)
 
-    def build(self, x_shape):
+    def __call__(self, x, *args, **kwargs):
+        for edges in (*args[:1], kwargs.get("antecedents"), kwargs.get("sources")):
+            if isinstance(edges, np.ndarray) and edges.ndim > 1:
+                check_positions(edges)
+        return super().__call__(x, *args, **kwargs)
+
+    def build(self, x_shape, edges_shape=None, rank=4):
+        if edges_shape is not None:
+            name = {2: "antecedents", 4: "sources"}[rank]
+            lengths = {x_shape[1], edges_shape[1]} - {None}
+            if len(edges_shape) != rank or len(lengths) > 1:
+                form = {2: "(batch, time)", 4: "(batch, time, types, edges)"}[rank]
+                raise ValueError(
+                    f"{name} must be {form} for features (batch, time, width); got shapes "
+                    f"{tuple(edges_shape)} and {tuple(x_shape)}."
+                )
         for cell in self.cells:
             cell.build((None, x_shape[-1]))
 

@@ -142,7 +142,12 @@ class MAGEGRUCell(GraphCell):
 class MAGEGRU(GraphRNN):
     """MAGE-GRU over a sequence with typed edges, as one fused operation.
 
-    The equations are those of `MAGEGRUCell`. Any acyclic graph is exact: several incoming edges of
+    ```
+    g = h_{t-1}[0] ‖ Σ_{s ∈ sources(t, 1)} h_s[1] ‖ … ‖ Σ_{s ∈ sources(t, E)} h_s[E]
+    h = (1 - z) ⊙ carry + z ⊙ h̃, gates, candidate and carry as in `MAGEGRUCell`
+    ```
+
+    Any acyclic graph is exact: several incoming edges of
     one type are summed, a token may have any number of successors. The backward direction reads
     every edge from target to source, with weights of its own.
 
@@ -160,9 +165,8 @@ class MAGEGRU(GraphRNN):
     Call arguments:
         x: `(batch, time, features)`.
         sources: int32 `(batch, time, E, K)`: 1-based positions of up to K earlier tokens with an
-            edge of type e into the token, 0 = none (`keras_corefmem.graphs.check_sources`). Masked
-            tokens have no edges. `None` where `units` names the sequential slice alone: a plain
-            GRU.
+            edge of type e into the token, 0 = none. Masked tokens have no edges. `None` where
+            `units` names the sequential slice alone: a plain GRU.
         mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
             the mask that `x` carries.
 
@@ -170,8 +174,8 @@ class MAGEGRU(GraphRNN):
         `(batch, time, sum(units))`, twice as wide where bidirectional, or without the time axis.
 
     Raises:
-        ValueError: if `units`, `carry` or the number of edge types of `sources` is not as
-            described.
+        ValueError: if `units`, `carry` or the shape of `sources` is not as described, or an array
+            of sources points forward or out of range.
 
     Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
     """
@@ -186,6 +190,7 @@ class MAGEGRU(GraphRNN):
         super().__init__(MAGEGRUCell, options, **kwargs)
 
     def build(self, x_shape, sources_shape=None):
+        super().build(x_shape, sources_shape)
         types = 0 if sources_shape is None else sources_shape[2]
         units = self.cell_options["units"]
         if types != len(units) - 1:
@@ -193,7 +198,6 @@ class MAGEGRU(GraphRNN):
                 f"sources has {types} edge types, but units {units} names "
                 f"{len(units) - 1} besides the sequential one."
             )
-        super().build(x_shape)
 
     def call(self, x, sources=None, mask=None, x_mask=None, training=None):
         if sources is not None:

@@ -74,9 +74,9 @@ def test_an_epoch_has_every_example_once(encoded, preprocessor, buckets, shuffle
             assert not features["passage"][weights == 0].any()
             assert not answers[weights == 0].any()
             for passage, question, answer in zip(
-                features["passage"][weights == 1],
-                features["question"][weights == 1],
-                answers[weights == 1],
+                features["passage"][weights > 0],
+                features["question"][weights > 0],
+                answers[weights > 0],
                 strict=True,
             ):
                 rows.append((*passage[passage > 0], -1, *question[question > 0], -1, answer))
@@ -116,6 +116,19 @@ def test_first_two_batches_differ_in_length(encoded, preprocessor, buckets):
     for epoch in range(20):
         batches.start_epoch(epoch)
         assert batches[0][0]["passage"].shape != batches[1][0]["passage"].shape
+
+
+def test_weights_make_the_mean_over_rows_that_over_examples(encoded, preprocessor):
+    batches = Batches(encoded, preprocessor, NAMES, batch_size=16)
+    losses = np.random.default_rng(0).random(len(encoded))
+    total = rows = 0
+    for n in range(len(batches)):
+        _, _, weights = batches[n]
+        members = batches.batches[n][0]
+        total, rows = total + np.sum(weights[: len(members)] * losses[members]), rows + len(weights)
+        assert not weights[len(members) :].any()
+    assert rows > len(encoded)
+    np.testing.assert_allclose(total / rows, losses.mean())
 
 
 def test_what_does_not_fit_is_refused(encoded, preprocessor):

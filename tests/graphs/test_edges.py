@@ -147,6 +147,13 @@ def test_wrong_antecedents_are_named(found, message):
         check_antecedents(array)
 
 
+def test_edges_in_both_directions_are_no_table():
+    edges = TypedEdges(3, ((1, 2, "a"), (3, 2, "a"), (3, 1, "b")))
+    with pytest.raises(ValueError, match="forward and backward: call `sources` on `forward_dag"):
+        edges.sources(("a", "b"))
+    assert edges.forward_dag().sources(("a",)).any()
+
+
 def test_wrong_sources_are_named():
     array = np.zeros((2, 5, 3, 2), "int32")
     array[1, 1, 2, 1] = 5

@@ -25,6 +25,13 @@ def test_english_lemmas(word, lemma):
     assert get_lemmatizer("en")(word) == lemma
 
 
+@pytest.mark.parametrize(
+    ("word", "lemma"), [("mice2", "mouse2"), ("wolves2", "wolf2"), ("2", "2"), ("john2", "john2")]
+)
+def test_numbered_words_keep_their_number(word, lemma):
+    assert get_lemmatizer("en")(word) == lemma
+
+
 def test_callable_is_taken_as_it_is():
     assert get_lemmatizer(lambda word: word[:2])("wolves") == "wo"
 

@@ -6,12 +6,12 @@ import pytest
 from keras import ops
 
 
-def compiled(function):
-    """The function over arrays as one graph, with NumPy results."""
+def compiled(function, xla=False):
+    """The function over arrays as one graph, with NumPy results; `xla` is for TensorFlow."""
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
-        graph = tf.function(function, autograph=False)
+        graph = tf.function(function, autograph=False, jit_compile=xla)
     else:
         import jax
 
@@ -25,7 +25,7 @@ def compiled(function):
     return call
 
 
-def value_and_gradients(function, arrays, upstream=None):
+def value_and_gradients(function, arrays, upstream=None, xla=False):
     """`function(*arrays)` and the gradients of `sum(upstream · function(*arrays))`.
 
     Without `upstream`, the gradient of the sum of the outputs.
@@ -51,7 +51,7 @@ def value_and_gradients(function, arrays, upstream=None):
             gradients, value = jax.grad(total, argnums=every, has_aux=True)(*tensors)
             return value, gradients
 
-    return compiled(run)(*arrays)
+    return compiled(run, xla)(*arrays)
 
 
 def _project(value, upstream):

@@ -36,7 +36,14 @@ MAGE = {
     "mage_mixed_attention": ((3, 2, 1), "mixed", False, True),
     "mage_mixed_shared": ((4, 2), "mixed", True, False),
 }
-WITH_CELLS = ("coref_chains", "dag", "mage_gathered_shared", "mage_mixed_attention")
+WITH_CELLS = (
+    "coref_chains",
+    "dag",
+    "mage_gathered",
+    "mage_gathered_shared",
+    "mage_mixed_attention",
+    "mage_previous_shared",
+)
 NAMES = ("coref", "coref_chains", "dag", "gru", *MAGE)
 Graph = namedtuple("Graph", "layer inputs oracle cell columns")
 Result = namedtuple("Result", "graph x mask weights upstream output gradients")

@@ -53,6 +53,22 @@ def test_gradients_equal_finite_differences_of_the_equations(name, masked):
     )
 
 
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always uses XLA")
+@pytest.mark.parametrize("name", ["coref", "dag", "gru", "mage_mixed_attention"])
+def test_xla_changes_nothing_on_tensorflow(name):
+    result = run(name, masked=True)
+    inputs = [keras.ops.convert_to_tensor(array) for array in result.graph.inputs]
+
+    def function(x, *weights):
+        return stateless(result.graph.layer, weights, x, *inputs, mask=result.mask)
+
+    arrays = [result.x, *result.weights]
+    output, gradients = value_and_gradients(function, arrays, result.upstream, xla=True)
+    np.testing.assert_allclose(output, result.output, atol=1e-5, rtol=0)
+    for found, expected in zip(gradients, result.gradients, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-5, rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", WITH_CELLS)
 def test_layers_equal_their_cells_in_a_keras_rnn(name):
     result = run(name, masked=True)

@@ -50,3 +50,18 @@ def test_dropout_drops_the_same_features_at_every_token():
     np.testing.assert_array_equal(states, np.stack([states[:, 0]] * 3, axis=1))
     kept = np.isclose(states, np.tanh(2.0))
     assert np.all(kept | (states == 0)) and not np.all(kept)
+
+
+@pytest.mark.parametrize("layer", [CorefGRU(4), MAGEGRU((3, 1)), DAGRNN(4)])
+def test_edges_that_do_not_fit_are_refused(layer):
+    x = np.zeros((2, 5, 3), "float32")
+    shape = (2, 5) if isinstance(layer, CorefGRU) else (2, 5, 1, 2)
+    edges = np.zeros(shape, "int32")
+    for position, message in ((5, "points forward"), (9, "out of range"), (-3, "out of range")):
+        edges[1, 3, ...] = position
+        with pytest.raises(ValueError, match=f"{position} of example 1 at position 4 .*{message}"):
+            layer(x, edges)
+    with pytest.raises(ValueError, match=r"must be \(batch, time"):
+        layer(x, np.zeros((2, 4, *shape[2:]), "int32"))
+    with pytest.raises(ValueError, match=r"must be \(batch, time"):
+        layer(x, np.zeros((2, 5, 1), "int32"))

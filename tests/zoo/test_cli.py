@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,8 @@ STORY = "Mary went to the kitchen. John went to the garden."
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory):
     """A tiny bAbI with task 1 alone."""
-    folder = tmp_path_factory.mktemp("data")
+    folder = tmp_path_factory.mktemp("data") / "en-valid"
+    folder.mkdir()
     for seed, (part, size) in enumerate({"train": 50, "valid": 10, "test": 12}.items()):
         babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
     return folder
@@ -92,7 +94,7 @@ def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsy
 
 
 def test_names_of_runs_tell_arguments_apart():
-    record = {"dataset": "babi", "task": 2, "seed": 1, "language": "en-valid", "settings": {}}
+    record = {"dataset": "babi", "task": 2, "seed": 1, "language": None, "settings": {}}
     assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1"
     record["settings"] = {"epochs": 3, "batch_size": 8, "arguments": {"units": 4}}
     assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-batch_size-8-units-4"
@@ -105,6 +107,11 @@ def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, 
     assert cli.main(["evaluate", path]) == 0
     found = re.search(r"babi task 1, test: accuracy (\S+)%, (\d+) of 12", capsys.readouterr().out)
     assert float(found[1]) == pytest.approx(100 * int(found[2]) / 12, abs=0.01)
+
+    assert cli.main(["evaluate", path, "--task", "0"]) == 2
+    assert "no bAbI task 0" in capsys.readouterr().err
+    assert cli.main(["evaluate", path, "--part", "valid", "--language", "en"]) == 2
+    assert "No files of bAbI task 1" in capsys.readouterr().err
 
     assert cli.main(["predict", path, str(data_dir / "qa1_test.txt")]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -137,7 +144,8 @@ def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys)
     card = preset.read_preset("as_gru_babi_1", presets)["card"]
     assert card["result"] == "results/babi-1k/as-gru-tiny-task-01-seed-0.json"
     content = json.loads((tmp_path / card["result"]).read_text())
-    assert abs(card["test_accuracy"] - content["test_accuracy"]) < 0.2
+    # Half precision may change an answer of eleven.
+    assert abs(card["test_accuracy"] - content["test_accuracy"]) < 0.1
     assert preset.from_preset("as_gru_babi_1", presets).read(STORY, "Where is Mary?").answer
 
 
@@ -195,3 +203,17 @@ def test_download_names_the_folder(monkeypatch, capsys):
     monkeypatch.setattr(babi, "download", lambda cache_dir: f"{cache_dir}/tasks_1-20_v1-2")
     assert cli.main(["download", "babi", "--cache-dir", "cache"]) == 0
     assert "--data-dir cache/tasks_1-20_v1-2" in capsys.readouterr().out
+
+
+def test_a_backend_that_is_missing_is_named():
+    program = "import sys; from zoo import cli; sys.exit(cli.main(['evaluate', 'x.keras']))"
+    hide = "import sys; sys.modules['jax'] = None; " + program
+    process = subprocess.run(
+        [sys.executable, "-c", hide],
+        env={**os.environ, "KERAS_BACKEND": "jax"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 2
+    assert process.stderr.endswith("jax, which is not installed: pip install jax\n")

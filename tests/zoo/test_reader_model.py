@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+import zoo
 from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.datasets.preprocessor import pad
 from zoo.encoders import ENCODERS
@@ -51,8 +52,11 @@ def test_structure_matters(make_reader, encoded, encoder):
     assert np.abs(predict(reader, encoded, 40, 9) - linked).max() > 1e-3
 
 
-def test_fit_under_xla_learns_the_training_questions(make_reader, encoded):
-    reader = make_reader("coref_gru", layers=2, units=16, dropout=0.0, spread=0)
+@pytest.mark.parametrize(
+    ("encoder", "head"), [("coref_gru", "pointer_sum"), ("one_hot", "classification")]
+)
+def test_fit_under_xla_learns_the_training_questions(make_reader, encoded, encoder, head):
+    reader = make_reader(encoder, head=head, layers=2, units=16, dropout=0.0, spread=0)
     reader.compile(optimizer=keras.optimizers.Adam(0.03))
     assert reader.jit_compile
     batches = Batches(encoded, reader.reader, reader.features, [40], 8, batch_size=5, shuffle=True)
@@ -74,11 +78,13 @@ def test_config_round_trip(make_reader):
         ({"encoder": "lstm"}, "encoder must be one of gru, "),
         ({"head": "softmax"}, "head must be one of pointer_sum, classification; got 'softmax'"),
         ({"encoder": "mage_gru", "carry": "none"}, "carry must be one of"),
+        ({"order": "random"}, "order must be one of question_first, passage_first; got 'random'"),
+        ({"layers": 0}, "layers must be at least 1, got 0"),
     ],
 )
 def test_refuses_unknown_names(make_reader, options, message):
     with pytest.raises(ValueError, match=message):
-        make_reader(layers=2, **options)
+        make_reader(**{"layers": 2, **options})
 
 
 def test_refuses_a_preprocessor_of_another_layout(make_reader):
@@ -86,3 +92,20 @@ def test_refuses_a_preprocessor_of_another_layout(make_reader):
     config["joint"] = False
     with pytest.raises(ValueError, match="The preprocessor has joint=True, the model False"):
         type(make_reader(layers=2)).from_config(config)
+
+
+def test_misspelt_arguments_are_refused(examples):
+    for make in (
+        lambda **options: zoo.GatedAttentionReader(10, 3, **options),
+        lambda **options: zoo.AttentionSumReader.from_examples(examples, **options),
+        lambda **options: zoo.QueryReductionNetwork(10, 3, 5, **options),
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'unit'"):
+            make(unit=7)
+
+
+def test_an_answer_without_a_mention_is_no_unknown_one(make_reader, encoded):
+    reader = make_reader("gru")
+    reader.compile(jit_compile=False)
+    logits = predict(reader, [type(encoded[0])(np.array([1, 1]), np.array([1]), 0)], 8, 8)
+    assert logits[0].argmax() > 0

@@ -1,12 +1,17 @@
 import json
+import os
 import shlex
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
 from keras_corefmem.datasets import babi, simulator
 from zoo import commands
 from zoo.cli import build_parser
-from zoo.reproduce import Run, execute, plan, reproduce, versions
+from zoo.reproduce import Run, check_settings, execute, plan, reproduce, versions
 from zoo.studies import PUBLISHED, STUDIES, TASKS
 
 SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}}
@@ -75,8 +80,47 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     assert [run.task for run, _ in failures] == [2]
     assert isinstance(failures[0][1], FileNotFoundError)
     assert lines[0] == "as-gru-tiny-task-01-seed-0: done before"
-    assert lines[1].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files of bAbI task 2")
+    assert lines[1].startswith("1 to run, 1 at a time; results: ")
+    assert lines[2].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files of bAbI task 2")
     assert [path.name for path in results.rglob("*.json")] == ["as-gru-tiny-task-01-seed-0.json"]
+
+
+SLEEPER = """
+import pathlib, sys, time
+from zoo import reproduce
+
+def sleep(run, results, runs):
+    pathlib.Path(results, run.name).touch()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    reproduce.execute = sleep
+    runs = reproduce.plan("babi-1k", models=["as-gru"], tasks=[1, 4, 6])
+    reproduce.reproduce(runs, sys.argv[1], sys.argv[1], jobs=1)
+"""
+
+
+def test_an_interrupt_ends_the_workers_too(tmp_path):
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "sleeper.py"), str(tmp_path)],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("as-gru-task-*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    # What a terminal sends on Ctrl-C: to the whole group.
+    os.killpg(process.pid, signal.SIGINT)
+    assert b"KeyboardInterrupt" in process.communicate(timeout=30)[1]
+    assert len(list(tmp_path.glob("as-gru-task-*"))) == 1
+
+
+def test_a_folder_of_other_settings_is_not_continued(tmp_path):
+    check_settings(tmp_path, {"epochs": 3})
+    check_settings(tmp_path, {"epochs": 3})
+    with pytest.raises(ValueError, match="a run with another epochs: give this one a --tag"):
+        check_settings(tmp_path, {"epochs": 4})
 
 
 def test_published_rows_are_whole():
