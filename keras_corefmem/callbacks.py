@@ -65,7 +65,7 @@ class Questions(keras.callbacks.Callback):
         examples: list of `Example`; some of them are asked.
         preprocessor: the reader's `Preprocessor`.
         inspect: function from features, as `Preprocessor.features` makes them, to logits `(batch,
-            answers)` and attention over the passage `(batch, time)`.
+            answers)` and attention over the passage `(batch, time)`, or `None` in its place.
         count: number of questions to ask, from short to long passages.
         epochs: a number n for every n-th epoch, or a collection of epochs, counted from 0.
     """
@@ -100,7 +100,10 @@ class Questions(keras.callbacks.Callback):
             self.last_written = epoch
 
     def ask(self, examples):
-        """Features, probabilities and attention of examples, as arrays over all of them."""
+        """Features, probabilities and attention of examples, as arrays over all of them.
+
+        Without attention, `None` is in its place.
+        """
         encoded = [self.preprocessor.encode(example) for example in examples]
         longest = max(map(self.preprocessor.length, encoded))
         longest_question = max(len(example.question) for example in encoded)
@@ -113,7 +116,8 @@ class Questions(keras.callbacks.Callback):
             for start in range(0, rows, ROWS)
         ]
         logits, attention = (
-            np.concatenate(arrays)[: len(encoded)] for arrays in zip(*results, strict=True)
+            None if arrays[0] is None else np.concatenate(arrays)[: len(encoded)]
+            for arrays in zip(*results, strict=True)
         )
         odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
         return features, odds / odds.sum(axis=-1, keepdims=True), attention

@@ -18,8 +18,9 @@ READER_MODELS = {
     for encoder in ENCODERS
 }
 
-# Class and arguments, how it is trained where that differs from `zoo.training.Settings`, a line.
-MEMORY_MODELS = {
+# Memory networks and their baselines: class and arguments, how it is trained where that differs
+# from `zoo.training.Settings`, a line.
+STORY_MODELS = {
     "ren": (
         {"class": "RecurrentEntityNetwork"},
         {"learning_rate": 0.01, "halve_every": 725, "epochs": 200, "patience": 50},
@@ -67,8 +68,23 @@ MEMORY_MODELS = {
         {"learning_rate": 0.003, "halve_every": 1500, "epochs": 200, "patience": 50},
         "Query-reduction network: a question that changes with every sentence",
     ),
+    "lstm": (
+        {"class": "RecurrentReader"},
+        {},
+        "LSTM over the words of passage and question, the baseline without memory",
+    ),
+    "gru": (
+        {"class": "RecurrentReader", "cell": "gru"},
+        {},
+        "GRU over the words of passage and question",
+    ),
+    "ngram": (
+        {"class": "NGramClassifier"},
+        {"learning_rate": 0.02, "halve_every": 600},
+        "Linear classifier of the n-grams of sentences that share a word with the question",
+    ),
 }
-MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in MEMORY_MODELS.items()}}
+MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in STORY_MODELS.items()}}
 
 
 def models():
@@ -91,12 +107,12 @@ def configuration(name):
 def training_settings(name):
     """Fields of `zoo.training.Settings` that a model is trained with, unless told otherwise."""
     configuration(name)
-    return dict(MEMORY_MODELS[name][1]) if name in MEMORY_MODELS else {}
+    return dict(STORY_MODELS[name][1]) if name in STORY_MODELS else {}
 
 
 def describe(name):
     """A line about a model."""
-    if name in MEMORY_MODELS:
-        return MEMORY_MODELS[name][2]
+    if name in STORY_MODELS:
+        return STORY_MODELS[name][2]
     _, arguments = configuration(name)
     return f"{READERS[name[:2]]} on {ENCODERS[arguments['encoder']]}"

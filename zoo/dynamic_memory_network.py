@@ -162,10 +162,10 @@ class DynamicMemoryNetwork(StoryModel):
         if arguments.get("gate_loss"):
             passes = preprocessor.max_facts + bool(arguments.get("end_of_passes"))
             arguments = {"passes": passes, **arguments}
-        return cls.from_preprocessor(preprocessor, **arguments)
+        return cls.from_preprocessor(preprocessor, examples, **arguments)
 
     @classmethod
-    def learned(cls, preprocessor):
+    def learned(cls, preprocessor, examples):
         return {
             "answer_length": preprocessor.answer_length,
             "max_facts": preprocessor.max_facts,

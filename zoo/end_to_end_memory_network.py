@@ -80,7 +80,7 @@ class EndToEndMemoryNetwork(StoryModel):
         return logits, ops.transpose(attention, (0, 2, 1))
 
     @classmethod
-    def learned(cls, preprocessor):
+    def learned(cls, preprocessor, examples):
         ids = preprocessor.vocabulary.encode([lower(answer) for answer in preprocessor.answers])
         return {
             "max_sentences": preprocessor.max_sentences,

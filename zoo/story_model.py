@@ -14,7 +14,8 @@ class StoryModel(TextModel):
     `(batch, words)`. Padding is 0: at the end of sentences, and of passages.
 
     Output: logits `(batch, num_answers)`, float32. `attend` gives what the model makes of every
-    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes.
+    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes. Baselines
+    may have no attention.
 
     Args:
         vocabulary_size: number of token ids.
@@ -60,7 +61,7 @@ class StoryModel(TextModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config, **extra):
-        """Logits and attention from symbolic features.
+        """Logits and attention, or `None` in its place, from symbolic features.
 
         Args:
             sentences: `(batch, sentences, words)`.
@@ -72,12 +73,18 @@ class StoryModel(TextModel):
         raise NotImplementedError("A subclass of StoryModel must implement build_graph.")
 
     @staticmethod
-    def embedding(config, **kwargs):
-        """The table of word vectors, and the regularizer of an `l2` in the configuration."""
+    def embedding(config, width=None, **kwargs):
+        """The table of word vectors, and the regularizer of an `l2` in the configuration.
+
+        Args:
+            config: the arguments of the model.
+            width: width of the word vectors; `None` for that of the model's states.
+            **kwargs: further arguments of the layer.
+        """
         regularizer = keras.regularizers.L2(config["l2"]) if config["l2"] else None
         table = keras.layers.Embedding(
             config["vocabulary_size"],
-            config["units"],
+            width or config["units"],
             embeddings_regularizer=regularizer,
             name="word_embedding",
             **kwargs,
@@ -94,21 +101,21 @@ class StoryModel(TextModel):
             **arguments: further arguments of the constructor.
         """
         preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
-        return cls.from_preprocessor(preprocessor, **arguments)
+        return cls.from_preprocessor(preprocessor, examples, **arguments)
 
     @classmethod
-    def from_preprocessor(cls, preprocessor, **arguments):
-        """An untrained model for what a preprocessor has learned."""
+    def from_preprocessor(cls, preprocessor, examples, **arguments):
+        """An untrained model for what a preprocessor has learned from training examples."""
         return cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
             preprocessor.sentence_length,
             preprocessor=preprocessor,
-            **cls.learned(preprocessor),
+            **cls.learned(preprocessor, examples),
             **arguments,
         )
 
     @classmethod
-    def learned(cls, preprocessor):
+    def learned(cls, preprocessor, examples):
         """Further arguments of the constructor that come from the data."""
         return {}

@@ -10,7 +10,8 @@ from keras_corefmem.metrics import AnswerAccuracy
 
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "vocabulary_size", "num_answers"}
-LEARNED |= {"answer_length", "answer_tokens", "max_facts", "sentence_length", "preprocessor"}
+LEARNED |= {"answer_length", "answer_tokens", "frequencies", "max_facts", "sentence_length"}
+LEARNED |= {"preprocessor"}
 
 
 class TextModel(keras.Model):
@@ -21,7 +22,7 @@ class TextModel(keras.Model):
     Args:
         inputs: symbolic features by name.
         logits: symbolic logits `(batch, answers)`; answer 0 is the unknown one.
-        attention: symbolic attention, what `attend` returns.
+        attention: symbolic attention, what `attend` returns, or `None` where there is none.
         config: arguments of the subclass but `preprocessor`.
         preprocessor: its preprocessor, or `None`.
         name: name of the model.
@@ -78,11 +79,19 @@ class TextModel(keras.Model):
     def from_config(cls, config, custom_objects=None):
         return cls(**config)
 
+    @property
+    def has_attention(self):
+        """Whether there is something to `attend` to."""
+        return self.attention_output is not None
+
     @functools.cached_property
     def _inspect(self):
         # Only its method is kept: Keras tracks and saves a model that is an attribute.
         inputs = {tensor.name: tensor for tensor in self.inputs}
-        return keras.Model(inputs, (self.output, self.attention_output)).predict_on_batch
+        outputs = {"logits": self.output}
+        if self.has_attention:
+            outputs["attention"] = self.attention_output
+        return keras.Model(inputs, outputs).predict_on_batch
 
     def inspect(self, features):
         """What the model answers and where it looks.
@@ -91,12 +100,22 @@ class TextModel(keras.Model):
             features: dictionary of at least the features in `model.features`, as arrays.
 
         Returns:
-            Two arrays: logits `(batch, answers)`, and the attention of the model.
+            Two arrays: logits `(batch, answers)`, and the attention of the model, `None` if it has
+            none.
         """
-        return self._inspect({name: features[name] for name in self.features})
+        results = self._inspect({name: features[name] for name in self.features})
+        return results["logits"], results.get("attention")
 
     def attend(self, features):
-        """The attention of the model, as `inspect` returns it."""
+        """The attention of the model, as `inspect` returns it.
+
+        Raises:
+            ValueError: if the model has none.
+        """
+        if not self.has_attention:
+            raise ValueError(
+                f"{type(self).__name__} has no attention to look at; `inspect` gives its logits."
+            )
         return self.inspect(features)[1]
 
     def read(self, passage, question, top=5):

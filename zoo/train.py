@@ -111,16 +111,16 @@ def write_record(folder, record):
 def callbacks(log_dir, splits, model):
     """What TensorBoard shows."""
     asked = log_dir, splits.valid, model.reader, model.inspect
-    if isinstance(model, StoryModel):
-        attention = SentencePictures(*asked, column=model.COLUMN)
-    else:
-        attention = AttentionPictures(*asked)
-    return [
+    watching = [
         Scalars(log_dir, len(splits.train)),
         AnswerTable(*asked),
-        attention,
         AnswerAfterSentence(*asked),
     ]
+    if not model.has_attention:
+        return watching
+    if isinstance(model, StoryModel):
+        return [*watching, SentencePictures(*asked, column=model.COLUMN)]
+    return [*watching, AttentionPictures(*asked)]
 
 
 def show_answers(model, examples):

@@ -1,4 +1,4 @@
-"""The memory networks: what every one of them promises."""
+"""The memory networks and their baselines: what every one of them promises."""
 
 import functools
 
@@ -7,23 +7,27 @@ import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets import simulator
+from keras_corefmem.callbacks import Questions
+from keras_corefmem.datasets import Splits, simulator
 from keras_corefmem.datasets.batches import Batches
-from zoo.configurations import MEMORY_MODELS, configuration
+from zoo.configurations import STORY_MODELS, configuration
+from zoo.train import callbacks
 
 EXAMPLES = simulator.simulate(1, 24)
-SMALL = {"units": 6}
+SMALL = {"units": 6, "embedding_dim": 6, "buckets": 512}
 TEXTS = {
     "passage": [EXAMPLES[7].passage, "MARY went to the garden", EXAMPLES[20].passage],
     "question": [EXAMPLES[7].question, "Where is Mary?", "Where is Zoë"],
 }
-every_model = pytest.mark.parametrize("name", MEMORY_MODELS)
+every_model = pytest.mark.parametrize("name", STORY_MODELS)
 
 
 def make(name, spread=0.4, **options):
     keras.utils.set_random_seed(3)
     kind, arguments = configuration(name)
-    model = getattr(zoo, kind).from_examples(EXAMPLES, **{**arguments, **SMALL, **options})
+    model_class = getattr(zoo, kind)
+    small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}
+    model = model_class.from_examples(EXAMPLES, **{**arguments, **small, **options})
     if spread:
         random = np.random.default_rng(3)
         for variable in model.trainable_variables:
@@ -57,8 +61,8 @@ def test_padding_and_company_change_no_logit(name):
 
 @every_model
 def test_fit_under_xla_learns_the_training_questions(name):
-    options = {"dropout": 0.0} if "dropout" in shared(name).config else {}
-    model = make(name, spread=0, **options, units=24)
+    options = {"dropout": 0.0, "units": 24}.items()
+    model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
     model.compile(optimizer=keras.optimizers.Adam(0.01))
     assert model.jit_compile
     encoded = [model.reader.encode(example) for example in EXAMPLES[:8]]
@@ -72,6 +76,10 @@ def test_fit_under_xla_learns_the_training_questions(name):
 def test_attention_is_about_the_sentences(name):
     model = shared(name)
     features = model.reader.collate([model.reader.encode(e) for e in EXAMPLES[:4]], 4, 16)
+    if not model.has_attention:
+        with pytest.raises(ValueError, match="has no attention to look at; `inspect` gives its"):
+            model.attend(features)
+        return
     attention = np.asarray(model.attend(features))
     # One more row ends the reading.
     rows = 16 + bool(model.config.get("end_of_passes"))
@@ -79,6 +87,20 @@ def test_attention_is_about_the_sentences(name):
     for row, example in zip(attention, EXAMPLES, strict=False):
         count = len(example.sentences)
         assert np.any(row[:count] != 0) and not np.any(row[count:16])
+
+
+@pytest.mark.parametrize("name", ["lstm", "ngram"])
+def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    model = shared(name)
+    for callback in callbacks(tmp_path, Splits(EXAMPLES, EXAMPLES[:3], []), model):
+        if isinstance(callback, Questions):
+            callback.write(0)
+    tags = EventAccumulator(str(tmp_path / "validation")).Reload().Tags()
+    shown = [f"attention/{n}" for n in (1, 2, 3)] if model.has_attention else []
+    assert sorted(tags["images"]) == ["answer_after_sentence/1", "answer_after_sentence/2", *shown]
+    assert "answers" in tags["tensors"]
 
 
 @every_model
@@ -99,7 +121,7 @@ def test_a_saved_model_reads_the_same(name, tmp_path):
 def exported(tmp_path_factory, run_python):
     """What the SavedModel of each model answers where nothing but TensorFlow is imported."""
     folder = tmp_path_factory.mktemp("saved_models")
-    for name in MEMORY_MODELS:
+    for name in STORY_MODELS:
         zoo.export(shared(name), folder / name, top=3)
     answer = """
 import tensorflow as tf
@@ -112,7 +134,7 @@ for name in data["names"]:
     result[name] = [answers, outputs["probabilities"]]
 assert not {"zoo", "keras_corefmem"} & set(sys.modules)
 """
-    return run_python(answer, {"names": list(MEMORY_MODELS), "texts": TEXTS}, folder)
+    return run_python(answer, {"names": list(STORY_MODELS), "texts": TEXTS}, folder)
 
 
 @every_model
@@ -130,7 +152,7 @@ def elsewhere(tmp_path_factory, run_python):
     other = "jax" if keras.backend.backend() == "tensorflow" else "tensorflow"
     pytest.importorskip(other)
     folder = tmp_path_factory.mktemp("models")
-    for name in MEMORY_MODELS:
+    for name in STORY_MODELS:
         shared(name).save(folder / f"{name}.keras")
     read = """
 import warnings, zoo
@@ -141,7 +163,7 @@ for name in data["names"]:
     readings = model.read(data["texts"]["passage"], data["texts"]["question"], top=3)
     result[name] = [r.probabilities for r in readings]
 """
-    data = {"names": list(MEMORY_MODELS), "folder": str(folder), "texts": TEXTS}
+    data = {"names": list(STORY_MODELS), "folder": str(folder), "texts": TEXTS}
     return run_python(read, data, KERAS_BACKEND=other)
 
 
