@@ -1,10 +1,20 @@
 """What the memory networks of the zoo share."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
+from keras_corefmem.layers import (
+    EntityMemory,
+    RestoreSentences,
+    RetrieveSentences,
+    inverse_sentence_frequency,
+)
+from keras_corefmem.text.vocabulary import UNKNOWN
 from zoo.text_model import TextModel, without_unknown
+
+FIRST_WORD = UNKNOWN + 1
 
 
 class StoryModel(TextModel):
@@ -14,7 +24,12 @@ class StoryModel(TextModel):
     `(batch, words)`. Padding is 0: at the end of sentences, and of passages.
 
     Output: logits `(batch, num_answers)`, float32. `attend` gives what the model makes of every
-    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes.
+    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes. `columns()`
+    names them.
+
+    With `retrieve=k`, the model reads the k sentences that match the question best, see
+    `RetrieveSentences`; `attend` is 0 for the others. `from_examples` learns from the passages how
+    rare words are; without it every word counts the same.
 
     Args:
         vocabulary_size: number of token ids.
@@ -22,10 +37,20 @@ class StoryModel(TextModel):
         sentence_length: words of a sentence or question.
         config: further arguments of the subclass.
         preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        retrieve: number k of sentences to read, or `None` for all.
+        retrieve_hops: hops of the retrieval.
     """
 
     def __init__(
-        self, vocabulary_size, num_answers, sentence_length, config, preprocessor=None, **kwargs
+        self,
+        vocabulary_size,
+        num_answers,
+        sentence_length,
+        config,
+        preprocessor=None,
+        retrieve=None,
+        retrieve_hops=1,
+        **kwargs,
     ):
         inputs = {
             "sentences": keras.Input((None, sentence_length), dtype="int32", name="sentences"),
@@ -35,6 +60,8 @@ class StoryModel(TextModel):
             "vocabulary_size": vocabulary_size,
             "num_answers": num_answers,
             "sentence_length": sentence_length,
+            "retrieve": retrieve,
+            "retrieve_hops": retrieve_hops,
             **config,
         }
         if isinstance(preprocessor, dict):
@@ -44,8 +71,15 @@ class StoryModel(TextModel):
                 f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "
                 f"{sentence_length}; give both the same."
             )
-        read = ops.any(ops.not_equal(inputs["sentences"], 0), axis=-1)
-        logits, attention = self.build_graph(inputs["sentences"], inputs["question"], read, config)
+        sentences, question = inputs["sentences"], inputs["question"]
+        if retrieve is not None:
+            search = RetrieveSentences(retrieve, vocabulary_size, retrieve_hops, name="retrieve")
+            sentences, positions = search(sentences, question)
+        read = ops.any(ops.not_equal(sentences, 0), axis=-1)
+        logits, attention = self.build_graph(sentences, question, read, config)
+        if retrieve is not None and attention is not None:
+            restore = RestoreSentences(name="restore")
+            attention = restore(attention, positions, inputs["sentences"])
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
 
     # What a column of the attention is.
@@ -86,7 +120,7 @@ class StoryModel(TextModel):
             **arguments: further arguments of the constructor.
         """
         preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
-        return cls(
+        model = cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
             preprocessor.sentence_length,
@@ -94,8 +128,33 @@ class StoryModel(TextModel):
             **cls.learned(preprocessor),
             **arguments,
         )
+        if model.config["retrieve"] is not None:
+            rows = np.concatenate([preprocessor.encode(e).sentences for e in examples])
+            idf = inverse_sentence_frequency(rows, len(preprocessor.vocabulary))
+            model.get_layer("retrieve").idf.assign(idf)
+        return model
 
     @classmethod
     def learned(cls, preprocessor):
         """Further arguments of the constructor that come from the data."""
         return {}
+
+    def columns(self):
+        """Names of the columns of `attend`: numbers, and for a slot the word nearest to its key."""
+        names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
+        memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
+        if not memories or self.reader is None:
+            return names
+        table, keys = (
+            ops.convert_to_numpy(weight)
+            for weight in (self.get_layer("word_embedding").embeddings, memories[0].cell.keys)
+        )
+        words = self.reader.vocabulary.words
+        nearest = nearest_rows(keys, table[FIRST_WORD : len(words)])
+        return [f"{name} {words[FIRST_WORD + n]}" for name, n in zip(names, nearest, strict=True)]
+
+
+def nearest_rows(vectors, table):
+    """For each vector, the number of the row of a table with the highest cosine."""
+    lengths = np.maximum(np.linalg.norm(table, axis=1), 1e-9)
+    return np.argmax(vectors @ table.T / lengths, axis=1)
