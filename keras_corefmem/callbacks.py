@@ -5,15 +5,13 @@ import pathlib
 import time
 
 import keras
-import numpy as np
 
 from keras_corefmem.events import EventFile
-from keras_corefmem.pictures import BAD, GOOD, INK, draw_attention, draw_columns
+from keras_corefmem.inspection import ask, heading, sentence_views, token_views
+from keras_corefmem.pictures import WIDE, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
-# Questions are asked in batches of one shape, so that XLA compiles once.
-ROWS = 16
 
 
 class Scalars(keras.callbacks.Callback):
@@ -101,32 +99,13 @@ class Questions(keras.callbacks.Callback):
             self.last_written = epoch
 
     def ask(self, examples):
-        """Features, probabilities and attention of examples, as arrays over all of them."""
-        encoded = [self.preprocessor.encode(example) for example in examples]
-        longest = max(map(self.preprocessor.length, encoded))
-        longest_question = max(len(example.question) for example in encoded)
-        rows, multiple = -(-len(encoded) // ROWS) * ROWS, self.preprocessor.MULTIPLE
-        features = self.preprocessor.collate(
-            encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
-        )
-        results = [
-            self.inspect({name: value[start : start + ROWS] for name, value in features.items()})
-            for start in range(0, rows, ROWS)
-        ]
-        logits, attention = (
-            np.concatenate(arrays)[: len(encoded)] for arrays in zip(*results, strict=True)
-        )
-        odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return features, odds / odds.sum(axis=-1, keepdims=True), attention
+        """Features, probabilities and attention of examples, see `keras_corefmem.inspection`."""
+        return ask(examples, self.preprocessor, self.inspect)
 
-    def heading(self, example, probabilities):
-        """What the reader answers, as coloured pieces of a line."""
-        best = int(np.argmax(probabilities))
-        predicted = self.preprocessor.answers[best]
-        right = predicted == example.answer
-        verdict = f"{'✓' if right else '✗'} {predicted} {probabilities[best]:.0%}"
-        rest = "" if right else f"right: {example.answer}"
-        return [(verdict, GOOD if right else BAD), (rest, INK)]
+    def pictures(self, step, tag, pngs):
+        """Writes pictures under the tags `tag/1`, `tag/2`, …"""
+        for n, png in enumerate(pngs, 1):
+            self.events.image(step, f"{tag}/{n}", png)
 
 
 class AttentionPictures(Questions):
@@ -137,55 +116,32 @@ class AttentionPictures(Questions):
     """
 
     def write(self, step):
-        features, probabilities, attention = self.ask(self.examples)
-        tokenize = self.preprocessor.tokenizer
-        for n, example in enumerate(self.examples):
-            sentences = [tokenize(sentence) for sentence in example.sentences]
-            question = tokenize(example.question)
-            length = sum(map(len, sentences))
-            png = draw_attention(
-                sentences,
-                attention[n, :length],
-                features["passage_chains"][n, :length],
-                question,
-                features["question_chains"][n, : len(question)],
-                self.heading(example, probabilities[n]),
-                example.supporting_facts,
-            )
-            self.events.image(step, f"attention/{n + 1}", png)
+        views = token_views(self.examples, self.preprocessor, self.inspect)
+        self.pictures(step, "attention", (draw_attention(**view) for view in views))
 
 
 class SentencePictures(Questions):
     """Pictures `attention/n`: what a model makes of every sentence, slot by slot or pass by pass.
 
-    Arguments as in `Questions`; the attention that `inspect` gives is `(batch, sentences, columns)`
-    and belongs to the last sentences of the passage.
+    Every sentence is a row and every slot or pass a column, the darker the further it opens; the
+    question stands above. Arguments as in `Questions`; the attention that `inspect` gives is
+    `(batch, sentences, columns)` and belongs to the last sentences of the passage.
 
     Args:
-        column: what a column is: `"slot"`, `"pass"`.
+        columns: function to the names of the columns, called for every picture, since what a slot
+            stands for changes: `model.columns`.
 
-    References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922); Table 5
-    of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+    References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922), with rows
+    and columns exchanged; Table 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
     """
 
-    def __init__(self, log_dir, examples, preprocessor, inspect, column, **kwargs):
+    def __init__(self, log_dir, examples, preprocessor, inspect, columns, **kwargs):
         super().__init__(log_dir, examples, preprocessor, inspect, **kwargs)
-        self.column = column
+        self.columns = columns
 
     def write(self, step):
-        features, probabilities, attention = self.ask(self.examples)
-        counts = np.sum(np.any(features["sentences"], axis=-1), axis=-1)
-        for n, (example, count) in enumerate(zip(self.examples, counts, strict=False)):
-            dropped = len(example.sentences) - count
-            png = draw_columns(
-                example.sentences[dropped:],
-                attention[n, :count],
-                [f"{self.column} {number}" for number in range(1, attention.shape[-1] + 1)],
-                example.question,
-                self.heading(example, probabilities[n]),
-                [fact - dropped for fact in example.supporting_facts],
-            )
-            self.events.image(step, f"attention/{n + 1}", png)
+        views = sentence_views(self.examples, self.preprocessor, self.inspect, self.columns())
+        self.pictures(step, "attention", (draw_columns(**view) for view in views))
 
 
 class AnswerAfterSentence(Questions):
@@ -209,18 +165,21 @@ class AnswerAfterSentence(Questions):
         return self.ask(told)[1]
 
     def write(self, step):
-        for n, example in enumerate(self.examples, 1):
-            probabilities = self.distributions(example)
-            png = draw_columns(
-                example.sentences,
-                probabilities[:, 1:],
-                self.preprocessor.answers[1:],
-                example.question,
-                self.heading(example, probabilities[-1]),
-                example.supporting_facts,
-                example.answer,
-            )
-            self.events.image(step, f"answer_after_sentence/{n}", png)
+        self.pictures(step, "answer_after_sentence", map(self.draw, self.examples))
+
+    def draw(self, example):
+        """The picture of one example."""
+        probabilities, answers = self.distributions(example), self.preprocessor.answers
+        return draw_columns(
+            example.sentences,
+            probabilities[:, 1:],
+            answers[1:],
+            example.question,
+            heading(example, probabilities[-1], answers),
+            example.supporting_facts,
+            right=example.answer,
+            top=WIDE,
+        )
 
 
 class AnswerTable(Questions):

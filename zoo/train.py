@@ -112,7 +112,7 @@ def callbacks(log_dir, splits, model):
     """What TensorBoard shows."""
     asked = log_dir, splits.valid, model.reader, model.inspect
     if isinstance(model, StoryModel):
-        attention = SentencePictures(*asked, column=model.COLUMN)
+        attention = SentencePictures(*asked, columns=model.columns)
     else:
         attention = AttentionPictures(*asked)
     return [
