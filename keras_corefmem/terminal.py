@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from keras_corefmem.pictures import CHAINS, GOOD, PALE, WIDE, highest_columns
+from keras_corefmem.pictures import CHAINS, GOOD, INK, PALE, WIDE, highest_columns
 
 # Where there is no terminal, lines are as long as they need to be.
 PLAIN_WIDTH = 2000
@@ -24,8 +24,10 @@ def make_console(file=None):
     return console
 
 
-def shade(value, ends):
-    """The style of a value from 0 to 1 between two colours."""
+def shade(console, value, ends):
+    """The style of a value from 0 to 1 between two colours; with few or none, bold from 0.5 on."""
+    if console.color_system not in ("256", "truecolor"):
+        return "bold" if value >= 0.5 else ""
     value = min(max(float(value), 0.0), 1.0)
     colour = [round(low + value * (high - low)) for low, high in zip(*ends, strict=True)]
     ink = "white" if np.dot(colour, (0.299, 0.587, 0.114)) < 140 else "black"
@@ -35,7 +37,10 @@ def shade(value, ends):
 def print_head(console, question, heading):
     """Prints a question and what is said about its answer."""
     console.print(question, style="bold")
-    console.print(Text("  ").join(Text(text, f"bold {colour}") for text, colour in heading))
+    # Ink is for paper: a terminal has its own.
+    styles = [("bold" if colour == INK else f"bold {colour}") for _, colour in heading]
+    pieces = [Text(text, style) for (text, _), style in zip(heading, styles, strict=True)]
+    console.print(Text("  ").join(pieces))
 
 
 def row_label(number, supporting_facts):
@@ -75,7 +80,7 @@ def print_columns(console, sentences, values, columns, question, heading, suppor
         table.add_column(name, no_wrap=True, justify="right", width=width)
     for number, (sentence, row) in enumerate(zip(sentences, values, strict=True), 1):
         cells = (
-            Text(f"{row[n]:.0%}".rjust(width), style=shade(row[n], BLUES))
+            Text(f"{row[n]:.0%}".rjust(width), style=shade(console, row[n], BLUES))
             if row[n] >= VISIBLE
             else Text()
             for n in shown
@@ -85,7 +90,9 @@ def print_columns(console, sentences, values, columns, question, heading, suppor
     if len(shown) < len(columns):
         console.print(f"The highest {len(shown)} of {len(columns)} columns.", style=PALE)
     if numbered:
-        console.print("; ".join(f"{n + 1} {columns[n]}" for n in shown), style=PALE)
+        names = [columns[n] for n in shown]
+        plain = all(name.endswith(f" {n + 1}") for name, n in zip(names, shown, strict=True))
+        console.print(f"{names[0]} … {names[-1]}" if plain else "; ".join(names), style=PALE)
 
 
 def print_attention(
@@ -121,7 +128,7 @@ def print_attention(
         if weight >= 0.01:
             text += f"[{weight:.0%}]"
         if weight >= VISIBLE:
-            return text, shade(weight, ORANGES)
+            return text, shade(console, weight, ORANGES)
         return text, CHAINS[(chain - 1) % len(CHAINS)] if chain else ""
 
     def line(tokens):

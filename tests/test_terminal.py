@@ -73,7 +73,9 @@ def test_many_columns_have_numbers_and_names_below():
     lines = printed(print_columns, **view)
     assert lines[2].split() == [str(n) for n in range(1, 21)]
     assert [line.split()[-20:] for line in lines[3:6]] == percents(view, slice(None))
-    assert lines[6] == "; ".join(f"{n} slot {n} word{n}" for n in range(1, 21))
+    assert lines[6] == "; ".join(f"slot {n} word{n}" for n in range(1, 21))
+    view["columns"] = [f"slot {n}" for n in range(1, 21)]
+    assert printed(print_columns, **view)[6] == "slot 1 … slot 20"
 
 
 @pytest.mark.parametrize("width", [60, 90])
@@ -96,6 +98,15 @@ def test_cells_and_tokens_are_shaded_in_a_terminal():
     assert "\x1b[37;48;2;8;48;107m" in text and text.count("48;2;") == 5
     text = "\n".join(printed(print_attention, 100, "truecolor", **tokens_view()))
     assert text.count("48;2;") == 4 and "[red][50%]" in text
+
+
+def test_few_colours_shade_nothing():
+    view = columns_view(2)
+    view["values"] = np.array([[0.9, 0.1], [0.2, 0.3], [0.4, 0.1]])
+    text = "\n".join(printed(print_columns, 100, "standard", **view))
+    assert "48;2" not in text and "\x1b[4" not in text
+    assert "\x1b[1m" in text.split("garden.")[-1].split("10%")[0]
+    assert "\x1b[1m" not in text.split("left :smile:.")[1]
 
 
 def test_passages_have_attention_and_chains_in_brackets():

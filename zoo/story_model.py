@@ -15,6 +15,8 @@ from keras_corefmem.text.vocabulary import UNKNOWN
 from zoo.text_model import TextModel, without_unknown
 
 FIRST_WORD = UNKNOWN + 1
+# A cosine that no two of a few hundred random vectors have.
+CLOSE = 0.5
 
 
 class StoryModel(TextModel):
@@ -140,7 +142,11 @@ class StoryModel(TextModel):
         return {}
 
     def columns(self):
-        """Names of the columns of `attend`: numbers, and for a slot the word nearest to its key."""
+        """Names of the columns of `attend`: what they are and their numbers.
+
+        A slot whose key is close to the embedding of a word also has that word; keys that are
+        learned freely seldom are.
+        """
         names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
         memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
         if not memories or self.reader is None:
@@ -150,11 +156,18 @@ class StoryModel(TextModel):
             for weight in (self.get_layer("word_embedding").embeddings, memories[0].cell.keys)
         )
         words = self.reader.vocabulary.words
-        nearest = nearest_rows(keys, table[FIRST_WORD : len(words)])
-        return [f"{name} {words[FIRST_WORD + n]}" for name, n in zip(names, nearest, strict=True)]
+        likeness = cosines(keys, table[: len(words)])
+        likeness[:, :FIRST_WORD] = 0
+        return [
+            f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
+            for name, row in zip(names, likeness, strict=True)
+        ]
 
 
-def nearest_rows(vectors, table):
-    """For each vector, the number of the row of a table with the highest cosine."""
-    lengths = np.maximum(np.linalg.norm(table, axis=1), 1e-9)
-    return np.argmax(vectors @ table.T / lengths, axis=1)
+def cosines(vectors, others):
+    """Cosines of all pairs of rows."""
+    first, second = (
+        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        for rows in (vectors, others)
+    )
+    return first @ second.T
