@@ -7,13 +7,13 @@ import time
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.answers import best_answer
 from keras_corefmem.events import EventFile
-from keras_corefmem.pictures import BAD, GOOD, INK, draw_attention, draw_columns
+from keras_corefmem.inspection import ask, heading, sentence_views, token_views
+from keras_corefmem.pictures import WIDE, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
-# Questions are asked in batches of one shape, so that XLA compiles once.
-ROWS = 16
 
 
 class Scalars(keras.callbacks.Callback):
@@ -100,36 +100,13 @@ class Questions(keras.callbacks.Callback):
             self.last_written = epoch
 
     def ask(self, examples):
-        """Features, probabilities and attention of examples, as arrays over all of them.
+        """Features, logits and attention of examples, see `keras_corefmem.inspection`."""
+        return ask(examples, self.preprocessor, self.inspect)
 
-        Without attention, `None` is in its place.
-        """
-        encoded = [self.preprocessor.encode(example) for example in examples]
-        longest = max(map(self.preprocessor.length, encoded))
-        longest_question = max(len(example.question) for example in encoded)
-        rows, multiple = -(-len(encoded) // ROWS) * ROWS, self.preprocessor.MULTIPLE
-        features = self.preprocessor.collate(
-            encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
-        )
-        results = [
-            self.inspect({name: value[start : start + ROWS] for name, value in features.items()})
-            for start in range(0, rows, ROWS)
-        ]
-        logits, attention = (
-            None if arrays[0] is None else np.concatenate(arrays)[: len(encoded)]
-            for arrays in zip(*results, strict=True)
-        )
-        odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return features, odds / odds.sum(axis=-1, keepdims=True), attention
-
-    def heading(self, example, probabilities):
-        """What the reader answers, as coloured pieces of a line."""
-        best = int(np.argmax(probabilities))
-        predicted = self.preprocessor.answers[best]
-        right = predicted == example.answer
-        verdict = f"{'✓' if right else '✗'} {predicted} {probabilities[best]:.0%}"
-        rest = "" if right else f"right: {example.answer}"
-        return [(verdict, GOOD if right else BAD), (rest, INK)]
+    def pictures(self, step, tag, pngs):
+        """Writes pictures under the tags `tag/1`, `tag/2`, …"""
+        for n, png in enumerate(pngs, 1):
+            self.events.image(step, f"{tag}/{n}", png)
 
 
 class AttentionPictures(Questions):
@@ -140,62 +117,39 @@ class AttentionPictures(Questions):
     """
 
     def write(self, step):
-        features, probabilities, attention = self.ask(self.examples)
-        tokenize = self.preprocessor.tokenizer
-        for n, example in enumerate(self.examples):
-            sentences = [tokenize(sentence) for sentence in example.sentences]
-            question = tokenize(example.question)
-            length = sum(map(len, sentences))
-            png = draw_attention(
-                sentences,
-                attention[n, :length],
-                features["passage_chains"][n, :length],
-                question,
-                features["question_chains"][n, : len(question)],
-                self.heading(example, probabilities[n]),
-                example.supporting_facts,
-            )
-            self.events.image(step, f"attention/{n + 1}", png)
+        views = token_views(self.examples, self.preprocessor, self.inspect)
+        self.pictures(step, "attention", (draw_attention(**view) for view in views))
 
 
 class SentencePictures(Questions):
     """Pictures `attention/n`: what a model makes of every sentence, slot by slot or pass by pass.
 
-    Arguments as in `Questions`; the attention that `inspect` gives is `(batch, sentences, columns)`
-    and belongs to the last sentences of the passage.
+    Every sentence is a row and every slot or pass a column, the darker the further it opens; the
+    question stands above. Arguments as in `Questions`; the attention that `inspect` gives is
+    `(batch, sentences, columns)` and belongs to the last sentences of the passage.
 
     Args:
-        column: what a column is: `"slot"`, `"pass"`.
+        columns: function to the names of the columns, called for every picture, since what a slot
+            stands for changes: `model.columns`.
 
-    References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922); Table 5
-    of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+    References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922), with rows
+    and columns exchanged; Table 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
     """
 
-    def __init__(self, log_dir, examples, preprocessor, inspect, column, **kwargs):
+    def __init__(self, log_dir, examples, preprocessor, inspect, columns, **kwargs):
         super().__init__(log_dir, examples, preprocessor, inspect, **kwargs)
-        self.column = column
+        self.columns = columns
 
     def write(self, step):
-        features, probabilities, attention = self.ask(self.examples)
-        counts = np.sum(np.any(features["sentences"], axis=-1), axis=-1)
-        for n, (example, count) in enumerate(zip(self.examples, counts, strict=False)):
-            dropped = len(example.sentences) - count
-            png = draw_columns(
-                example.sentences[dropped:],
-                attention[n, :count],
-                [f"{self.column} {number}" for number in range(1, attention.shape[-1] + 1)],
-                example.question,
-                self.heading(example, probabilities[n]),
-                [fact - dropped for fact in example.supporting_facts],
-            )
-            self.events.image(step, f"attention/{n + 1}", png)
+        views = sentence_views(self.examples, self.preprocessor, self.inspect, self.columns())
+        self.pictures(step, "attention", (draw_columns(**view) for view in views))
 
 
 class AnswerAfterSentence(Questions):
     """Pictures `answer_after_sentence/n`: the answer as the story is told.
 
-    The reader answers the question after the first sentence, after the second, and so on. Arguments
-    as in `Questions`, `count=2` by default.
+    The reader answers the question after the first sentence, after the second, and so on. Made for
+    answers that are classes. Arguments as in `Questions`, `count=2` by default.
 
     Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
     """
@@ -204,26 +158,32 @@ class AnswerAfterSentence(Questions):
         super().__init__(log_dir, examples, preprocessor, inspect, count, epochs)
 
     def distributions(self, example):
-        """Probabilities `(sentences, answers)` of the answers after each sentence."""
+        """Logits `(sentences, answers)`, and the probabilities of answers, after each sentence."""
         told = [
             dataclasses.replace(example, sentences=example.sentences[:n], supporting_facts=())
             for n in range(1, len(example.sentences) + 1)
         ]
-        return self.ask(told)[1]
+        logits = self.ask(told)[1]
+        odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return logits, odds / odds.sum(axis=-1, keepdims=True)
 
     def write(self, step):
-        for n, example in enumerate(self.examples, 1):
-            probabilities = self.distributions(example)
-            png = draw_columns(
-                example.sentences,
-                probabilities[:, 1:],
-                self.preprocessor.answers[1:],
-                example.question,
-                self.heading(example, probabilities[-1]),
-                example.supporting_facts,
-                example.answer,
-            )
-            self.events.image(step, f"answer_after_sentence/{n}", png)
+        self.pictures(step, "answer_after_sentence", map(self.draw, self.examples))
+
+    def draw(self, example):
+        """The picture of one example."""
+        logits, probabilities = self.distributions(example)
+        answers = self.preprocessor.answers
+        return draw_columns(
+            example.sentences,
+            probabilities[:, 1:],
+            answers[1:],
+            example.question,
+            heading(example, logits[-1], answers),
+            example.supporting_facts,
+            right=example.answer,
+            top=WIDE,
+        )
 
 
 class AnswerTable(Questions):
@@ -236,12 +196,10 @@ class AnswerTable(Questions):
         super().__init__(log_dir, examples, preprocessor, inspect, count, epochs)
 
     def write(self, step):
-        probabilities = self.ask(self.examples)[1]
-        best = probabilities.argmax(axis=-1)
         lines = ["| | question | answer | predicted | probability |", "|---|---|---|---|---:|"]
-        for example, row, n in zip(self.examples, probabilities, best, strict=True):
-            predicted = self.preprocessor.answers[n]
+        for example, logits in zip(self.examples, self.ask(self.examples)[1], strict=True):
+            predicted, probability = best_answer(logits, self.preprocessor.answers)
             sign = "✓" if predicted == example.answer else "✗"
-            cells = sign, example.question, example.answer, predicted, f"{row[n]:.0%}"
+            cells = sign, example.question, example.answer, predicted, f"{probability:.0%}"
             lines.append("|".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]))
         self.events.text(step, "answers", "\n".join(lines))

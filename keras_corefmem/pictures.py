@@ -10,6 +10,8 @@ import numpy as np
 CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.34, 0.3
 WRAP = 64
 TALL = 36
+# More columns than this are narrow, their names upright.
+WIDE, NARROW = 10, 0.3
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
 CHAINS = (
@@ -47,11 +49,7 @@ def draw_attention(
     ]
     top = MARGIN + 2.6 * LINE
     page = Page(
-        max(
-            sum(widths) + 2 * MARGIN * len(widths),
-            CHARACTER * _width(question) + 2 * MARGIN,
-            CHARACTER * _width(text for text, _ in heading) + 2 * MARGIN,
-        ),
+        max(sum(widths) + 2 * MARGIN * len(widths), _head_width(question, heading)),
         top + height * LINE + MARGIN,
     )
     page.tokens(MARGIN, MARGIN, zip(question, itertools.repeat(0.0), question_chains))
@@ -67,9 +65,11 @@ def draw_attention(
 
 
 def draw_columns(
-    sentences, values, columns, question, heading, supporting_facts=(), right=None, top=10
+    sentences, values, columns, question, heading, supporting_facts=(), right=None, top=24
 ):
     """What sentences bring, one row each: the answers after each of them, or gates.
+
+    Many columns are narrow, long passages continue beside.
 
     Args:
         sentences: list of strings.
@@ -84,42 +84,48 @@ def draw_columns(
     Returns:
         The bytes of a PNG file.
     """
-    highest = values.max(axis=0)
-    if right in columns:
-        highest[columns.index(right)] = np.inf
-    shown = np.sort(np.argsort(-highest, kind="stable")[:top])
+    shown = highest_columns(values, columns, top, right)
+    narrow, names = len(shown) > WIDE, [columns[n] for n in shown]
+    longest = CHARACTER * max((_width([name]) for name in names), default=0)
+    cell, names_height = (NARROW, longest) if narrow else (max(7 * CHARACTER, longest), LINE)
     texts = [text if len(text) <= WRAP else text[: WRAP - 1] + "…" for text in sentences]
     label = CHARACTER * (len(str(len(texts))) + 3)
-    left = MARGIN + label + CHARACTER * (max(_width([text]) for text in texts) + 1)
-    cell = CHARACTER * max(7, *(_width([columns[n]]) + 1 for n in shown))
-    top_of_rows = MARGIN + 3.6 * LINE
+    left = label + CHARACTER * (max(_width([text]) for text in texts) + 1)
+    count = -(-len(texts) // TALL)
+    height = -(-len(texts) // count)
+    width = left + cell * len(shown) + 2 * MARGIN
+    top_of_rows = MARGIN + 2.6 * LINE + names_height
     page = Page(
-        max(
-            left + cell * len(shown) + MARGIN,
-            CHARACTER * _width([question]) + 2 * MARGIN,
-            CHARACTER * _width(text for text, _ in heading) + 2 * MARGIN,
-        ),
-        top_of_rows + LINE * len(texts) + MARGIN,
+        max(count * width, _head_width([question], heading)),
+        top_of_rows + LINE * height + MARGIN,
     )
     page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, question, weight="bold")
     page.heading(heading)
-    for column, n in enumerate(shown):
-        mark = columns[n] == right
-        page.text(
-            left + cell * (column + 0.5),
-            top_of_rows - LINE / 2,
-            columns[n],
-            ha="center",
-            color=GOOD if mark else INK,
-            weight="bold" if mark else "normal",
-        )
-    for row, text in enumerate(texts):
-        y = top_of_rows + row * LINE
-        page.number(MARGIN + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, supporting_facts)
-        page.text(MARGIN + label, y + LINE / 2, text)
-        for column, n in enumerate(shown):
-            page.cell(left + cell * column, y, cell, values[row, n])
+    if len(shown) < len(columns):
+        note = f"{len(shown)} of {len(columns)}"
+        page.text(MARGIN + label, top_of_rows - LINE / 2, note, color=PALE)
+    for start in range(0, len(texts), height):
+        x = MARGIN + width * (start // height)
+        for column, name in enumerate(names):
+            style = {"color": GOOD, "weight": "bold"} if name == right else {}
+            style |= {"rotation": 90, "va": "bottom"} if narrow else {}
+            y = top_of_rows - (CHARACTER if narrow else LINE / 2)
+            page.text(x + left + cell * (column + 0.5), y, name, ha="center", **style)
+        for row in range(start, min(start + height, len(texts))):
+            y = top_of_rows + (row - start) * LINE
+            page.number(x + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, supporting_facts)
+            page.text(x + label, y + LINE / 2, texts[row])
+            for column, n in enumerate(shown):
+                page.cell(x + left + cell * column, y, cell, values[row, n], narrow)
     return page.png()
+
+
+def highest_columns(values, columns, top, right=None):
+    """Ascending numbers of the `top` columns that are highest in some row, `right` among them."""
+    highest = np.max(values, axis=0)
+    if right in columns:
+        highest[columns.index(right)] = np.inf
+    return np.sort(np.argsort(-highest, kind="stable")[:top])
 
 
 class Page:
@@ -172,12 +178,13 @@ class Page:
             self.text(x + width / 2, y + LINE / 2 - 0.02, token, ha="center")
             x += width
 
-    def cell(self, x, y, width, probability):
-        self.box(x, y, width - 0.02, LINE - 0.02, self.shades[1](0.03 + 0.8 * probability))
-        if probability >= 0.005:
-            colour = "white" if probability > 0.65 else INK
-            text = f"{probability:.0%}"
-            self.text(x + width / 2, y + LINE / 2, text, ha="center", color=colour, size=9)
+    def cell(self, x, y, width, value, narrow=False):
+        """A value as a shade and in percent, without the sign where narrow."""
+        self.box(x, y, width - 0.02, LINE - 0.02, self.shades[1](0.03 + 0.8 * value))
+        if value >= 0.005:
+            style = {"color": "white" if value > 0.65 else INK, "size": 8 if narrow else 9}
+            text = f"{100 * value:.0f}" if narrow else f"{value:.0%}"
+            self.text(x + width / 2, y + LINE / 2, text, ha="center", **style)
 
     def png(self):
         file = io.BytesIO()
@@ -196,6 +203,12 @@ def _rows(sentences, attention, chains):
                 number, row = None, []
             row.append((token, weight, chain))
         yield number, row
+
+
+def _head_width(question, heading):
+    """Inches of the widest of the first two lines, margins included."""
+    lines = question, [text for text, _ in heading]
+    return CHARACTER * max(map(_width, lines)) + 2 * MARGIN
 
 
 def _width(texts):

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from keras_corefmem.callbacks import AnswerAfterSentence, AnswerTable, AttentionPictures, Scalars
+from keras_corefmem.callbacks import (
+    AnswerAfterSentence,
+    AnswerTable,
+    AttentionPictures,
+    Scalars,
+    SentencePictures,
+)
 from keras_corefmem.datasets import simulator
 from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.datasets.preprocessor import Preprocessor, pad
@@ -16,6 +22,7 @@ from keras_corefmem.graphs import learn_entities
 from keras_corefmem.pictures import draw_attention, draw_columns
 from keras_corefmem.text import WordTokenizer
 from zoo.gated_attention_reader import GatedAttentionReader
+from zoo.recurrent_entity_network import RecurrentEntityNetwork
 
 EXAMPLES = simulator.simulate(1, 64)
 EPOCHS = 4
@@ -143,7 +150,7 @@ def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
 def test_answer_after_each_sentence(model, tmp_path):
     example = max(EXAMPLES, key=lambda example: len(example.sentences))
     callback = AnswerAfterSentence(tmp_path, [example], model.reader, model.inspect)
-    rows = callback.distributions(example)
+    rows = callback.distributions(example)[1]
     assert rows.shape == (len(example.sentences), len(model.reader.answers))
     np.testing.assert_allclose(rows.sum(axis=-1), 1, rtol=1e-5)
     np.testing.assert_allclose(rows[-1], predict(model, [example])[0], atol=1e-5)
@@ -225,13 +232,53 @@ def test_attention_and_answers_are_visible():
 
     def page(probabilities):
         return pixels(
-            draw_columns(sentences, probabilities, names, "Which?", heading, (1,), "answer7")
+            draw_columns(
+                sentences, probabilities, names, "Which?", heading, (1,), "answer7", top=10
+            )
         )
 
     flat = np.full((2, 30), 1 / 30)
     sure = np.eye(30)[[3, 7]]
     assert page(flat).shape == page(sure).shape
     assert page(sure).mean() < page(flat).mean()
+
+
+@pytest.mark.parametrize(("rows", "count"), [(3, 4), (70, 20), (70, 90), (5, 0)])
+def test_gates_of_many_slots_and_sentences_stay_readable(rows, count):
+    values = np.random.default_rng(0).random((rows, count))
+    names = [f"slot {n} bathroom" for n in range(1, count + 1)]
+    sentences = ["Mary journeyed to the bathroom."] * rows
+
+    def page(values):
+        return pixels(draw_columns(sentences, values, names, "Where?", [("kitchen 9%", "black")]))
+
+    height, width, _ = page(values).shape
+    assert height < 1800 and width < 2600
+    if count:
+        assert page(np.ones_like(values)).mean() < page(np.zeros_like(values)).mean()
+
+
+def test_pictures_of_gates_name_the_slots_anew(tmp_path):
+    keras.utils.set_random_seed(0)
+    model = RecurrentEntityNetwork.from_examples(EXAMPLES, units=6, slots=3)
+    keys = model.get_layer("entity_memory").cell.keys
+    table = np.asarray(model.get_layer("word_embedding").embeddings)
+    names = []
+
+    def columns():
+        names.append(model.columns())
+        return names[-1]
+
+    callback = SentencePictures(
+        tmp_path, EXAMPLES, model.reader, model.inspect, columns, count=2, epochs=1
+    )
+    for epoch in range(2):
+        keys.assign(table[2 + 3 * epoch : 5 + 3 * epoch])
+        callback.on_epoch_end(epoch)
+    words = model.reader.vocabulary.words
+    assert names == [[f"slot {n + 1} {words[first + n]}" for n in range(3)] for first in (2, 5)]
+    events = read_events(tmp_path / "validation")
+    assert [image.step for image in events.Images("attention/2")] == [0, 1]
 
 
 def test_writers_share_a_file(tmp_path):

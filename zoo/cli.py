@@ -15,13 +15,14 @@ COMMANDS = {
     "train": ("train a reader, on simulated stories unless --data-dir is given", "zoo.train:train"),
     "evaluate": ("accuracy of a trained reader on a data set", "zoo.commands:evaluate"),
     "predict": ("answer questions, one line of JSON each", "zoo.commands:predict"),
+    "explain": ("show where a reader looks to answer a question", "zoo.explain:explain"),
     "export": ("write a reader as a SavedModel that answers text", "zoo.commands:export"),
     "list": ("list models, presets, data sets and studies", "zoo.commands:show"),
     "download": ("get a data set from its official home", "zoo.commands:download"),
     "reproduce": ("train every reader of a published experiment", "zoo.commands:reproduce"),
     "report": ("print the tables of measured results", "zoo.commands:show_report"),
 }
-NEED_KERAS = ("train", "evaluate", "predict", "export")
+NEED_KERAS = ("train", "evaluate", "predict", "explain", "export")
 
 
 def build_parser():
@@ -39,14 +40,12 @@ def build_parser():
     add_model(evaluate)
     add_data(evaluate)
     evaluate.add_argument("--part", choices=("train", "valid", "test"), default="test")
-    add_model(predict)
-    predict.add_argument("file", nargs="?", metavar="FILE", help="questions in bAbI's format")
-    predict.add_argument("--passage", help="text to read")
-    predict.add_argument("--question", help="question about --passage")
+    add_questions(predict)
     predict.epilog = (
         "Without a file or a passage, reads lines of JSON from standard input, each an object with "
         '"passage" and "question".'
     )
+    add_explain(commands["explain"])
     add_model(commands["export"])
     commands["export"].add_argument("folder", metavar="FOLDER", help="folder to write")
     download = commands["download"]
@@ -62,6 +61,21 @@ def build_parser():
 
 def add_model(parser):
     parser.add_argument("model", metavar="MODEL", help="path of a .keras file, or a preset's name")
+
+
+def add_questions(parser):
+    add_model(parser)
+    parser.add_argument("file", nargs="?", metavar="FILE", help="questions in bAbI's format")
+    parser.add_argument("--passage", help="text to read")
+    parser.add_argument("--question", help="question about --passage")
+
+
+def add_explain(parser):
+    add_questions(parser)
+    parser.add_argument(
+        "--number", type=int, metavar="N", help="question of the file, 1 by default"
+    )
+    parser.add_argument("--output", metavar="FILE.png", help="write the picture of TensorBoard too")
 
 
 def add_data(parser, task=None):

@@ -80,16 +80,22 @@ def evaluate(args):
     )
 
 
-def predict(args):
+def check_texts(args):
+    """Whether a passage and a question are given; never one alone, nor beside a file."""
     given = [text is not None for text in (args.passage, args.question)]
     if args.file and any(given):
         raise ValueError("Give either a file, or --passage and --question.")
     if any(given) != all(given):
         raise ValueError("--passage and --question go together: give both, or neither.")
+    return all(given)
+
+
+def predict(args):
+    given = check_texts(args)
     if args.file:
         examples = babi.read_file(args.file)
         texts = [(e.passage, e.question, {"expected": e.answer}) for e in examples]
-    elif all(given):
+    elif given:
         texts = [(args.passage, args.question, {})]
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]

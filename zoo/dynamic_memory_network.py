@@ -78,6 +78,11 @@ class DynamicMemoryNetwork(StoryModel):
     ):
         if input_module not in ("words", "fusion"):
             raise ValueError(f"input_module must be words or fusion; got {input_module!r}.")
+        if gate_loss and kwargs.get("retrieve") is not None:
+            raise ValueError(
+                "gate_loss and retrieve exclude each other: supporting facts are numbered in whole "
+                "passages."
+            )
         config = {
             "units": units,
             "passes": passes,

@@ -90,16 +90,23 @@ def read(model, passages, questions, top=5):
     return _read(passages, questions, model, preprocessor, top) if passages else []
 
 
-def _read(passages, questions, model, preprocessor, top):
-    encoded, unknown = [], []
+def unknown_words(preprocessor, passages, questions, stacklevel=2):
+    """The words of each passage and question that a reader does not know; warns of all of them."""
+    unknown = []
     for passage, question in zip(passages, questions, strict=True):
-        encoded.append(preprocessor.encode_text(passage, question))
         tokens = preprocessor.tokenizer(f"{passage} {question}")
         known = preprocessor.vocabulary.encode(tokens) != UNKNOWN
         unknown.append(tuple(dict.fromkeys(t for t, k in zip(tokens, known, strict=True) if not k)))
     if any(unknown):
         words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
-        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=4)
+        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
+    return unknown
+
+
+def _read(passages, questions, model, preprocessor, top):
+    pairs = zip(passages, questions, strict=True)
+    encoded = [preprocessor.encode_text(passage, question) for passage, question in pairs]
+    unknown = unknown_words(preprocessor, passages, questions, stacklevel=5)
     sequences, logs = best_sequences(_logits(model, encoded), top)
     return [
         _reading([join_words(row, preprocessor.answers) for row in rows], weights, words)

@@ -1,10 +1,22 @@
 """What the memory networks of the zoo share."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
+from keras_corefmem.layers import (
+    EntityMemory,
+    RestoreSentences,
+    RetrieveSentences,
+    inverse_sentence_frequency,
+)
+from keras_corefmem.text.vocabulary import UNKNOWN
 from zoo.text_model import TextModel, without_unknown
+
+FIRST_WORD = UNKNOWN + 1
+# A cosine that no two of a few hundred random vectors have.
+CLOSE = 0.5
 
 
 class StoryModel(TextModel):
@@ -14,8 +26,12 @@ class StoryModel(TextModel):
     `(batch, words)`. Padding is 0: at the end of sentences, and of passages.
 
     Output: logits `(batch, num_answers)`, float32. `attend` gives what the model makes of every
-    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes. Baselines
-    may have no attention.
+    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes; `columns()`
+    names them. Baselines may have no attention.
+
+    With `retrieve=k`, the model reads the k sentences that match the question best, see
+    `RetrieveSentences`; `attend` is 0 for the others. `from_examples` learns from the passages how
+    rare words are; without it every word counts the same.
 
     Args:
         vocabulary_size: number of token ids.
@@ -23,10 +39,20 @@ class StoryModel(TextModel):
         sentence_length: words of a sentence or question.
         config: further arguments of the subclass.
         preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        retrieve: number k of sentences to read, or `None` for all.
+        retrieve_hops: hops of the retrieval.
     """
 
     def __init__(
-        self, vocabulary_size, num_answers, sentence_length, config, preprocessor=None, **kwargs
+        self,
+        vocabulary_size,
+        num_answers,
+        sentence_length,
+        config,
+        preprocessor=None,
+        retrieve=None,
+        retrieve_hops=1,
+        **kwargs,
     ):
         inputs = {
             "sentences": keras.Input((None, sentence_length), dtype="int32", name="sentences"),
@@ -36,6 +62,8 @@ class StoryModel(TextModel):
             "vocabulary_size": vocabulary_size,
             "num_answers": num_answers,
             "sentence_length": sentence_length,
+            "retrieve": retrieve,
+            "retrieve_hops": retrieve_hops,
             **config,
         }
         if isinstance(preprocessor, dict):
@@ -45,9 +73,16 @@ class StoryModel(TextModel):
                 f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "
                 f"{sentence_length}; give both the same."
             )
+        sentences, question = inputs["sentences"], inputs["question"]
+        if retrieve is not None:
+            search = RetrieveSentences(retrieve, vocabulary_size, retrieve_hops, name="retrieve")
+            sentences, positions = search(sentences, question)
+        read = ops.any(ops.not_equal(sentences, 0), axis=-1)
         extra = self.extra_inputs(config)
-        read = ops.any(ops.not_equal(inputs["sentences"], 0), axis=-1)
-        logits, attention = self.build_graph(*inputs.values(), read, config, **extra)
+        logits, attention = self.build_graph(sentences, question, read, config, **extra)
+        if retrieve is not None and attention is not None:
+            restore = RestoreSentences(name="restore")
+            attention = restore(attention, positions, inputs["sentences"])
         inputs |= extra
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
 
@@ -106,7 +141,7 @@ class StoryModel(TextModel):
     @classmethod
     def from_preprocessor(cls, preprocessor, examples, **arguments):
         """An untrained model for what a preprocessor has learned from training examples."""
-        return cls(
+        model = cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
             preprocessor.sentence_length,
@@ -114,8 +149,44 @@ class StoryModel(TextModel):
             **cls.learned(preprocessor, examples),
             **arguments,
         )
+        if model.config["retrieve"] is not None:
+            rows = np.concatenate([preprocessor.encode(e).sentences for e in examples])
+            idf = inverse_sentence_frequency(rows, len(preprocessor.vocabulary))
+            model.get_layer("retrieve").idf.assign(idf)
+        return model
 
     @classmethod
     def learned(cls, preprocessor, examples):
         """Further arguments of the constructor that come from the data."""
         return {}
+
+    def columns(self):
+        """Names of the columns of `attend`: what they are and their numbers.
+
+        A slot whose key is close to the embedding of a word also has that word; keys that are
+        learned freely seldom are.
+        """
+        names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
+        memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
+        if not memories or self.reader is None:
+            return names
+        table, keys = (
+            ops.convert_to_numpy(weight)
+            for weight in (self.get_layer("word_embedding").embeddings, memories[0].cell.keys)
+        )
+        words = self.reader.vocabulary.words
+        likeness = cosines(keys, table[: len(words)])
+        likeness[:, :FIRST_WORD] = 0
+        return [
+            f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
+            for name, row in zip(names, likeness, strict=True)
+        ]
+
+
+def cosines(vectors, others):
+    """Cosines of all pairs of rows."""
+    first, second = (
+        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        for rows in (vectors, others)
+    )
+    return first @ second.T

@@ -114,12 +114,14 @@ def callbacks(log_dir, splits, model):
     watching = [
         Scalars(log_dir, len(splits.train)),
         AnswerTable(*asked),
-        AnswerAfterSentence(*asked),
     ]
+    # Answers of several words have no distribution to draw.
+    if len(model.output.shape) == 2:
+        watching.append(AnswerAfterSentence(*asked))
     if not model.has_attention:
         return watching
     if isinstance(model, StoryModel):
-        return [*watching, SentencePictures(*asked, column=model.COLUMN)]
+        return [*watching, SentencePictures(*asked, columns=model.columns)]
     return [*watching, AttentionPictures(*asked)]
 
 

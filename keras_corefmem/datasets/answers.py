@@ -29,6 +29,17 @@ def join_words(row, answers):
     return SEPARATOR.join(answers[n] for n in row if answers[n] != END)
 
 
+def best_answer(logits, answers):
+    """The text of the best answer and its probability.
+
+    Args:
+        logits: float32 `(answers,)`, or `(steps, words)`.
+        answers: texts by number.
+    """
+    sequences, logs = best_sequences(logits[None], 1)
+    return join_words(sequences[0, 0], answers), float(np.exp(logs[0, 0]))
+
+
 def best_sequences(logits, top, xp=np):
     """The most probable answers.
 

@@ -16,6 +16,11 @@ from keras_corefmem.layers.mage_gru import MAGEGRU, MAGEGRUCell
 from keras_corefmem.layers.multiplicative_mask import MultiplicativeMask
 from keras_corefmem.layers.position_encoding import PositionEncoding
 from keras_corefmem.layers.query_reduction import QueryReduction, QueryReductionCell
+from keras_corefmem.layers.retrieve_sentences import (
+    RestoreSentences,
+    RetrieveSentences,
+    inverse_sentence_frequency,
+)
 from keras_corefmem.layers.sentence_ends import SentenceEnds
 from keras_corefmem.layers.split_sequences import SplitSequences
 
@@ -40,7 +45,10 @@ __all__ = [
     "PositionEncoding",
     "QueryReduction",
     "QueryReductionCell",
+    "RestoreSentences",
+    "RetrieveSentences",
     "SentenceEnds",
     "SplitSequences",
     "graph_gru",
+    "inverse_sentence_frequency",
 ]

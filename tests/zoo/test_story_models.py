@@ -19,15 +19,21 @@ TEXTS = {
     "passage": [EXAMPLES[7].passage, "MARY went to the garden", EXAMPLES[20].passage],
     "question": [EXAMPLES[7].question, "Where is Mary?", "Where is Zoë"],
 }
-every_model = pytest.mark.parametrize("name", STORY_MODELS)
+# Any of them may have a retrieval in front.
+RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
+VARIANTS = {f"{name} retrieving": (name, RETRIEVE) for name in ("dmn-plus", "memn2n")}
+NAMES = [*STORY_MODELS, *VARIANTS]
+every_model = pytest.mark.parametrize("name", NAMES)
 
 
 def make(name, spread=0.4, **options):
     keras.utils.set_random_seed(3)
+    name, variant = VARIANTS.get(name, (name, {}))
     kind, arguments = configuration(name)
     model_class = getattr(zoo, kind)
     small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}
-    model = model_class.from_examples(EXAMPLES, **{**arguments, **small, **options})
+    arguments = {**arguments, **small, **variant, **options}
+    model = model_class.from_examples(EXAMPLES, **arguments)
     if spread:
         random = np.random.default_rng(3)
         for variable in model.trainable_variables:
@@ -121,7 +127,7 @@ def test_a_saved_model_reads_the_same(name, tmp_path):
 def exported(tmp_path_factory, run_python):
     """What the SavedModel of each model answers where nothing but TensorFlow is imported."""
     folder = tmp_path_factory.mktemp("saved_models")
-    for name in STORY_MODELS:
+    for name in NAMES:
         zoo.export(shared(name), folder / name, top=3)
     answer = """
 import tensorflow as tf
@@ -134,7 +140,7 @@ for name in data["names"]:
     result[name] = [answers, outputs["probabilities"]]
 assert not {"zoo", "keras_corefmem"} & set(sys.modules)
 """
-    return run_python(answer, {"names": list(STORY_MODELS), "texts": TEXTS}, folder)
+    return run_python(answer, {"names": NAMES, "texts": TEXTS}, folder)
 
 
 @every_model
@@ -152,7 +158,7 @@ def elsewhere(tmp_path_factory, run_python):
     other = "jax" if keras.backend.backend() == "tensorflow" else "tensorflow"
     pytest.importorskip(other)
     folder = tmp_path_factory.mktemp("models")
-    for name in STORY_MODELS:
+    for name in NAMES:
         shared(name).save(folder / f"{name}.keras")
     read = """
 import warnings, zoo
@@ -163,7 +169,7 @@ for name in data["names"]:
     readings = model.read(data["texts"]["passage"], data["texts"]["question"], top=3)
     result[name] = [r.probabilities for r in readings]
 """
-    data = {"names": list(STORY_MODELS), "folder": str(folder), "texts": TEXTS}
+    data = {"names": NAMES, "folder": str(folder), "texts": TEXTS}
     return run_python(read, data, KERAS_BACKEND=other)
 
 
@@ -191,7 +197,59 @@ def test_mixed_precision_stays_close(name, policy):
     assert np.max(np.abs(found - expected)) < (0.25 if "b" in policy else 0.03) * scale
 
 
+def test_retrieval_reads_the_sentences_about_the_question():
+    assert RETRIEVE.keys() <= set(zoo.EndToEndMemoryNetwork.arguments())
+    model = make("memn2n", **RETRIEVE)
+    encoded = [model.reader.encode(example) for example in EXAMPLES]
+    attention = np.asarray(model.attend(model.reader.collate(encoded, len(encoded), 16)))
+    kept = np.count_nonzero(np.any(attention != 0, axis=-1), axis=-1)
+    counts = [len(example.sentences) for example in EXAMPLES]
+    np.testing.assert_array_equal(kept, np.minimum(counts, 4))
+    for row, example in zip(attention, EXAMPLES, strict=True):
+        assert np.all(row[[fact - 1 for fact in example.supporting_facts]] != 0)
+    rows = np.concatenate([example.sentences for example in encoded])
+    words = model.reader.vocabulary.words
+    idf = np.asarray(model.get_layer("retrieve").idf)
+    for word in ("mary", "went", "the"):
+        count = np.sum(np.any(rows == words.index(word), axis=-1))
+        expected = np.log((1 + len(rows)) / (1 + count))
+        assert idf[words.index(word)] == pytest.approx(expected, abs=1 / 256)
+
+
+def test_retrieval_of_the_whole_passage_changes_nothing():
+    wide = make("qdren", retrieve=40)
+    expected = logits_of(shared("qdren"), EXAMPLES[:8], 8, 16)
+    np.testing.assert_allclose(logits_of(wide, EXAMPLES[:8], 8, 16), expected, atol=1e-5)
+    features = wide.reader.collate([wide.reader.encode(e) for e in EXAMPLES[:8]], 8, 16)
+    np.testing.assert_allclose(wide.attend(features), shared("qdren").attend(features), atol=1e-5)
+
+
+def test_the_end_of_passes_stays_behind_the_sentences():
+    options = {"end_of_passes": True, "attention": "softmax"}
+    for retrieve in (None, 40):
+        model = make("dmn", retrieve=retrieve, **options)
+        features = model.reader.collate([model.reader.encode(e) for e in EXAMPLES[:4]], 4, 16)
+        attention = np.asarray(model.attend(features))
+        assert attention.shape == (4, 17, 3) and np.all(attention[:, 16] > 0)
+        np.testing.assert_allclose(attention.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_columns_are_named():
+    assert shared("dmn").columns() == ["pass 1", "pass 2", "pass 3"]
+    assert shared("memn2n").columns()[0] == "hop 1"
+    model = make("ren", slots=4, units=100)
+    keys = model.get_layer("entity_memory").cell.keys
+    assert model.columns() == ["slot 1", "slot 2", "slot 3", "slot 4"]
+    words = ["mary", "kitchen", "mary"]
+    rows = [model.reader.vocabulary.words.index(word) for word in words]
+    table = np.asarray(model.get_layer("word_embedding").embeddings)
+    keys.assign(np.concatenate([3 * table[rows] + 0.1, -table[:1]]))
+    assert model.columns() == ["slot 1 mary", "slot 2 kitchen", "slot 3 mary", "slot 4"]
+
+
 def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        make("qrn", retrieve=0)
     with pytest.raises(ValueError, match="input_module must be words or fusion; got 'image'"):
         make("dmn", input_module="image")
     preprocessor = shared("ren").reader

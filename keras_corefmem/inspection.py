@@ -1,0 +1,130 @@
+"""What a model answers and where it looks, ready to be drawn or printed."""
+
+import numpy as np
+
+from keras_corefmem.datasets.answers import best_answer
+from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
+from keras_corefmem.pictures import BAD, GOOD, INK
+
+# Questions are asked in batches of one shape, so that XLA compiles once.
+ROWS = 16
+
+
+def ask(examples, preprocessor, inspect):
+    """Asks a model.
+
+    Args:
+        examples: list of `Example`.
+        preprocessor: the model's preprocessor.
+        inspect: function from features to logits `(batch, answers)` and attention `(batch, …)`, or
+            `None` for the attention of a model that has none.
+
+    Returns:
+        Features, logits and attention (or `None`), as arrays over all examples.
+    """
+    encoded = [preprocessor.encode(example) for example in examples]
+    longest = max(map(preprocessor.length, encoded))
+    longest_question = max(len(example.question) for example in encoded)
+    rows, multiple = -(-len(encoded) // ROWS) * ROWS, preprocessor.MULTIPLE
+    features = preprocessor.collate(
+        encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
+    )
+    results = [
+        inspect({name: value[start : start + ROWS] for name, value in features.items()})
+        for start in range(0, rows, ROWS)
+    ]
+    logits, attention = (
+        None if parts[0] is None else np.concatenate(parts)[: len(encoded)]
+        for parts in zip(*results, strict=True)
+    )
+    return features, logits, attention
+
+
+def heading(example, logits, answers):
+    """What a model answers, as coloured pieces of a line.
+
+    Args:
+        example: the `Example`; where its answer is `UNKNOWN_ANSWER`, nothing is right or wrong.
+        logits: the model's logits.
+        answers: the answers.
+    """
+    best, probability = best_answer(logits, answers)
+    verdict = f"{best} {probability:.0%}"
+    if example.answer == UNKNOWN_ANSWER:
+        return [(verdict, INK)]
+    if best == example.answer:
+        return [(f"✓ {verdict}", GOOD)]
+    return [(f"✗ {verdict}", BAD), (f"right: {example.answer}", INK)]
+
+
+def token_views(examples, preprocessor, inspect):
+    """The arguments of `draw_attention` for each example: passage, attention, chains, answer.
+
+    Arguments as in `ask`; the attention is `(batch, time)`.
+    """
+    features, logits, attention = ask(examples, preprocessor, inspect)
+    tokenize = preprocessor.tokenizer
+    for n, example in enumerate(examples):
+        sentences = [tokenize(sentence) for sentence in example.sentences]
+        question = tokenize(example.question)
+        length = sum(map(len, sentences))
+        # Apart, the two number their chains on their own.
+        shared = features["question_chains"][n, : len(question)] * preprocessor.joint
+        yield {
+            "sentences": sentences,
+            "attention": attention[n, :length],
+            "chains": features["passage_chains"][n, :length],
+            "question": question,
+            "question_chains": shared,
+            "heading": heading(example, logits[n], preprocessor.answers),
+            "supporting_facts": example.supporting_facts,
+        }
+
+
+def sentence_views(examples, preprocessor, inspect, columns):
+    """The arguments of `draw_columns` for each example: sentences, what is made of them, answer.
+
+    A row beyond the sentences is the fact that ends the reading.
+
+    Args:
+        examples: list of `Example`.
+        preprocessor: a preprocessor with the feature `sentences`.
+        inspect: as in `ask`; the attention is `(batch, sentences, columns)`.
+        columns: names of the columns.
+    """
+    features, logits, attention = ask(examples, preprocessor, inspect)
+    for n, example in enumerate(examples):
+        rows = features["sentences"][n]
+        rows = rows[np.any(rows, axis=-1)]
+        sentences, facts = sentences_read(example, rows, preprocessor)
+        end = attention[n, features["sentences"].shape[1] :]
+        yield {
+            "sentences": [*sentences, *["(end of passes)"] * len(end)],
+            "values": np.concatenate([attention[n, : len(rows)], end]),
+            "columns": columns,
+            "question": example.question,
+            "heading": heading(example, logits[n], preprocessor.answers),
+            "supporting_facts": facts,
+        }
+
+
+def sentences_read(example, rows, preprocessor):
+    """The text of each row that a model reads, and which rows are supporting facts.
+
+    Args:
+        example: an `Example`.
+        rows: its token ids `(sentences, words)`, padded with 0.
+        preprocessor: what made them.
+
+    Returns:
+        The last sentences of the passage where they are what is read, otherwise the words of the
+        rows and no facts.
+    """
+    encode, width = preprocessor.vocabulary.encode, rows.shape[1]
+    dropped = len(example.sentences) - len(rows)
+    sentences = example.sentences[max(dropped, 0) :]
+    read = [row[row != 0] for row in rows]
+    ids = [encode(preprocessor.tokenizer(sentence))[:width] for sentence in sentences]
+    if len(ids) == len(read) and all(map(np.array_equal, ids, read)):
+        return sentences, [fact - dropped for fact in example.supporting_facts if fact > dropped]
+    return [" ".join(preprocessor.vocabulary.decode(row)) for row in read], []

@@ -1,0 +1,189 @@
+"""Retrieval in front of a model: the sentences that match the question best."""
+
+import keras
+import numpy as np
+from keras import ops
+
+# Ids before it are padding and the unknown word.
+FIRST_WORD = 2
+# More than any match, and any position.
+KEPT, FAR = 1e30, 2**30
+
+
+def inverse_sentence_frequency(sentences, vocabulary_size):
+    """How rare every word is: `log((1 + N) / (1 + n_w))`, where `n_w` of N sentences have word w.
+
+    Rounded to multiples of 1/128, so that sums of them are exact in any order and ties are ties.
+
+    Args:
+        sentences: int array `(N, words)`, padded with 0.
+        vocabulary_size: number of token ids.
+
+    Returns:
+        float32 array `(vocabulary_size,)`, 0 for padding and unknown words.
+    """
+    words = np.sort(sentences, axis=1)
+    counts = np.bincount(words[_is_new(words)], minlength=vocabulary_size)
+    rarity = np.log((1 + len(words)) / (1 + counts))
+    rarity[:FIRST_WORD] = 0
+    return (np.round(128 * rarity) / 128).astype("float32")
+
+
+def _is_new(words):
+    return np.diff(words, axis=1, prepend=-1) != 0
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class RetrieveSentences(keras.layers.Layer):
+    """Keeps the k sentences that match the question best, in their order.
+
+    ```
+    match(s) = Σ idf(w) over the words w that s shares with the question, each counted once
+    ```
+
+    Of equal matches the later one is kept. Unknown words count nothing. A passage of fewer than k
+    sentences is kept whole.
+
+    Facts that an answer needs may share no word with the question. With H hops, hop h keeps the
+    best until there are `⌈k h / H⌉`, all but the last one only what matches at all. From the second
+    on, other words count too, by the share of the sentences kept so far that have them:
+
+    ```
+    match(s) = Σ idf(w) · (1 for words of the question, otherwise share(w)) over the words w of s
+    ```
+
+    Args:
+        k: number of sentences to keep.
+        vocabulary_size: number of token ids.
+        hops: number H of hops.
+
+    The weight `idf` starts as ones, so that a match is a number of words. Assign it what
+    `inverse_sentence_frequency` learns from training passages; it is saved with the model.
+
+    Call arguments:
+        sentences: token ids `(batch, time, words)`; a sentence of zeros is padding.
+        question: token ids `(batch, words)`.
+
+    Returns:
+        The kept sentences `(batch, k, words)`, and their positions `(batch, k)`, int32 and from 1.
+        Both end with zeros where there are fewer than k.
+
+    Raises:
+        ValueError: if `k` or `hops` is less than 1, or `hops` more than k.
+    """
+
+    def __init__(self, k, vocabulary_size, hops=1, **kwargs):
+        super().__init__(**kwargs)
+        if k < 1:
+            raise ValueError(f"k must be at least 1, the number of sentences to keep; got {k}.")
+        if not 1 <= hops <= k:
+            raise ValueError(f"hops must be in 1..{k}, the sentences to keep; got {hops}.")
+        self.k, self.vocabulary_size, self.hops = k, vocabulary_size, hops
+
+    def build(self, sentences_shape, question_shape):
+        self.idf = self.add_weight(
+            name="idf",
+            shape=(self.vocabulary_size,),
+            initializer="ones",
+            trainable=False,
+            dtype="float32",
+            autocast=False,
+        )
+
+    def look_up(self, words, keys, values):
+        """For each word `(batch, time, words)`, the sum of the values of the keys that equal it."""
+        batch, size = ops.shape(words)[0], self.vocabulary_size
+        start = size * ops.arange(batch, dtype="int32")[:, None, None]
+        table = ops.scatter(
+            ops.reshape(keys + start, (-1, 1)), ops.reshape(values, (-1,)), (batch * size,)
+        )
+        return ops.take(table, words + start)
+
+    def call(self, sentences, question):
+        # Of a sorted sentence, a word is new where it differs from the one before.
+        words = ops.sort(sentences, axis=-1)
+        new = ops.not_equal(words[..., 1:], words[..., :-1])
+        new = ops.concatenate([ops.ones_like(new[..., :1]), new], axis=-1)
+        new = ops.cast(ops.logical_and(new, words >= FIRST_WORD), "float32")
+        weights = new * ops.take(ops.convert_to_tensor(self.idf), words)
+        question = question[:, None]
+        asked = self.look_up(words, question, ops.ones_like(question)) > 0
+        real = ops.any(ops.not_equal(sentences, 0), axis=-1)
+        # Shares times the number of kept sentences: whole numbers, so that sums stay exact.
+        shares, kept = ops.cast(asked, "float32"), ops.zeros_like(real)
+        for hop in range(1, self.hops + 1):
+            if hop > 1:
+                having = ops.cast(kept, "float32")[..., None]
+                count = ops.sum(having, axis=1, keepdims=True)
+                shares = ops.where(asked, count, self.look_up(words, words, new * having))
+            match = ops.sum(weights * shares, axis=-1)
+            eligible = real if hop == self.hops else match > 0
+            match = ops.where(kept, KEPT, ops.where(eligible, match, -1.0))
+            positions = best(match, -(-self.k * hop // self.hops))
+            kept = ops.any(stands_at(positions, ops.shape(real)[1]), axis=-1)
+        numbered = ops.pad(sentences, [[0, 0], [1, 0], [0, 0]])
+        chosen = ops.take_along_axis(numbered, positions[..., None], axis=1)
+        return chosen, positions
+
+    def compute_output_spec(self, sentences, question):
+        batch, _, words = sentences.shape
+        shapes = (batch, self.k, words), (batch, self.k)
+        return tuple(keras.KerasTensor(shape, dtype="int32") for shape in shapes)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "k": self.k,
+            "vocabulary_size": self.vocabulary_size,
+            "hops": self.hops,
+        }
+
+
+def best(scores, count):
+    """Positions, from 1 and ascending, of the highest scores that are not negative.
+
+    Args:
+        scores: `(batch, time)`; of equal ones the later is taken.
+        count: how many.
+
+    Returns:
+        int32 `(batch, count)`, zeros at the end where there are fewer.
+    """
+    time = ops.shape(scores)[1]
+    latest_first = ops.pad(ops.flip(scores, axis=1), [[0, 0], [0, count]], constant_values=-1.0)
+    highest, index = ops.top_k(latest_first, count)
+    position = ops.where(highest >= 0, time - ops.cast(index, "int32"), FAR)
+    position = ops.sort(position, axis=-1)
+    return ops.where(position < FAR, position, 0)
+
+
+def stands_at(positions, time):
+    """Which kept sentence stands at which of all places: bool `(batch, time, k)`."""
+    return ops.equal(positions[:, None], ops.arange(1, time + 1, dtype="int32")[:, None])
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class RestoreSentences(keras.layers.Layer):
+    """Puts what belongs to kept sentences back where they stood; the others get zeros.
+
+    Call arguments:
+        values: `(batch, k or more, columns)`; what comes after the k sentences stays at the end.
+        positions: `(batch, k)`, what `RetrieveSentences` returns.
+        sentences: `(batch, time, words)`, all sentences.
+
+    Returns:
+        `(batch, time or more, columns)`.
+    """
+
+    def call(self, values, positions, sentences):
+        k = positions.shape[1]
+        places = ops.cast(stands_at(positions, ops.shape(sentences)[1]), values.dtype)
+        restored = ops.einsum("btk,bkc->btc", places, values[:, :k])
+        return ops.concatenate([restored, values[:, k:]], axis=1)
+
+    def compute_output_spec(self, values, positions, sentences):
+        batch, count, columns = values.shape
+        time = sentences.shape[1]
+        if time is not None:
+            time += count - positions.shape[1]
+        return keras.KerasTensor((batch, time, columns), dtype=values.dtype)

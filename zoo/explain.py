@@ -1,0 +1,66 @@
+"""`corefmem explain`: where a model looks when it answers one question."""
+
+import pathlib
+import re
+
+from keras_corefmem.datasets import Example, babi
+from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
+from keras_corefmem.files import replacing
+from keras_corefmem.inspection import ask, heading, sentence_views, token_views
+from keras_corefmem.pictures import draw_attention, draw_columns
+from keras_corefmem.terminal import make_console, print_attention, print_columns, print_head
+from zoo.commands import check_texts, load_model
+from zoo.reading import preprocessor_of, unknown_words
+from zoo.story_model import StoryModel
+
+
+def explain(args):
+    if args.output and pathlib.Path(args.output).suffix != ".png":
+        raise ValueError(
+            f"--output {args.output}: the picture is a PNG file, end its name in .png."
+        )
+    example = choose(args)
+    model = load_model(args.model)
+    preprocessor, console = preprocessor_of(model), make_console()
+    unknown_words(preprocessor, [example.passage], [example.question])
+    asked = [example], preprocessor, model.inspect
+    if not model.has_attention:
+        if args.output:
+            raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
+        _, logits, _ = ask(*asked)
+        print_head(console, example.question, heading(example, logits[0], preprocessor.answers))
+        console.print("This model attends to nothing in particular: there is no more to show.")
+        return
+    if isinstance(model, StoryModel):
+        views, show, draw = sentence_views(*asked, model.columns()), print_columns, draw_columns
+    else:
+        views, show, draw = token_views(*asked), print_attention, draw_attention
+    (view,) = views
+    show(console, **view)
+    if args.output:
+        with replacing(args.output) as partial:
+            partial.write_bytes(draw(**view))
+        console.print(f"Picture: {args.output}")
+
+
+def choose(args):
+    """The `Example` that the arguments ask about."""
+    given = check_texts(args)
+    if not given and not args.file:
+        raise ValueError("Give --passage and --question, or a file of questions.")
+    if given:
+        if args.number is not None:
+            raise ValueError("--number chooses a question of a file: give a file, or leave it out.")
+        return Example(split_sentences(args.passage), args.question, UNKNOWN_ANSWER)
+    examples, number = babi.read_file(args.file), 1 if args.number is None else args.number
+    if not 1 <= number <= len(examples):
+        raise ValueError(
+            f"--number {number}: {args.file} has {len(examples)} questions, choose one of "
+            f"1..{len(examples)}."
+        )
+    return examples[number - 1]
+
+
+def split_sentences(text):
+    """Cuts a text where `.`, `?` or `!` is followed by a space."""
+    return tuple(filter(None, re.split(r"(?<=[.?!])\s+", text.strip())))
