@@ -135,7 +135,7 @@ def test_table_of_answers(run):
 
 def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
     callback = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, count=20)
-    features, probabilities, attention = callback.ask(callback.examples)
+    features, logits, attention = callback.ask(callback.examples)
     passage = features["passage"][:20]
     np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
     assert np.all(attention[passage == 0] == 0) and np.any(passage == 0)
@@ -144,7 +144,8 @@ def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
         answers = np.arange(len(model.reader.answers))
         mentions = features["candidates"][:20, :, None] == answers
         pointed = np.einsum("bt,bta->ba", attention, mentions)
-        np.testing.assert_allclose(pointed, probabilities, atol=1e-5)
+        odds = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(pointed, odds, atol=1e-5)
 
 
 def test_answer_after_each_sentence(model, tmp_path):

@@ -87,14 +87,14 @@ def test_rows_that_are_no_sentences_are_told_by_their_words():
 
 
 def test_headings_judge_only_where_the_answer_is_known():
-    answers, probabilities = [UNKNOWN_ANSWER, "garden", "kitchen"], np.array([0, 0.2, 0.8])
+    answers, logits = [UNKNOWN_ANSWER, "garden", "kitchen"], np.log([1e-9, 0.2, 0.8])
     example = told("Mary left.")
-    assert [text for text, _ in heading(example, probabilities, answers)] == ["✓ kitchen 80%"]
+    assert [text for text, _ in heading(example, logits, answers)] == ["✓ kitchen 80%"]
     other = dataclasses.replace(example, answer="garden")
-    texts = [text for text, _ in heading(other, probabilities, answers)]
+    texts = [text for text, _ in heading(other, logits, answers)]
     assert texts == ["✗ kitchen 80%", "right: garden"]
     nobody_knows = dataclasses.replace(example, answer=UNKNOWN_ANSWER)
-    assert [text for text, _ in heading(nobody_knows, probabilities, answers)] == ["kitchen 80%"]
+    assert [text for text, _ in heading(nobody_knows, logits, answers)] == ["kitchen 80%"]
 
 
 @pytest.mark.parametrize("joint", [True, False])

@@ -141,7 +141,7 @@ def test_a_model_without_attention_says_so(folder, capsys, monkeypatch, tmp_path
     model = build("qdren")
 
     class Plain:
-        reader, config, name, attention_output = model.reader, model.config, "plain", None
+        reader, config, name, has_attention = model.reader, model.config, "plain", False
 
         @staticmethod
         def inspect(features):
