@@ -172,13 +172,17 @@ class SentencePictures(Questions):
         super().__init__(log_dir, examples, preprocessor, inspect, **kwargs)
         self.column = column
 
+    def texts(self, example, rows):
+        """Strings of an example that `rows` `(count, words)` are the ids of."""
+        return example.sentences[len(example.sentences) - len(rows) :]
+
     def write(self, step):
         features, probabilities, attention = self.ask(self.examples)
         counts = np.sum(np.any(features["sentences"], axis=-1), axis=-1)
         for n, (example, count) in enumerate(zip(self.examples, counts, strict=False)):
             dropped = len(example.sentences) - count
             png = draw_columns(
-                example.sentences[dropped:],
+                self.texts(example, features["sentences"][n, :count]),
                 attention[n, :count],
                 [f"{self.column} {number}" for number in range(1, attention.shape[-1] + 1)],
                 example.question,
@@ -186,6 +190,13 @@ class SentencePictures(Questions):
                 [fact - dropped for fact in example.supporting_facts],
             )
             self.events.image(step, f"attention/{n + 1}", png)
+
+
+class WindowPictures(SentencePictures):
+    """Pictures `attention/n` as of `SentencePictures`, of windows: the words that are read."""
+
+    def texts(self, example, rows):
+        return [" ".join(self.preprocessor.vocabulary.decode(row[row > 0])) for row in rows]
 
 
 class AnswerAfterSentence(Questions):

@@ -77,13 +77,10 @@ def _archive(model, preprocessor, top):
         check = tf.debugging.Assert((counts[0] == counts[1]) & (counts[0] > 0), [advice, *counts])
         with tf.control_dependencies([check]):
             passage, question = tf.identity(passage), tf.identity(question)
-        features = preprocessor.features(
-            ids(passage, "passage"),
-            ids(question, "question"),
-            model.features,
-            tf.experimental.numpy,
-        )
-        logits = logits_of(features)
+        texts = ids(passage, "passage"), ids(question, "question")
+        with tf.control_dependencies(_checks(preprocessor, *texts)):
+            texts = [tf.identity(text) for text in texts]
+        logits = logits_of(preprocessor.features(*texts, model.features, tf.experimental.numpy))
         # Answer 0 stands for all that is unknown.
         probabilities = tf.nn.softmax(logits[:, 1:])
         best = tf.math.top_k(logits[:, 1:], top).indices
@@ -104,6 +101,21 @@ def _archive(model, preprocessor, top):
     archive.track(table)
     archive.add_endpoint("serving_default", serve)
     return archive
+
+
+def _checks(preprocessor, passage, question):
+    """Assertions that a preprocessor can read padded ids, where it may refuse some."""
+    import tensorflow as tf
+
+    if not hasattr(preprocessor, "refused"):
+        return []
+    refused = preprocessor.refused(passage, question, tf.experimental.numpy)
+    return [
+        tf.debugging.Assert(
+            ~tf.reduce_any(bad), [f"A {name} {problem}. Its index is", tf.where(bad)[:, 0]]
+        )
+        for name, (problem, bad) in refused.items()
+    ]
 
 
 def _vocabulary_table(vocabulary):

@@ -14,6 +14,7 @@ from keras_corefmem.callbacks import (
     AttentionPictures,
     Scalars,
     SentencePictures,
+    WindowPictures,
 )
 from keras_corefmem.files import replacing
 from zoo import data, training
@@ -112,7 +113,9 @@ def callbacks(log_dir, splits, model):
     """What TensorBoard shows."""
     asked = log_dir, splits.valid, model.reader, model.inspect
     if isinstance(model, StoryModel):
-        attention = SentencePictures(*asked, column=model.COLUMN)
+        windows = model.config.get("passages") == "windows"
+        pictures = WindowPictures if windows else SentencePictures
+        attention = pictures(*asked, column=model.COLUMN)
     else:
         attention = AttentionPictures(*asked)
     return [
