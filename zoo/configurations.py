@@ -18,6 +18,38 @@ READER_MODELS = {
     for encoder in ENCODERS
 }
 
+# Settings of Madotto and Attardi (2017) for CNN. What they call dropout is the share that is kept,
+# their λ multiplies half the squares, and rates are constant.
+SENT = {"class": "RecurrentEntityNetwork", "output_activation": "sigmoid", "slot_slopes": True}
+WIND = {**SENT, "passages": "windows", "dropout": 0.5, "l2": 5e-5}
+CLOZE_MODELS = {
+    "ren-sent": (
+        {**SENT, "slots": 20, "dropout": 0.3, "l2": 5e-5},
+        {"learning_rate": 0.001, "halve_every": None, "batch_size": 128},
+        "REN on sentences of cloze questions, as published for CNN",
+    ),
+    "qdren-sent": (
+        {**SENT, "question_dependent": True, "slots": 10, "dropout": 0.8, "l2": 5e-4},
+        {"learning_rate": 0.001, "halve_every": None, "batch_size": 64},
+        "QDREN on sentences of cloze questions, as published for CNN",
+    ),
+    "ren-wind": (
+        {**WIND, "slots": 50, "half_width": 5},
+        {
+            "learning_rate": 0.0001,
+            "halve_every": None,
+            "batch_size": 64,
+            "optimizer": "rmsprop",
+        },
+        "REN on windows round entities, as published for CNN",
+    ),
+    "qdren-wind": (
+        {**WIND, "question_dependent": True, "slots": 20, "half_width": 4},
+        {"learning_rate": 0.01, "halve_every": None, "batch_size": 64, "optimizer": "rmsprop"},
+        "QDREN on windows round entities, as published for CNN",
+    ),
+}
+
 # Memory networks and their baselines: class and arguments, how it is trained where that differs
 # from `zoo.training.Settings`, a line.
 STORY_MODELS = {
@@ -83,6 +115,7 @@ STORY_MODELS = {
         {"learning_rate": 0.02, "halve_every": 600},
         "Linear classifier of the n-grams of sentences that share a word with the question",
     ),
+    **CLOZE_MODELS,
 }
 MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in STORY_MODELS.items()}}
 

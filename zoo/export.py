@@ -79,13 +79,11 @@ def _archive(model, preprocessor, top):
         check = tf.debugging.Assert((counts[0] == counts[1]) & (counts[0] > 0), [advice, *counts])
         with tf.control_dependencies([check]):
             passage, question = tf.identity(passage), tf.identity(question)
-        features = preprocessor.features(
-            ids(passage, "passage"),
-            ids(question, "question"),
-            model.features,
-            tf.experimental.numpy,
-        )
-        sequences, logs = best_sequences(logits_of(features), top, tf.experimental.numpy)
+        texts = ids(passage, "passage"), ids(question, "question")
+        with tf.control_dependencies(_checks(preprocessor, *texts)):
+            texts = [tf.identity(text) for text in texts]
+        logits = logits_of(preprocessor.features(*texts, model.features, tf.experimental.numpy))
+        sequences, logs = best_sequences(logits, top, tf.experimental.numpy)
         answer, probability = text_of(sequences), tf.exp(logs)
         return {
             "answer": answer[:, 0],
@@ -102,6 +100,21 @@ def _archive(model, preprocessor, top):
     archive.track(table)
     archive.add_endpoint("serving_default", serve)
     return archive
+
+
+def _checks(preprocessor, passage, question):
+    """Assertions that a preprocessor can read padded ids, where it may refuse some."""
+    import tensorflow as tf
+
+    if not hasattr(preprocessor, "refused"):
+        return []
+    refused = preprocessor.refused(passage, question, tf.experimental.numpy)
+    return [
+        tf.debugging.Assert(
+            ~tf.reduce_any(bad), [f"A {name} {problem}. Its index is", tf.where(bad)[:, 0]]
+        )
+        for name, (problem, bad) in refused.items()
+    ]
 
 
 def _answer_texts(answers):

@@ -3,13 +3,20 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers import EntityMemory, EntityOutput, MultiplicativeMask
+from keras_corefmem.datasets.cnn import ClozeExample
+from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
+from keras_corefmem.datasets.window_preprocessor import WindowPreprocessor, fit_sentences
+from keras_corefmem.layers import CandidateAnswers, EntityMemory, EntityOutput, MultiplicativeMask
 from zoo.story_model import StoryModel
+
+PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class RecurrentEntityNetwork(StoryModel):
     """Keeps a memory of entities up to date, sentence by sentence, and answers from it.
+
+    Cloze questions about news are read as plain sentences or as windows round each entity.
 
     ```
     s_t = Σ_r f_r ⊙ e_r over the words of sentence t,   q = Σ_r f'_r ⊙ e_r
@@ -33,7 +40,11 @@ class RecurrentEntityNetwork(StoryModel):
         slot_slopes: whether every slot has PReLU slopes of its own; the output then has others.
         l2: factor of the squares of all weights but biases.
         initializer: initializer of word vectors and matrices.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        passages: `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
+        answer_tokens: token id of each answer, of which only those compete that the passage
+            mentions (`CandidateAnswers`); `None` lets all compete.
+        preprocessor: the `StoryPreprocessor` or `WindowPreprocessor` (or its configuration).
+        **kwargs: the arguments of a Keras model.
 
     `attend` gives the gates, `(batch, sentences, slots)`.
 
@@ -59,8 +70,20 @@ class RecurrentEntityNetwork(StoryModel):
         slot_slopes=False,
         l2=0.0,
         initializer="glorot_uniform",
+        passages="sentences",
+        answer_tokens=None,
+        preprocessor=None,
         **kwargs,
     ):
+        if passages not in PASSAGES:
+            raise ValueError(f"passages must be sentences or windows; got {passages!r}.")
+        if isinstance(preprocessor, dict):
+            preprocessor = PASSAGES[passages](**preprocessor)
+        if preprocessor is not None and type(preprocessor) is not PASSAGES[passages]:
+            raise ValueError(
+                f"passages={passages!r} needs a {PASSAGES[passages].__name__}, got a "
+                f"{type(preprocessor).__name__}."
+            )
         config = {
             "question_dependent": question_dependent,
             "slots": slots,
@@ -73,8 +96,12 @@ class RecurrentEntityNetwork(StoryModel):
             "slot_slopes": slot_slopes,
             "l2": l2,
             "initializer": initializer,
+            "passages": passages,
+            "answer_tokens": None if answer_tokens is None else list(answer_tokens),
         }
-        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+        super().__init__(
+            vocabulary_size, num_answers, sentence_length, config, preprocessor, **kwargs
+        )
 
     @staticmethod
     def build_graph(sentences, question, read, config):
@@ -121,4 +148,58 @@ class RecurrentEntityNetwork(StoryModel):
             dtype="float32",
             name="answer",
         )(summary)
+        if config["answer_tokens"] is not None:
+            candidates = CandidateAnswers(
+                config["answer_tokens"], dtype="float32", name="candidate_answers"
+            )
+            logits = candidates(logits, sentences)
         return logits, gates
+
+    @classmethod
+    def from_examples(
+        cls,
+        examples,
+        passages="sentences",
+        max_sentences=70,
+        max_length=80,
+        half_width=4,
+        max_windows=150,
+        max_words=50_000,
+        markers=None,
+        candidates=True,
+        **arguments,
+    ):
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples, stories or `ClozeExample`s; all but `max_sentences` is for
+                the latter.
+            passages: `"sentences"` or `"windows"`.
+            max_sentences: sentences of a passage that are read, the last ones.
+            max_length: words of a sentence or question that are read, at most.
+            half_width: words on each side of the entity of a window.
+            max_windows: windows of a passage that are read, the first ones.
+            max_words: size of the vocabulary besides the entities.
+            markers: number of entities; `None` for those of the examples.
+            candidates: whether only entities that are read compete. The authors let all compete,
+                also those that the passage lacks.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: if windows are asked for, but the examples are no cloze questions.
+        """
+        cloze = all(isinstance(example, ClozeExample) for example in examples)
+        words = {"max_words": max_words, "markers": markers}
+        if passages == "windows":
+            preprocessor = WindowPreprocessor.fit(
+                examples, half_width=half_width, max_windows=max_windows, **words
+            )
+        elif cloze:
+            preprocessor = fit_sentences(examples, max_sentences, max_length, **words)
+        else:
+            preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
+        if cloze and candidates:
+            # The first answer is the unknown one, whose word is none.
+            tokens = preprocessor.vocabulary.encode(preprocessor.answers[1:])
+            arguments["answer_tokens"] = [None, *tokens.tolist()]
+        return cls.from_preprocessor(preprocessor, examples, passages=passages, **arguments)

@@ -162,12 +162,21 @@ def check_sizes(preprocessor, config):
         )
 
 
-def make_optimizer(learning_rate=3e-3, halve_every=1000):
-    """Adam whose rate halves again and again, gradients clipped to a global norm of 10."""
-    rate = keras.optimizers.schedules.ExponentialDecay(
-        learning_rate, halve_every, 0.5, staircase=True
-    )
-    return keras.optimizers.Adam(rate, global_clipnorm=10.0)
+OPTIMIZERS = {"adam": keras.optimizers.Adam, "rmsprop": keras.optimizers.RMSprop}
+
+
+def make_optimizer(learning_rate=3e-3, halve_every=1000, optimizer="adam"):
+    """An optimizer with gradients clipped to a global norm of 10.
+
+    Args:
+        learning_rate: first learning rate.
+        halve_every: updates after which the rate halves, again and again; `None` keeps it.
+        optimizer: one of `OPTIMIZERS`.
+    """
+    rate = learning_rate
+    if halve_every:
+        rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
+    return OPTIMIZERS[optimizer](rate, global_clipnorm=10.0)
 
 
 def without_unknown(logits):

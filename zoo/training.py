@@ -12,7 +12,7 @@ import zoo
 from keras_corefmem.datasets.batches import Batches, length_buckets
 from keras_corefmem.files import replacing
 from zoo.configurations import configuration, training_settings
-from zoo.text_model import make_optimizer
+from zoo.text_model import OPTIMIZERS, make_optimizer
 
 PARTS = ("train", "valid", "test")
 
@@ -27,8 +27,9 @@ class Settings:
         epochs: largest number of epochs.
         patience: epochs without a better validation score after which training stops.
         batch_size: questions per update.
-        learning_rate: first learning rate of Adam.
-        halve_every: updates after which the learning rate halves, again and again.
+        learning_rate: first learning rate.
+        halve_every: updates after which the learning rate halves, again and again; `None` keeps it.
+        optimizer: `"adam"` or `"rmsprop"`.
         buckets: largest number of lengths that passages are padded to; each costs a compilation.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
     """
@@ -39,7 +40,8 @@ class Settings:
     patience: int = 20
     batch_size: int = 32
     learning_rate: float = 3e-3
-    halve_every: int = 1000
+    halve_every: int | None = 1000
+    optimizer: str = "adam"
     buckets: int = 6
     arguments: dict = dataclasses.field(default_factory=dict)
 
@@ -51,10 +53,16 @@ class Settings:
     def __post_init__(self):
         for name in ("epochs", "patience", "batch_size", "learning_rate", "halve_every", "buckets"):
             value = getattr(self, name)
+            if name == "halve_every" and value is None:
+                continue
             kinds = int | float if name == "learning_rate" else int
             if not isinstance(value, kinds) or value <= 0:
                 kind = "number" if name == "learning_rate" else "integer"
                 raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
+        if self.optimizer not in OPTIMIZERS:
+            raise ValueError(
+                f"optimizer must be one of {', '.join(OPTIMIZERS)}; got {self.optimizer!r}."
+            )
 
 
 def make_model(examples, settings):
@@ -73,7 +81,8 @@ def make_model(examples, settings):
                 f"{', '.join(model_class.arguments())}."
             )
     model = model_class.from_examples(examples, **{**arguments, **settings.arguments})
-    model.compile(optimizer=make_optimizer(settings.learning_rate, settings.halve_every))
+    rate = settings.learning_rate, settings.halve_every
+    model.compile(optimizer=make_optimizer(*rate, settings.optimizer))
     return model
 
 

@@ -12,7 +12,7 @@ import zlib
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import Example, Splits
 from keras_corefmem.files import read_text
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "PLACEHOLDER",
     "ClozeExample",
     "entities",
+    "load",
     "read_file",
     "read_json",
     "read_part",
@@ -75,6 +76,24 @@ def entities(text):
         Tuple of distinct strings such as `@entity12`, in the order of their first occurrence.
     """
     return tuple(dict.fromkeys(_ENTITY.findall(text)))
+
+
+def load(data_dir):
+    """Reads the three parts, entities numbered by first occurrence (`relabel`).
+
+    Args:
+        data_dir: The folder that holds `questions`, or the one that holds the parts.
+
+    Returns:
+        `Splits` of `ClozeExample`.
+
+    Raises:
+        FileNotFoundError: If a part has no files.
+        ValueError: If there is no folder, or a file is broken.
+    """
+    if data_dir is None:
+        raise ValueError(f"Give the folder of the questions, unpacked from {ORIGIN}.")
+    return Splits(*(list(map(relabel, read_part(data_dir, part))) for part in PARTS))
 
 
 def read_part(data_dir, part):

@@ -4,6 +4,7 @@ from keras_corefmem.layers.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.layers.answer_decoder import AnswerDecoder
 from keras_corefmem.layers.attention_gru import AttentionGRUCell
 from keras_corefmem.layers.attention_sum import AttentionSum
+from keras_corefmem.layers.candidate_answers import CandidateAnswers
 from keras_corefmem.layers.coref_gru import CorefGRU, CorefGRUCell
 from keras_corefmem.layers.dag_rnn import DAGRNN, DAGRNNCell
 from keras_corefmem.layers.end_to_end_memory import EndToEndMemory
@@ -31,6 +32,7 @@ __all__ = [
     "AnswerDecoder",
     "AttentionGRUCell",
     "AttentionSum",
+    "CandidateAnswers",
     "CorefGRU",
     "CorefGRUCell",
     "DAGRNNCell",

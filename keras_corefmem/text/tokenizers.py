@@ -62,7 +62,42 @@ def graph_lower(texts):
     return tf.strings.unicode_encode(points.with_values(values), "UTF-8")
 
 
-class WordTokenizer:
+def _graph_spaces(texts):
+    """Lower-cases in a TensorFlow graph, and writes every run of spaces as one."""
+    import tensorflow as tf
+
+    return tf.strings.regex_replace(graph_lower(texts), f"[{_SPACE}]+", " ")
+
+
+class Tokenizer:
+    """Base of the tokenizers; a subclass gives the same tokens in Python and in a graph."""
+
+    name = None
+
+    def __call__(self, text):
+        """Splits one text.
+
+        Args:
+            text: A string.
+
+        Returns:
+            A list of strings.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement __call__.")
+
+    def graph(self, texts):
+        """Splits a batch of texts with TensorFlow operations.
+
+        Args:
+            texts: A string tensor of shape `(batch,)`, UTF-8.
+
+        Returns:
+            A `tf.RaggedTensor` of strings, of shape `(batch, None)`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must implement graph.")
+
+
+class WordTokenizer(Tokenizer):
     """Lower-cased words and single punctuation marks.
 
     A run of letters, marks, digits and underscores is a word, and a single `'` or `-` inside
@@ -76,32 +111,16 @@ class WordTokenizer:
         self._pattern = regex.compile(_token_pattern(_WORD))
 
     def __call__(self, text):
-        """Splits one text.
-
-        Args:
-            text: A string.
-
-        Returns:
-            A list of strings.
-        """
         return self._pattern.findall(lower(text))
 
     def graph(self, texts):
-        """Splits a batch of texts with TensorFlow operations.
-
-        Args:
-            texts: A string tensor of shape `(batch,)`, UTF-8.
-
-        Returns:
-            A `tf.RaggedTensor` of strings, of shape `(batch, None)`.
-        """
         import tensorflow as tf
 
         spaced = tf.strings.regex_replace(graph_lower(texts), _graph_pattern(), r"\1 ")
         return tf.strings.split(spaced)
 
 
-class UnicodeScriptTokenizer:
+class UnicodeScriptTokenizer(Tokenizer):
     """Lower-cased runs of one script, from `tensorflow_text`.
 
     A token ends at a space and wherever the script changes; digits and punctuation share one
@@ -111,31 +130,14 @@ class UnicodeScriptTokenizer:
     name = "unicode_script"
 
     def __call__(self, text):
-        """Splits one text.
-
-        Args:
-            text: A string.
-
-        Returns:
-            A list of strings.
-        """
         return [token.decode() for token in self._compiled([text]).values.numpy()]
 
     def graph(self, texts):
-        """Splits a batch of texts with TensorFlow operations.
-
-        Args:
-            texts: A string tensor of shape `(batch,)`, UTF-8.
-
-        Returns:
-            A `tf.RaggedTensor` of strings, of shape `(batch, None)`.
-        """
         import tensorflow as tf
         import tensorflow_text
 
         # Without this split, punctuation on both sides of a space becomes one token.
-        spaced = tf.strings.regex_replace(graph_lower(texts), f"[{_SPACE}]+", " ")
-        words = tf.strings.split(spaced)
+        words = tf.strings.split(_graph_spaces(texts))
         return tensorflow_text.UnicodeScriptTokenizer().tokenize(words).merge_dims(1, 2)
 
     @functools.cached_property
@@ -146,14 +148,35 @@ class UnicodeScriptTokenizer:
         return tf.function(self.graph, input_signature=[tf.TensorSpec([None], tf.string)])
 
 
-_TOKENIZERS = {kind.name: kind for kind in (WordTokenizer, UnicodeScriptTokenizer)}
+class SpaceTokenizer(Tokenizer):
+    """Lower-cased runs of anything but spaces.
+
+    Use it for text whose tokens are between spaces already, such as that of CNN and Daily Mail,
+    where `@entity12`, `'s` and `p.m.` are tokens. It needs TensorFlow for `graph` alone.
+    """
+
+    name = "spaces"
+
+    def __init__(self):
+        self._pattern = regex.compile(f"[^{_SPACE}]+")
+
+    def __call__(self, text):
+        return self._pattern.findall(lower(text))
+
+    def graph(self, texts):
+        import tensorflow as tf
+
+        return tf.strings.split(_graph_spaces(texts))
+
+
+_TOKENIZERS = {kind.name: kind for kind in (WordTokenizer, UnicodeScriptTokenizer, SpaceTokenizer)}
 
 
 def get_tokenizer(name):
     """Returns the tokenizer of a name.
 
     Args:
-        name: `"words"` or `"unicode_script"`.
+        name: `"words"`, `"unicode_script"` or `"spaces"`.
 
     Returns:
         A tokenizer: a callable from a string to its tokens, with a method `graph`.

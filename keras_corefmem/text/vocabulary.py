@@ -44,12 +44,23 @@ class Vocabulary:
         Returns:
             A `Vocabulary`.
         """
+        return cls.from_counts(
+            collections.Counter(itertools.chain.from_iterable(token_lists)), max_size
+        )
+
+    @classmethod
+    def from_counts(cls, counts, max_size=None):
+        """Learns a vocabulary as `from_tokens` does.
+
+        Args:
+            counts: Mapping of tokens to how often they occur.
+            max_size: Largest `len` of the vocabulary, specials included; `None` for all words.
+        """
         if max_size is not None and max_size <= len(_SPECIALS):
             raise ValueError(
                 f"`max_size` counts the {len(_SPECIALS)} special ids and must be greater, "
                 f"but is {max_size}."
             )
-        counts = collections.Counter(itertools.chain.from_iterable(token_lists))
         words = sorted(counts.keys() - set(_SPECIALS), key=lambda word: (-counts[word], word))
         return cls(words if max_size is None else words[: max_size - len(_SPECIALS)])
 

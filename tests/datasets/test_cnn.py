@@ -105,6 +105,21 @@ def test_a_part_is_read_in_the_order_of_names(path, level):
     assert [example.answer for example in examples] == ["@entity2", "@entity12", "@entity7"]
 
 
+def test_all_parts_are_loaded_with_their_entities_renumbered(path):
+    for part, answer in zip(cnn.PARTS, ("@entity2", "@entity12", "@entity7"), strict=True):
+        folder = path.parent / "questions" / part
+        folder.mkdir(parents=True)
+        (folder / "a.question").write_text("\n".join([*LINES[:6], answer, *LINES[7:]]))
+    splits = cnn.load(path.parent)
+    found = [
+        example.answer for part in (splits.train, splits.valid, splits.test) for example in part
+    ]
+    assert found == ["@entity1", "@entity2", "@entity0"]
+    assert splits.train == [cnn.relabel(QUESTION)]
+    with pytest.raises(ValueError, match=f"Give the folder of the questions.*{cnn.ORIGIN}"):
+        cnn.load(None)
+
+
 def test_missing_parts_are_named_at_once(path):
     (path.parent / "test").mkdir()
     with pytest.raises(FileNotFoundError) as error:

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from graphs import random_antecedents, random_features, random_sources
 
-from keras_corefmem.layers import DAGRNN, MAGEGRU, AttentionSum, CorefGRU, GatedAttention
+from keras_corefmem.layers import (
+    DAGRNN,
+    MAGEGRU,
+    AttentionSum,
+    CandidateAnswers,
+    CorefGRU,
+    GatedAttention,
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,10 @@ def mage(units, **fixed):
     return lambda **options: MAGEGRU(units, **fixed, **options)
 
 
+def answers(**options):
+    return CandidateAnswers((None, 3, 1, 2), **options)
+
+
 graph = (random_features, sources)
 mixed = {"carry": "mixed", "shared": True, "edge_attention": True}
 scored = (random_features, query, candidates)
@@ -72,6 +83,7 @@ CASES = [
     Case("dag_rnn", lambda **o: DAGRNN(5, **o), graph),
     Case("gru", mage((5,), carry="previous"), (random_features,)),
     Case("gated_attention", GatedAttention, (random_features, question), 1, False),
+    Case("candidate_answers", answers, (query, candidates), None, False, (0,)),
     Case("attention_sum", lambda **o: AttentionSum(4, **o), scored, None, False, (1,), "float32"),
 ]
 RECURRENT = [case for case in CASES if case.recurrent]

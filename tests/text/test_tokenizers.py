@@ -12,7 +12,7 @@ JOINERS = "'-_’‘‐.,?!\"`\0\u0301\u094d\u200d\ufe0f"
 LETTERS = "aZ09 ßİIıΑΣςDžﬁÅÅẞꟐ𐕰𞤀जि漢か한ก٣²Ⅷªع\u0558\U00031350🏽👩"
 
 
-@pytest.fixture(params=["words", "unicode_script"])
+@pytest.fixture(params=["words", "unicode_script", "spaces"])
 def tokenizer(request):
     pytest.importorskip("tensorflow")
     if request.param == "unicode_script":
@@ -81,6 +81,20 @@ def test_unicode_scripts(text, tokens):
     assert get_tokenizer("unicode_script")(text) == tokens
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("( @entity7 ) -- @entity12 's", ["(", "@entity7", ")", "--", "@entity12", "'s"]),
+        ("@Placeholder\tdid n't\u3000GO .", ["@placeholder", "did", "n't", "go", "."]),
+        ("5 p.m. well-known, ДА!", ["5", "p.m.", "well-known,", "да!"]),
+        (" \n\x85\v", []),
+        ("", []),
+    ],
+)
+def test_tokens_between_spaces(text, tokens):
+    assert get_tokenizer("spaces")(text) == tokens
+
+
 def test_python_and_graph_agree_on_any_text(tokenizer):
     texts = any_texts(2000, seed=0)
     assert in_graph(tokenizer, texts) == [tokenizer(text) for text in texts]
@@ -110,9 +124,10 @@ def test_joined_sentences_have_the_tokens_of_each(tokenizer):
     assert tokenizer(" ".join(sentences)) == apart
 
 
-def test_python_and_graph_agree_on_every_character():
+@pytest.mark.parametrize("name", ["words", "spaces"])
+def test_python_and_graph_agree_on_every_character(name):
     pytest.importorskip("tensorflow")
-    tokenizer, characters = get_tokenizer("words"), every_character()
+    tokenizer, characters = get_tokenizer(name), every_character()
     texts = [" ".join(characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
     assert in_graph(tokenizer, texts) == [tokenizer(text) for text in texts]
 
@@ -132,7 +147,7 @@ def test_lower_case_is_python_s_but_for_two_letters():
 
 
 def test_unknown_name():
-    with pytest.raises(ValueError, match=r"'bytes'.*unicode_script.*words"):
+    with pytest.raises(ValueError, match=r"'bytes'.*spaces.*unicode_script.*words"):
         get_tokenizer("bytes")
 
 

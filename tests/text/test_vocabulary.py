@@ -1,3 +1,4 @@
+import collections
 import json
 
 import numpy as np
@@ -37,6 +38,13 @@ def test_decode_rejects_ids_outside(outside):
 def test_from_tokens_orders_by_frequency_then_alphabet():
     token_lists = iter([["b", "c", "a"], ["c", "a", "d"], []])
     assert Vocabulary.from_tokens(token_lists).words[2:] == ["a", "c", "b", "d"]
+
+
+def test_from_counts_is_from_tokens_counted():
+    tokens = ["b", "c", "a", "[unknown]", "c", "a", "d"]
+    for size in (None, 4):
+        found = Vocabulary.from_counts(collections.Counter(tokens), size)
+        assert found.words == Vocabulary.from_tokens([tokens], size).words
 
 
 def test_max_size_counts_the_specials():

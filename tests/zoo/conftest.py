@@ -8,6 +8,9 @@ import keras
 import numpy as np
 import pytest
 
+# Helper modules of this folder are importable by its tests.
+sys.path.insert(0, str(Path(__file__).parent))
+
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.preprocessor import Preprocessor
 from zoo import AttentionSumReader, GatedAttentionReader

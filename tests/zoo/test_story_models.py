@@ -2,6 +2,7 @@
 
 import functools
 
+import cloze
 import keras
 import numpy as np
 import pytest
@@ -10,20 +11,33 @@ import zoo
 from keras_corefmem.callbacks import Questions
 from keras_corefmem.datasets import Splits, simulator
 from keras_corefmem.datasets.batches import Batches
-from zoo.configurations import STORY_MODELS, configuration
+from zoo.configurations import CLOZE_MODELS, STORY_MODELS, configuration
 from zoo.train import callbacks
 
 EXAMPLES = simulator.simulate(1, 24)
+CLOZE = cloze.simulate(24)
 SMALL = {"units": 6, "embedding_dim": 6, "buckets": 512}
-TEXTS = {
+STORY_TEXTS = {
     "passage": [EXAMPLES[7].passage, "MARY went to the garden", EXAMPLES[20].passage],
     "question": [EXAMPLES[7].question, "Where is Mary?", "Where is Zoë"],
+}
+CLOZE_TEXTS = {
+    "passage": [CLOZE[7].passage, "it was @ENTITY1", CLOZE[20].passage],
+    "question": [CLOZE[7].question, "@placeholder was late", "Zoë and @placeholder took it"],
 }
 # Any of them may have a retrieval in front.
 RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
 VARIANTS = {f"{name} retrieving": (name, RETRIEVE) for name in ("dmn-plus", "memn2n")}
 NAMES = [*STORY_MODELS, *VARIANTS]
 every_model = pytest.mark.parametrize("name", NAMES)
+
+
+def examples_of(name):
+    return CLOZE if name in CLOZE_MODELS else EXAMPLES
+
+
+def texts_of(name):
+    return CLOZE_TEXTS if name in CLOZE_MODELS else STORY_TEXTS
 
 
 def make(name, spread=0.4, **options):
@@ -33,7 +47,7 @@ def make(name, spread=0.4, **options):
     model_class = getattr(zoo, kind)
     small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}
     arguments = {**arguments, **small, **variant, **options}
-    model = model_class.from_examples(EXAMPLES, **arguments)
+    model = model_class.from_examples(examples_of(name), **arguments)
     if spread:
         random = np.random.default_rng(3)
         for variable in model.trainable_variables:
@@ -53,15 +67,15 @@ def logits_of(model, examples, rows, length):
 
 @every_model
 def test_padding_and_company_change_no_logit(name):
-    model = shared(name)
+    model, examples = shared(name), examples_of(name)
     model.compile(jit_compile=False)
-    together = logits_of(model, EXAMPLES[:12], 16, 24)
+    together = logits_of(model, examples[:12], 16, 24)
     assert together.shape == (16, len(model.reader.answers)) and together.dtype == np.float32
     assert np.ptp(together[:12, 1:], axis=0).max() > 0.1
     assert (together[:, 0] < together[:, 1:].max(axis=1) - 50).all()
     for n in (0, 5, 11):
-        length = len(EXAMPLES[n].sentences)
-        alone = logits_of(model, EXAMPLES[n : n + 1], 1, length)
+        length = len(model.reader.encode(examples[n]).sentences)
+        alone = logits_of(model, examples[n : n + 1], 1, length)
         np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
 
 
@@ -71,7 +85,7 @@ def test_fit_under_xla_learns_the_training_questions(name):
     model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
     model.compile(optimizer=keras.optimizers.Adam(0.01))
     assert model.jit_compile
-    encoded = [model.reader.encode(example) for example in EXAMPLES[:8]]
+    encoded = [model.reader.encode(example) for example in examples_of(name)[:8]]
     batches = Batches(encoded, model.reader, model.features, [16], batch_size=8)
     history = model.fit(batches, epochs=120, verbose=0).history
     assert history["loss"][-1] < 0.5 * history["loss"][0]
@@ -81,7 +95,8 @@ def test_fit_under_xla_learns_the_training_questions(name):
 @every_model
 def test_attention_is_about_the_sentences(name):
     model = shared(name)
-    features = model.reader.collate([model.reader.encode(e) for e in EXAMPLES[:4]], 4, 16)
+    encoded = [model.reader.encode(example) for example in examples_of(name)[:4]]
+    features = model.reader.collate(encoded, 4, 16)
     if not model.has_attention:
         with pytest.raises(ValueError, match="has no attention to look at; `inspect` gives its"):
             model.attend(features)
@@ -90,7 +105,7 @@ def test_attention_is_about_the_sentences(name):
     # One more row ends the reading.
     rows = 16 + bool(model.config.get("end_of_passes"))
     assert attention.shape[:2] == (4, rows) and attention.ndim == 3
-    for row, example in zip(attention, EXAMPLES, strict=False):
+    for row, example in zip(attention, encoded, strict=True):
         count = len(example.sentences)
         assert np.any(row[:count] != 0) and not np.any(row[count:16])
 
@@ -115,10 +130,10 @@ def test_a_saved_model_reads_the_same(name, tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = zoo.load(tmp_path / "model.keras")
     assert type(loaded) is type(model) and loaded.get_config() == model.get_config()
-    expected = model.read([e.passage for e in EXAMPLES], [e.question for e in EXAMPLES])
+    texts = [[getattr(e, part) for e in examples_of(name)] for part in ("passage", "question")]
+    expected = model.read(*texts)
     assert len({reading.probability for reading in expected}) > 5
-    found = loaded.read([e.passage for e in EXAMPLES], [e.question for e in EXAMPLES])
-    for reading, wanted in zip(found, expected, strict=True):
+    for reading, wanted in zip(loaded.read(*texts), expected, strict=True):
         assert reading.answers == wanted.answers
         np.testing.assert_allclose(reading.probabilities, wanted.probabilities, atol=1e-6)
 
@@ -132,21 +147,21 @@ def exported(tmp_path_factory, run_python):
     answer = """
 import tensorflow as tf
 result = {}
-texts = {name: tf.constant(data["texts"][name]) for name in ("passage", "question")}
-for name in data["names"]:
+for name, texts in data.items():
+    texts = {part: tf.constant(strings) for part, strings in texts.items()}
     outputs = tf.saved_model.load(name).signatures["serving_default"](**texts)
     outputs = {key: value.numpy().tolist() for key, value in outputs.items()}
     answers = [[answer.decode() for answer in row] for row in outputs["answers"]]
     result[name] = [answers, outputs["probabilities"]]
 assert not {"zoo", "keras_corefmem"} & set(sys.modules)
 """
-    return run_python(answer, {"names": NAMES, "texts": TEXTS}, folder)
+    return run_python(answer, {name: texts_of(name) for name in NAMES}, folder)
 
 
 @every_model
 def test_a_saved_model_for_tensorflow_answers_as_read_does(name, exported):
     with pytest.warns(UserWarning, match="zoë"):
-        readings = shared(name).read(TEXTS["passage"], TEXTS["question"], top=3)
+        readings = shared(name).read(*texts_of(name).values(), top=3)
     answers, probabilities = exported[name]
     assert answers == [list(reading.answers) for reading in readings]
     np.testing.assert_allclose(probabilities, [r.probabilities for r in readings], atol=1e-5)
@@ -164,26 +179,26 @@ def elsewhere(tmp_path_factory, run_python):
 import warnings, zoo
 warnings.simplefilter("ignore")
 result = {}
-for name in data["names"]:
+for name, texts in data["texts"].items():
     model = zoo.load(f"{data['folder']}/{name}.keras")
-    readings = model.read(data["texts"]["passage"], data["texts"]["question"], top=3)
+    readings = model.read(texts["passage"], texts["question"], top=3)
     result[name] = [r.probabilities for r in readings]
 """
-    data = {"names": NAMES, "folder": str(folder), "texts": TEXTS}
+    data = {"folder": str(folder), "texts": {name: texts_of(name) for name in NAMES}}
     return run_python(read, data, KERAS_BACKEND=other)
 
 
 @every_model
 def test_backends_agree(name, elsewhere):
     with pytest.warns(UserWarning, match="zoë"):
-        readings = shared(name).read(TEXTS["passage"], TEXTS["question"], top=3)
+        readings = shared(name).read(*texts_of(name).values(), top=3)
     np.testing.assert_allclose(elsewhere[name], [r.probabilities for r in readings], atol=1e-5)
 
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 @every_model
 def test_mixed_precision_stays_close(name, policy):
-    expected = logits_of(shared(name), EXAMPLES[:8], 8, 16)
+    expected = logits_of(shared(name), examples_of(name)[:8], 8, 16)
     before = keras.config.dtype_policy()
     try:
         keras.config.set_dtype_policy(policy)
@@ -191,7 +206,7 @@ def test_mixed_precision_stays_close(name, policy):
     finally:
         keras.config.set_dtype_policy(before)
     model.set_weights(shared(name).get_weights())
-    found = logits_of(model, EXAMPLES[:8], 8, 16)
+    found = logits_of(model, examples_of(name)[:8], 8, 16)
     assert found.dtype == np.float32
     scale = np.max(np.abs(expected[:, 1:]))
     assert np.max(np.abs(found - expected)) < (0.25 if "b" in policy else 0.03) * scale

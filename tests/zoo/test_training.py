@@ -174,6 +174,8 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"epochs": 0}, "epochs must be a positive integer, got 0"),
         ({"batch_size": "8"}, "batch_size must be a positive integer, got '8'"),
         ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
+        ({"halve_every": 0}, "halve_every must be a positive integer, got 0"),
+        ({"optimizer": "sgd"}, "optimizer must be one of adam, rmsprop; got 'sgd'"),
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
         ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of carry"),
         (
@@ -185,6 +187,21 @@ def test_a_new_answer_is_never_right(uninterrupted):
 def test_bad_settings_are_refused(splits, change, message):
     with pytest.raises(ValueError, match=message):
         training.prepare(splits, dataclasses.replace(SETTINGS, **change))
+
+
+@pytest.mark.parametrize(
+    "changes, kind, rates",
+    [
+        ({}, keras.optimizers.Adam, (3e-3, 1.5e-3)),
+        ({"optimizer": "rmsprop", "halve_every": None}, keras.optimizers.RMSprop, (3e-3, 3e-3)),
+    ],
+)
+def test_the_optimizer_follows_the_settings(splits, changes, kind, rates):
+    model = training.make_model(splits.train, dataclasses.replace(SETTINGS, **changes))
+    assert type(model.optimizer) is kind and model.optimizer.global_clipnorm == 10
+    for iterations, rate in zip((999, 1000), rates, strict=True):
+        model.optimizer.iterations.assign(iterations)
+        assert float(model.optimizer.learning_rate) == pytest.approx(rate)
 
 
 def test_the_state_is_json(uninterrupted):

@@ -1,0 +1,70 @@
+"""Answers that compete only where the passage mentions them."""
+
+import keras
+import numpy as np
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class CandidateAnswers(keras.layers.Layer):
+    """Takes 100 off the logits of answers that are not among the words that are read.
+
+    ```
+    z'_a = z_a           where a word of the passage is answer a, a candidate
+    z'_a = z_a - 100     elsewhere
+    ```
+
+    The probability of the others is practically 0, and where there is no candidate at all the order
+    of the answers stays.
+
+    Args:
+        answer_tokens: token id of each answer, `None` for those that are no word and thus never a
+            candidate.
+
+    Call arguments:
+        logits: `(batch, answers)`.
+        words: int32 `(batch, …)`, ids of the words that are read, 0 = padding.
+
+    Returns:
+        Logits `(batch, answers)`.
+
+    Raises:
+        ValueError: if two answers share a token, a token is padding, or the numbers of answers and
+            logits differ.
+    """
+
+    def __init__(self, answer_tokens, **kwargs):
+        super().__init__(**kwargs)
+        self.answer_tokens = [None if token is None else int(token) for token in answer_tokens]
+        tokens = [token for token in self.answer_tokens if token is not None]
+        if len(set(tokens)) < len(tokens) or min(tokens, default=1) < 1:
+            raise ValueError(
+                f"answer_tokens must be distinct ids from 1, or None; got {self.answer_tokens}."
+            )
+        # Column 0 stands for all words that are no answer.
+        self.columns = np.zeros(max(tokens, default=0) + 2, "int32")
+        for column, token in enumerate(self.answer_tokens, 1):
+            if token is not None:
+                self.columns[token] = column
+
+    def build(self, logits_shape, words_shape):
+        if logits_shape[-1] != len(self.answer_tokens):
+            raise ValueError(
+                f"There are {logits_shape[-1]} logits, but {len(self.answer_tokens)} answer_tokens."
+            )
+
+    def call(self, logits, words):
+        batch, count = ops.shape(logits)[0], len(self.answer_tokens)
+        words = ops.reshape(words, (batch, -1))
+        column = ops.take(self.columns, ops.minimum(words, len(self.columns) - 1))
+        row = ops.broadcast_to(ops.arange(batch, dtype="int32")[:, None], ops.shape(column))
+        places = ops.reshape(ops.stack([row, column], axis=-1), (-1, 2))
+        absent = ops.full((batch, count + 1), -100.0, dtype=logits.dtype)
+        present = ops.zeros_like(places[:, 0], dtype=logits.dtype)
+        return logits + ops.scatter_update(absent, places, present)[:, 1:]
+
+    def compute_output_shape(self, logits_shape, words_shape):
+        return logits_shape
+
+    def get_config(self):
+        return {**super().get_config(), "answer_tokens": self.answer_tokens}
