@@ -16,6 +16,8 @@ _LAZY = {
     "LinearStart": "end_to_end_memory_network",
     "Reading": "reading",
     "RecurrentEntityNetwork": "recurrent_entity_network",
+    "SentenceDynamicMemoryNetwork": "sentence_dynamic_memory_network",
+    "Tagging": "sentence_reading",
     "from_preset": "preset",
     "models": "configurations",
     "presets": "preset",

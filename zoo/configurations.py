@@ -58,7 +58,33 @@ MEMORY_MODELS = {
         "Query-reduction network: a question that changes with every sentence",
     ),
 }
-MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in MEMORY_MODELS.items()}}
+# The same, for single sentences.
+SENTENCE_MODELS = {
+    "dmn-sentiment": (
+        {"class": "SentenceDynamicMemoryNetwork"},
+        {
+            "learning_rate": 0.002,
+            "halve_every": 2500,
+            "batch_size": 256,
+            "epochs": 10,
+            "patience": 4,
+        },
+        "Dynamic memory network that classifies sentences: every word is a fact",
+    ),
+    "dmn-tagger": (
+        {
+            "class": "SentenceDynamicMemoryNetwork",
+            "attention": "softmax",
+            "compact": True,
+            "lower_case": False,
+            "min_count": 2,
+        },
+        {"learning_rate": 0.004, "halve_every": 1200, "epochs": 12, "patience": 4},
+        "Dynamic memory network that tags words: every word has a memory",
+    ),
+}
+_DESCRIBED = {**MEMORY_MODELS, **SENTENCE_MODELS}
+MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in _DESCRIBED.items()}}
 
 
 def models():
@@ -81,12 +107,12 @@ def configuration(name):
 def training_settings(name):
     """Fields of `zoo.training.Settings` that a model is trained with, unless told otherwise."""
     configuration(name)
-    return dict(MEMORY_MODELS[name][1]) if name in MEMORY_MODELS else {}
+    return dict(_DESCRIBED[name][1]) if name in _DESCRIBED else {}
 
 
 def describe(name):
     """A line about a model."""
-    if name in MEMORY_MODELS:
-        return MEMORY_MODELS[name][2]
+    if name in _DESCRIBED:
+        return _DESCRIBED[name][2]
     _, arguments = configuration(name)
     return f"{READERS[name[:2]]} on {ENCODERS[arguments['encoder']]}"

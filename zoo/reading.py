@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 
-from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.text.vocabulary import UNKNOWN
 
 BATCH_SIZE = 32
@@ -100,32 +99,42 @@ def _read(passages, questions, model, preprocessor, top):
     for passage, question in zip(passages, questions, strict=True):
         encoded.append(preprocessor.encode_text(passage, question))
         tokens = preprocessor.tokenizer(f"{passage} {question}")
-        known = preprocessor.vocabulary.encode(tokens) != UNKNOWN
-        unknown.append(tuple(dict.fromkeys(t for t, k in zip(tokens, known, strict=True) if not k)))
-    if any(unknown):
-        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
-        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=4)
+        unknown.append(unknown_words(tokens, preprocessor.vocabulary.encode(tokens)))
+    warn_of(unknown, stacklevel=5)
     return [
-        _reading(row, words, preprocessor.answers[1:], top)
-        for row, words in zip(_logits(model, encoded)[:, 1:], unknown, strict=True)
+        reading_of(row, words, preprocessor.answers[1:], top)
+        for row, words in zip(logits_of(model, encoded), unknown, strict=True)
     ]
 
 
-def _logits(model, encoded):
-    """Logits `(examples, answers)`, float32, in the order of the examples."""
+def unknown_words(tokens, ids):
+    """The tokens that have no id, each once."""
+    return tuple(dict.fromkeys(t for t, i in zip(tokens, ids, strict=True) if i == UNKNOWN))
+
+
+def warn_of(unknown, stacklevel):
+    """Warns of unknown words, tuples of them for each text."""
+    if any(unknown):
+        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
+        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
+
+
+def logits_of(model, encoded):
+    """Logits of the known answers, float32 `(…, answers)` for each example, in their order."""
     longest = max(len(example.question) for example in encoded)
-    batches = Batches(
+    batches = model.BATCHES(
         encoded,
         model.reader,
         model.features,
         question_length=-(-longest // MULTIPLE) * MULTIPLE,
         batch_size=min(BATCH_SIZE, len(encoded)),
     )
-    logits = np.concatenate([model.inspect(batches[n][0])[0] for n in range(len(batches))])
-    return logits[: len(encoded)][np.argsort(batches.order)]
+    rows = [row for n in range(len(batches)) for row in model.inspect(batches[n][0])[0]]
+    return [rows[n][..., 1:] for n in np.argsort(batches.order)]
 
 
-def _reading(logits, unknown_words, answers, top):
+def reading_of(logits, unknown_words, answers, top):
+    """A `Reading` from the logits of known answers `(answers,)`."""
     weights = np.exp(logits - logits.max())
     order = np.argsort(-logits, kind="stable")[:top]
     best = tuple(answers[n] for n in order)

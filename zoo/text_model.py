@@ -6,9 +6,12 @@ import inspect
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.batches import Batches
+
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "vocabulary_size", "num_answers"}
-LEARNED |= {"answer_tokens", "sentence_length", "preprocessor"}
+LEARNED |= {"answer_tokens", "sentence_length", "num_characters", "output"}
+LEARNED |= {"config", "preprocessor"}
 
 
 class TextModel(keras.Model):
@@ -26,6 +29,10 @@ class TextModel(keras.Model):
 
     # Arguments of a parent that a subclass does not take.
     FIXED = ()
+    # What makes batches of encoded examples.
+    BATCHES = Batches
+    # Names of the strings that it reads.
+    STRINGS = ("passage", "question")
 
     def __init__(self, inputs, logits, attention, config, preprocessor=None, **kwargs):
         super().__init__(inputs=inputs, outputs=logits, **kwargs)

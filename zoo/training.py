@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 import zoo
-from keras_corefmem.datasets.batches import Batches, length_buckets
+from keras_corefmem.datasets.batches import length_buckets
 from keras_corefmem.files import replacing
 from zoo.configurations import configuration, training_settings
 from zoo.text_model import make_optimizer
@@ -57,8 +57,14 @@ class Settings:
                 raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
 
 
-def make_model(examples, settings):
+def make_model(examples, settings, **options):
     """A compiled model for training examples.
+
+    Args:
+        examples: training examples.
+        settings: a `Settings`.
+        **options: arguments of the model's `from_examples` that belong to this machine, such as
+            paths.
 
     Raises:
         ValueError: if `settings.arguments` names what the model does not take.
@@ -72,32 +78,33 @@ def make_model(examples, settings):
                 f"{name!r} is no argument of {settings.model}; choose one of "
                 f"{', '.join(model_class.arguments())}."
             )
-    model = model_class.from_examples(examples, **{**arguments, **settings.arguments})
+    model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     model.compile(optimizer=make_optimizer(settings.learning_rate, settings.halve_every))
     return model
 
 
-def prepare(splits, settings):
+def prepare(splits, settings, **options):
     """A compiled reader and its batches.
 
     Args:
         splits: a `Splits`.
         settings: a `Settings`.
+        **options: as for `make_model`.
 
     Returns:
         The model and a dictionary of `Batches` by part: `train`, `valid`, `test`.
     """
-    model = make_model(splits.train, settings)
+    model = make_model(splits.train, settings, **options)
     preprocessor = model.reader
     encoded = {
         part: [preprocessor.encode(example) for example in getattr(splits, part)] for part in PARTS
     }
     everything = [example for examples in encoded.values() for example in examples]
     lengths = list(map(preprocessor.length, everything))
-    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING)
+    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING, preprocessor.STEP)
     longest = max(len(example.question) for example in everything)
     return model, {
-        part: Batches(
+        part: model.BATCHES(
             examples,
             preprocessor,
             model.features,
@@ -113,9 +120,9 @@ def prepare(splits, settings):
 
 
 def make_batches(model, examples, **kwargs):
-    """Batches of examples for a reader; further arguments are those of `Batches`."""
+    """Batches of examples for a model; further arguments are those of its `BATCHES`."""
     encoded = [model.reader.encode(example) for example in examples]
-    return Batches(encoded, model.reader, model.features, **kwargs)
+    return model.BATCHES(encoded, model.reader, model.features, **kwargs)
 
 
 def random_state(model):
@@ -236,13 +243,12 @@ def fit(model, batches, folder, settings, callbacks=(), verbose=0):
 
 
 def evaluate(model, batches):
-    """Accuracy over every question, and the indices of the questions answered wrongly."""
+    """Accuracy over every answer, and the indices of those that are wrong."""
     wrong, count = [], 0
     for index in range(len(batches)):
         features, answers, weights = batches[index]
         chosen = np.argmax(model.predict_on_batch(features), axis=-1)
-        members = batches.batches[index][0]
-        count += len(members)
         right = (chosen == answers) & (answers > 0)
-        wrong += [int(i) for i, ok in zip(members, right[weights > 0], strict=True) if not ok]
+        count += np.count_nonzero(weights)
+        wrong += batches.numbers(index)[(weights > 0) & ~right].tolist()
     return {"accuracy": 1 - len(wrong) / count, "count": count, "wrong": sorted(wrong)}

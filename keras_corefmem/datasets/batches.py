@@ -3,6 +3,8 @@
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.preprocessor import pad
+
 
 def length_buckets(lengths, count=6, saving=40_000, multiple=8):
     """Bucket lengths that keep padding small while XLA compiles few shapes.
@@ -74,7 +76,9 @@ class Batches(keras.utils.PyDataset):
         self.encoded, self.preprocessor, self.names = encoded, preprocessor, tuple(names)
         lengths = [preprocessor.length(example) for example in encoded]
         if buckets is None:
-            buckets = length_buckets(lengths, saving=preprocessor.SAVING)
+            buckets = length_buckets(
+                lengths, saving=preprocessor.SAVING, multiple=preprocessor.STEP
+            )
         self.buckets = list(buckets)
         longest = max(len(example.question) for example in encoded)
         self.question_length = question_length or longest
@@ -83,9 +87,13 @@ class Batches(keras.utils.PyDataset):
                 f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
                 f"buckets {self.buckets} and question_length {self.question_length}."
             )
-        self.bucket_of = np.searchsorted(self.buckets, lengths)
+        self.bucket_of = self.buckets_of(encoded)
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         self.start_epoch(0)
+
+    def buckets_of(self, encoded):
+        """Number of the bucket that each example falls into."""
+        return np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
 
     def start_epoch(self, epoch):
         """Decides which examples make each batch of an epoch, the same for the same seed."""
@@ -113,6 +121,11 @@ class Batches(keras.utils.PyDataset):
         self.batches = batches
 
     @property
+    def count(self):
+        """How many answers there are."""
+        return len(self.encoded)
+
+    @property
     def order(self):
         """Index of the example in every row that counts, batch after batch."""
         return np.concatenate([members for members, _ in self.batches])
@@ -127,10 +140,17 @@ class Batches(keras.utils.PyDataset):
     def __getitem__(self, index):
         members, length = self.batches[index]
         rows = [self.encoded[i] for i in members]
-        blank = [0] * (self.batch_size - len(rows))
         features = self.preprocessor.collate(
             rows, self.batch_size, length, self.question_length, self.names
         )
+        return features, *self.targets(rows, length)
+
+    def targets(self, rows, length):
+        """Answers and weights of a batch of examples, 0 where there is none."""
+        blank = [0] * (self.batch_size - len(rows))
         answers = np.array([row.answer for row in rows] + blank, "int32")
-        weights = np.array([1] * len(rows) + blank, "float32")
-        return features, answers, weights
+        return answers, np.array([1] * len(rows) + blank, "float32")
+
+    def numbers(self, index):
+        """Number that each answer of a batch has among all, 0 where there is none."""
+        return pad([self.batches[index][0]], self.batch_size)[0]

@@ -40,7 +40,7 @@ class StoryPreprocessor:
     """
 
     # As for a `Preprocessor`, in sentences.
-    SAVING, MULTIPLE = 5_000, 16
+    SAVING, MULTIPLE, STEP = 5_000, 16, 8
 
     def __init__(self, words, answers, sentence_length, max_sentences=70, tokenizer="words"):
         for name, value in (("sentence_length", sentence_length), ("max_sentences", max_sentences)):

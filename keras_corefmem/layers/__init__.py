@@ -3,6 +3,7 @@
 from keras_corefmem.layers.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.layers.attention_gru import AttentionGRUCell
 from keras_corefmem.layers.attention_sum import AttentionSum
+from keras_corefmem.layers.character_cnn import CharacterCNN
 from keras_corefmem.layers.coref_gru import CorefGRU, CorefGRUCell
 from keras_corefmem.layers.dag_rnn import DAGRNN, DAGRNNCell
 from keras_corefmem.layers.end_to_end_memory import EndToEndMemory
@@ -17,6 +18,7 @@ from keras_corefmem.layers.position_encoding import PositionEncoding
 from keras_corefmem.layers.query_reduction import QueryReduction, QueryReductionCell
 from keras_corefmem.layers.sentence_ends import SentenceEnds
 from keras_corefmem.layers.split_sequences import SplitSequences
+from keras_corefmem.layers.word_memory import WordMemory
 
 __all__ = [
     "DAGRNN",
@@ -24,6 +26,7 @@ __all__ = [
     "AbstractRNNCell",
     "AttentionGRUCell",
     "AttentionSum",
+    "CharacterCNN",
     "CorefGRU",
     "CorefGRUCell",
     "DAGRNNCell",
@@ -40,5 +43,6 @@ __all__ = [
     "QueryReductionCell",
     "SentenceEnds",
     "SplitSequences",
+    "WordMemory",
     "graph_gru",
 ]

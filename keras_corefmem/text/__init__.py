@@ -1,6 +1,11 @@
 """From text to token ids."""
 
-from keras_corefmem.text.tokenizers import UnicodeScriptTokenizer, WordTokenizer, get_tokenizer
+from keras_corefmem.text.tokenizers import (
+    PennTokenizer,
+    UnicodeScriptTokenizer,
+    WordTokenizer,
+    get_tokenizer,
+)
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN, Vocabulary
 from keras_corefmem.text.word_vectors import Coverage, load_word_vectors
 
@@ -8,6 +13,7 @@ __all__ = [
     "PADDING",
     "UNKNOWN",
     "Coverage",
+    "PennTokenizer",
     "UnicodeScriptTokenizer",
     "Vocabulary",
     "WordTokenizer",
