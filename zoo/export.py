@@ -109,7 +109,8 @@ def _archive(model, preprocessor, top):
     serve = serve_sentences if alone else serve_questions
     serve = tf.function(serve, input_signature=strings, autograph=False)
     serve.get_concrete_function()
-    archive.track(tables)
+    for table in tables:
+        archive.track(table)
     archive.add_endpoint("serving_default", serve)
     return archive
 
@@ -151,8 +152,9 @@ def _sentence_features(preprocessor, tables, tokens):
     if preprocessor.spells:
         head, tail = preprocessor.word_parts
         length = tf.strings.length(words, "UTF8_CHAR")
-        cut = tf.strings.substr(words, tf.zeros_like(length), head, "UTF8_CHAR")
-        cut += tf.strings.substr(words, tf.maximum(length - tail, 0), tail, "UTF8_CHAR")
+        starts = tf.maximum(length - tail, 0)
+        ends = tf.strings.substr(words, starts, tf.fill(tf.shape(words), tail), "UTF8_CHAR")
+        cut = tf.strings.substr(words, 0, head, "UTF8_CHAR") + ends
         letters = tf.strings.unicode_split(
             tf.where(length > preprocessor.word_length, cut, words), "UTF-8"
         )

@@ -153,15 +153,15 @@ class SentencePreprocessor:
             names: names of the features.
 
         Returns:
-            Dictionary of int32 arrays: `words` `(count, length)`, `characters`
-            `(count, length, word_length)`.
+            Dictionary of int32 arrays: `words` `(count, length)` and, where words are spelt,
+            `characters` `(count, length, word_length)`.
         """
         features = {"words": pad([row.words for row in rows], length, count)}
-        if "characters" in names:
+        if self.spells:
             features["characters"] = np.zeros((count, length, self.word_length), "int32")
             for characters, row in zip(features["characters"], rows, strict=False):
                 characters[: len(row.words)] = row.characters
-        return {name: features[name] for name in names}
+        return {name: features[name] for name in names if name in features}
 
     def get_config(self):
         return {
