@@ -18,6 +18,8 @@ _LAZY = {
     "Reading": "reading",
     "RecurrentEntityNetwork": "recurrent_entity_network",
     "RecurrentReader": "recurrent_reader",
+    "SentenceDynamicMemoryNetwork": "sentence_dynamic_memory_network",
+    "Tagging": "sentence_reading",
     "from_preset": "preset",
     "models": "configurations",
     "presets": "preset",

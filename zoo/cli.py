@@ -118,7 +118,7 @@ def add_train(parser):
 def add_reproduce(parser):
     parser.add_argument("study", choices=tuple(STUDIES))
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="the study's by default")
-    parser.add_argument("--tasks", nargs="+", type=int, metavar="N", help="all by default")
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="all by default")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="N")
     parser.add_argument("--data-dir", metavar="DIR", help="by default what `download babi` got")
     parser.add_argument("--jobs", type=int, help="runs side by side; one a core by default")

@@ -6,7 +6,6 @@ import sys
 
 import zoo
 from keras_corefmem.datasets import babi
-from keras_corefmem.datasets.babi import LANGUAGE
 from keras_corefmem.files import replacing
 from zoo import configurations, data, preset, report, studies
 
@@ -100,6 +99,11 @@ def predict(args):
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
     model = load_model(args.model)
+    if model.STRINGS != ("passage", "question"):
+        raise ValueError(
+            f"{args.model} reads {' and '.join(model.STRINGS)}, not a passage and a question: in "
+            "Python, zoo.load(FILE).read(TEXT) does."
+        )
     passages, questions, extras = zip(*texts, strict=True) if texts else ((), (), ())
     readings = model.read(list(passages), list(questions))
     for question, reading, extra in zip(questions, readings, extras, strict=True):
@@ -150,7 +154,7 @@ def show(args):
     if not preset.presets():
         print("  none yet; `corefmem reproduce STUDY --presets` makes them")
     print("Data sets")
-    for name, text in data.DATASETS.items():
+    for name, text in {**data.DATASETS, **data.SENTENCES}.items():
         print(f"  {name:<20}{text}")
     print("Studies")
     for name, study in studies.STUDIES.items():
@@ -172,7 +176,9 @@ def reproduce(args):
     if settings and not args.tag:
         raise ValueError("Settings of your own need a name: give --tag NAME with --set.")
     runs = plan(args.study, args.data_dir, args.models, args.tasks, args.seeds, settings, args.tag)
-    data.load(studies.STUDIES[args.study]["dataset"], runs[0].task, args.data_dir, LANGUAGE)
+    study = studies.STUDIES[args.study]
+    task = study["tasks"][runs[0].task].data
+    data.load(study["dataset"], task, args.data_dir, study.get("language"))
     failures = execute(
         runs, args.results, args.runs, args.jobs, lambda line: print(line, flush=True)
     )

@@ -117,7 +117,33 @@ STORY_MODELS = {
     ),
     **CLOZE_MODELS,
 }
-MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in STORY_MODELS.items()}}
+# The same, for single sentences.
+SENTENCE_MODELS = {
+    "dmn-sentiment": (
+        {"class": "SentenceDynamicMemoryNetwork"},
+        {
+            "learning_rate": 0.002,
+            "halve_every": 2500,
+            "batch_size": 256,
+            "epochs": 10,
+            "patience": 4,
+        },
+        "Dynamic memory network that classifies sentences: every word is a fact",
+    ),
+    "dmn-tagger": (
+        {
+            "class": "SentenceDynamicMemoryNetwork",
+            "attention": "softmax",
+            "compact": True,
+            "lower_case": False,
+            "min_count": 2,
+        },
+        {"learning_rate": 0.004, "halve_every": 1200, "epochs": 12, "patience": 4},
+        "Dynamic memory network that tags words: every word has a memory",
+    ),
+}
+_DESCRIBED = {**STORY_MODELS, **SENTENCE_MODELS}
+MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in _DESCRIBED.items()}}
 
 
 def models():
@@ -140,12 +166,12 @@ def configuration(name):
 def training_settings(name):
     """Fields of `zoo.training.Settings` that a model is trained with, unless told otherwise."""
     configuration(name)
-    return dict(STORY_MODELS[name][1]) if name in STORY_MODELS else {}
+    return dict(_DESCRIBED[name][1]) if name in _DESCRIBED else {}
 
 
 def describe(name):
     """A line about a model."""
-    if name in STORY_MODELS:
-        return STORY_MODELS[name][2]
+    if name in _DESCRIBED:
+        return _DESCRIBED[name][2]
     _, arguments = configuration(name)
     return f"{READERS[name[:2]]} on {ENCODERS[arguments['encoder']]}"

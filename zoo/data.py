@@ -1,9 +1,15 @@
 """Data sets by name, for the command line and the studies."""
 
+import pathlib
+
 DATASETS = {
     "simulator": "stories like bAbI's, simulated: nothing to download",
     "babi": "the 20 bAbI tasks, v1.2",
     "babi-mix": "bAbI-Mix: two bAbI stories of two worlds, told at once",
+}
+SENTENCES = {
+    "sst": "Stanford Sentiment Treebank, tasks fine and binary",
+    "pos": "parts of speech of UD English EWT, tasks UPOS and XPOS",
 }
 
 
@@ -11,13 +17,15 @@ def load(dataset, task, data_dir=None, language=None):
     """Loads one task of a data set.
 
     Args:
-        dataset: one of `DATASETS`.
-        task: number of a bAbI task.
-        data_dir: folder of bAbI's files; by default where `babi.download()` puts them.
+        dataset: one of `DATASETS` or `SENTENCES`.
+        task: number of a bAbI task, or name of a task of sentences.
+        data_dir: folder of the files; for bAbI by default where `babi.download()` puts them. The
+            folder `sst` or `ud_english_ewt` may lie in it.
         language: bAbI's language folder, see `babi.load`.
 
     Returns:
-        `Splits`.
+        `Splits`. Of sentences, the published development part is the one that is reported, `test`;
+        `valid` is a tenth of the training sentences, held out to choose by.
 
     Raises:
         ValueError: if the data set or task does not exist.
@@ -28,6 +36,8 @@ def load(dataset, task, data_dir=None, language=None):
     from keras_corefmem.graphs import learn_entities
     from keras_corefmem.text import get_tokenizer
 
+    if dataset in SENTENCES:
+        return load_sentences(dataset, task, data_dir)
     if dataset not in DATASETS:
         raise ValueError(f"There is no data set {dataset!r}; choose one of {', '.join(DATASETS)}.")
     if dataset == "simulator":
@@ -38,3 +48,42 @@ def load(dataset, task, data_dir=None, language=None):
     entities = learn_entities(splits.train, get_tokenizer("words"))
     parts = (splits.train, splits.valid, splits.test)
     return Splits(*(mix(part, entities, seed=n) for n, part in enumerate(parts)))
+
+
+def load_sentences(dataset, task, data_dir):
+    """Loads single sentences, see `load`."""
+    from keras_corefmem.datasets import Splits, pos, sst
+    from keras_corefmem.datasets.sentence import from_phrases, from_tagged, hold_out
+
+    if data_dir is None:
+        raise ValueError(f"{dataset} has no download: give the folder of its files, --data-dir.")
+    if dataset == "sst":
+        splits = from_phrases(sst.load(_inside(data_dir, "sst"), task), task)
+    else:
+        splits = from_tagged(pos.load_conllu(_inside(data_dir, "ud_english_ewt"), task))
+    return Splits(*hold_out(splits.train), splits.valid)
+
+
+def word_vectors(data_dir):
+    """The one file of pretrained vectors in a folder of data, or in `glove` there.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if there are several.
+    """
+    folder = _inside(data_dir, "glove")
+    found = sorted(path for path in folder.glob("glove*.txt*") if path.is_file())
+    if not found:
+        raise FileNotFoundError(
+            f"No file glove*.txt in {folder}; put one of https://nlp.stanford.edu/projects/glove "
+            "there."
+        )
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise ValueError(f"{folder}: several files of word vectors ({names}), leave one there.")
+    return found[0]
+
+
+def _inside(data_dir, name):
+    folder = pathlib.Path(data_dir)
+    return folder / name if (folder / name).is_dir() else folder

@@ -1,5 +1,6 @@
 """Readers as SavedModels that answer raw strings."""
 
+import functools
 import pathlib
 import tempfile
 
@@ -17,8 +18,10 @@ def export(model, path, top=5):
     ```
 
     The signature takes strings `passage` and `question`, both `(batch,)`, and returns `answer` and
-    `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. The
-    signature `logits` takes the features of the model. Works on the TensorFlow and JAX backends.
+    `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. A model
+    of single sentences takes `sentence` `(batch,)`; a tagger returns `words`, `tags` and
+    `probabilities`, `(batch, words)`, empty strings and 0 behind a sentence. The signature `logits`
+    takes the features of the model. Works on the TensorFlow and JAX backends.
 
     Args:
         model: a reader with a preprocessor.
@@ -61,28 +64,31 @@ def _archive(model, preprocessor, top):
     from keras_corefmem.datasets.answers import best_sequences
 
     archive = keras.export.ExportArchive()
-    table = _vocabulary_table(preprocessor.vocabulary)
+    tables = [_vocabulary_table(preprocessor.vocabulary)]
     logits_of = _add_logits(archive, model)
     text_of = _answer_texts(preprocessor.answers)
+    alone = model.STRINGS == ("sentence",)
+    if alone:
+        if preprocessor.spells:
+            tables.append(_vocabulary_table(preprocessor.characters))
+        features = functools.partial(_sentence_features, preprocessor, tables)
+    else:
+        features = functools.partial(_question_features, preprocessor, tables[0], model.features)
 
-    def ids(texts, name):
-        tokens = preprocessor.tokenizer.graph(texts)
-        empty = tf.where(tokens.row_lengths() == 0)[:, 0]
-        advice = f"Give every {name} at least one word. Empty are those with index"
-        check = tf.debugging.Assert(tf.size(empty) == 0, [advice, empty])
+    def answer_all(*texts):
+        sizes = [tf.size(text) for text in texts]
+        advice = "" if alone else "as many questions as passages, and "
+        advice = f"Give {advice}at least one. The numbers are"
+        check = tf.debugging.Assert((sizes[0] == sizes[-1]) & (sizes[0] > 0), [advice, *sizes])
         with tf.control_dependencies([check]):
-            return tokens.with_values(table.lookup(tokens.values)).to_tensor()
-
-    def serve(passage, question):
-        counts = tf.size(passage), tf.size(question)
-        advice = "Give as many questions as passages, and at least one. The numbers are"
-        check = tf.debugging.Assert((counts[0] == counts[1]) & (counts[0] > 0), [advice, *counts])
-        with tf.control_dependencies([check]):
-            passage, question = tf.identity(passage), tf.identity(question)
-        texts = ids(passage, "passage"), ids(question, "question")
-        with tf.control_dependencies(_checks(preprocessor, *texts)):
             texts = [tf.identity(text) for text in texts]
-        logits = logits_of(preprocessor.features(*texts, model.features, tf.experimental.numpy))
+        tokens = [
+            _tokens(preprocessor, text, name)
+            for text, name in zip(texts, model.STRINGS, strict=True)
+        ]
+        logits = logits_of(features(*tokens))
+        if alone and preprocessor.tags:
+            return _tags(logits, tokens[0], preprocessor.answers)
         sequences, logs = best_sequences(logits, top, tf.experimental.numpy)
         answer, probability = text_of(sequences), tf.exp(logs)
         return {
@@ -92,12 +98,18 @@ def _archive(model, preprocessor, top):
             "probabilities": probability,
         }
 
-    strings = {
-        name: tf.TensorSpec([None], tf.string, name=name) for name in ("passage", "question")
-    }
-    serve = tf.function(serve, input_signature=list(strings.values()), autograph=False)
+    def serve_sentences(sentence):
+        return answer_all(sentence)
+
+    def serve_questions(passage, question):
+        return answer_all(passage, question)
+
+    strings = [tf.TensorSpec([None], tf.string, name=name) for name in model.STRINGS]
+    serve = serve_sentences if alone else serve_questions
+    serve = tf.function(serve, input_signature=strings, autograph=False)
     serve.get_concrete_function()
-    archive.track(table)
+    for table in tables:
+        archive.track(table)
     archive.add_endpoint("serving_default", serve)
     return archive
 
@@ -131,6 +143,74 @@ def _answer_texts(answers):
         return tf.strings.join([tf.gather(tf.constant(first), sequences[..., 0]), rest])
 
     return text_of
+
+
+def _tokens(preprocessor, texts, name):
+    """Tokens of texts, ragged, none of which may be empty."""
+    import tensorflow as tf
+
+    tokens = preprocessor.tokenizer.graph(texts)
+    empty = tf.where(tokens.row_lengths() == 0)[:, 0]
+    advice = f"Give every {name} at least one word. Empty are those with index"
+    check = tf.debugging.Assert(tf.size(empty) == 0, [advice, empty])
+    with tf.control_dependencies([check]):
+        return tokens.with_values(tf.identity(tokens.values))
+
+
+def _question_features(preprocessor, table, names, passage, question):
+    """Features of the tokens of passages and questions."""
+    import tensorflow as tf
+
+    ids = [
+        tokens.with_values(table.lookup(tokens.values)).to_tensor()
+        for tokens in (passage, question)
+    ]
+    with tf.control_dependencies(_checks(preprocessor, *ids)):
+        ids = [tf.identity(each) for each in ids]
+    return preprocessor.features(*ids, names, tf.experimental.numpy)
+
+
+def _sentence_features(preprocessor, tables, tokens):
+    """Features of the tokens of sentences, as `SentencePreprocessor.encode_words` makes them."""
+    import tensorflow as tf
+
+    from keras_corefmem.text.tokenizers import graph_lower
+    from keras_corefmem.text.vocabulary import UNKNOWN
+
+    words = tokens.values
+    ids = tables[0].lookup(words)
+    ids = tf.where(ids == UNKNOWN, tables[0].lookup(graph_lower(words)), ids)
+    features = {"words": tokens.with_values(ids).to_tensor()}
+    if preprocessor.spells:
+        head, tail = preprocessor.word_parts
+        length = tf.strings.length(words, "UTF8_CHAR")
+        starts = tf.maximum(length - tail, 0)
+        ends = tf.strings.substr(words, starts, tf.fill(tf.shape(words), tail), "UTF8_CHAR")
+        cut = tf.strings.substr(words, 0, head, "UTF8_CHAR") + ends
+        letters = tf.strings.unicode_split(
+            tf.where(length > preprocessor.word_length, cut, words), "UTF-8"
+        )
+        spelt = letters.with_values(tables[1].lookup(letters.values))
+        spelt = spelt.to_tensor(shape=(None, preprocessor.word_length))
+        features["characters"] = tokens.with_values(spelt).to_tensor()
+    return features
+
+
+def _tags(logits, tokens, answers):
+    """What a tagger returns, with empty strings and 0 behind each sentence."""
+    import tensorflow as tf
+
+    words = tokens.to_tensor()
+    real = words != ""
+    # Answer 0 stands for all that is unknown.
+    logits = logits[..., 1:]
+    best = tf.gather(tf.constant(answers[1:]), tf.argmax(logits, axis=-1))
+    probabilities = tf.reduce_max(tf.nn.softmax(logits), axis=-1)
+    return {
+        "words": words,
+        "tags": tf.where(real, best, ""),
+        "probabilities": tf.where(real, probabilities, 0.0),
+    }
 
 
 def _vocabulary_table(vocabulary):

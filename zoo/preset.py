@@ -6,7 +6,6 @@ import pathlib
 
 import numpy as np
 
-from keras_corefmem.datasets.babi import LANGUAGE
 from keras_corefmem.files import replacing
 
 FOLDER = pathlib.Path(__file__).parent / "presets"
@@ -122,6 +121,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
 
     Raises:
         FileNotFoundError: if the run's model is gone.
+        ValueError: if the study is not one of bAbI.
     """
     import zoo
     from zoo import data, training
@@ -129,17 +129,21 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     from zoo.studies import STUDIES
 
     study, task = result["study"], result["task"]
+    dataset = STUDIES[study]["dataset"]
+    if dataset not in data.DATASETS:
+        raise ValueError(f"Presets are made of readers of bAbI, not of {dataset}: leave --presets.")
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
     path = pathlib.Path(runs) / study / run.name / "model.keras"
     if not path.exists():
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = zoo.load(path)
     round_weights(model)
-    dataset = STUDIES[study]["dataset"]
-    splits = data.load(dataset, task, data_dir, LANGUAGE)
+    splits = data.load(
+        dataset, STUDIES[study]["tasks"][task].data, data_dir, STUDIES[study].get("language")
+    )
     card = {
         "dataset": dataset,
-        "language": LANGUAGE,
+        "language": STUDIES[study].get("language"),
         "task": task,
         "model": result["model"],
         "seed": result["seed"],

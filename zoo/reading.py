@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 
 from keras_corefmem.datasets.answers import END, best_sequences, join_words
-from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.text.vocabulary import UNKNOWN
 
 BATCH_SIZE = 32
@@ -95,11 +94,8 @@ def unknown_words(preprocessor, passages, questions, stacklevel=2):
     unknown = []
     for passage, question in zip(passages, questions, strict=True):
         tokens = preprocessor.tokenizer(f"{passage} {question}")
-        known = preprocessor.vocabulary.encode(tokens) != UNKNOWN
-        unknown.append(tuple(dict.fromkeys(t for t, k in zip(tokens, known, strict=True) if not k)))
-    if any(unknown):
-        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
-        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
+        unknown.append(without_id(tokens, preprocessor.vocabulary.encode(tokens)))
+    warn_of(unknown, stacklevel + 1)
     return unknown
 
 
@@ -107,28 +103,47 @@ def _read(passages, questions, model, preprocessor, top):
     pairs = zip(passages, questions, strict=True)
     encoded = [preprocessor.encode_text(passage, question) for passage, question in pairs]
     unknown = unknown_words(preprocessor, passages, questions, stacklevel=5)
-    sequences, logs = best_sequences(_logits(model, encoded), top)
+    return readings_of(logits_of(model, encoded), unknown, preprocessor.answers, top)
+
+
+def readings_of(logits, unknown, answers, top):
+    """A list of `Reading`s.
+
+    Args:
+        logits: list of logits `(answers,)`, or `(steps, words)`.
+        unknown: the unknown words of each.
+        answers: answers by number.
+        top: number of answers.
+    """
+    sequences, logs = best_sequences(np.stack(logits), top)
+    texts = ([join_words(row, answers) for row in rows] for rows in sequences)
     return [
-        _reading([join_words(row, preprocessor.answers) for row in rows], weights, words)
-        for rows, weights, words in zip(sequences, np.exp(logs).tolist(), unknown, strict=True)
+        Reading(best[0], found[0], tuple(best), tuple(found), words)
+        for best, found, words in zip(texts, np.exp(logs).tolist(), unknown, strict=True)
     ]
 
 
-def _logits(model, encoded):
-    """Logits `(examples, answers)`, float32, in the order of the examples."""
+def without_id(tokens, ids):
+    """The tokens that have no id, each once."""
+    return tuple(dict.fromkeys(t for t, i in zip(tokens, ids, strict=True) if i == UNKNOWN))
+
+
+def warn_of(unknown, stacklevel):
+    """Warns of unknown words, tuples of them for each text."""
+    if any(unknown):
+        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
+        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
+
+
+def logits_of(model, encoded):
+    """Logits `(…, answers)` of each example, float32, in their order."""
     longest = max(len(example.question) for example in encoded)
-    batches = Batches(
+    batches = model.BATCHES(
         encoded,
         model.reader,
         model.features,
         question_length=-(-longest // MULTIPLE) * MULTIPLE,
         batch_size=min(BATCH_SIZE, len(encoded)),
     )
-    logits = np.concatenate([model.inspect(batches[n][0])[0] for n in range(len(batches))])
-    return logits[: len(encoded)][np.argsort(batches.order)]
-
-
-def _reading(answers, probabilities, unknown_words):
-    return Reading(
-        answers[0], probabilities[0], tuple(answers), tuple(probabilities), unknown_words
-    )
+    rows = [row for n in range(len(batches)) for row in model.inspect(batches[n][0])[0]]
+    return [rows[n] for n in np.argsort(batches.order)]

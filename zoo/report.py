@@ -7,7 +7,7 @@ import re
 import shlex
 import statistics
 
-from zoo.studies import PUBLISHED, STUDIES, TASKS
+from zoo.studies import ERROR, PUBLISHED, STUDIES
 
 FAILED = 5
 
@@ -32,29 +32,60 @@ def group(runs):
     return groups
 
 
-def error(run):
-    """Test error in percent, exact: every question counts."""
-    return 100 * len(run["test_wrong"]) / run["questions"]["test"]
+def score(run):
+    """What its study measures, in percent, exact: every answer counts."""
+    error = 100 * len(run["test_wrong"]) / run["questions"]["test"]
+    return error if STUDIES[run["study"]]["measure"] == ERROR else 100 - error
 
 
 def cell(runs):
-    """Error of the best run by validation, then mean and deviation over seeds at its settings."""
+    """Score of the best run by validation, then mean and deviation over seeds at its settings."""
     chosen = best(runs)
-    errors = [error(run) for run in runs if run["tag"] == chosen["tag"]]
+    scores = [score(run) for run in runs if run["tag"] == chosen["tag"]]
     spread = ""
-    if len(errors) > 1:
-        spread = f" ({statistics.mean(errors):.1f} ± {statistics.stdev(errors):.1f})"
-    return f"{error(chosen):.1f}{spread}"
+    if len(scores) > 1:
+        spread = f" ({statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f})"
+    return f"{score(chosen):.1f}{spread}"
 
 
-def measured_column(groups, model):
+def groups_of(study):
+    """Names of the groups of a study's tasks, in order."""
+    tasks = STUDIES[study]["tasks"].values()
+    return list(dict.fromkeys(task.group for task in tasks if task.group))
+
+
+def labels(study):
+    """The first column of a study's table."""
+    from keras_corefmem.datasets.babi import TASKS as NAMES
+
+    rows = [
+        f"{task.label} {NAMES[key].replace('-', ' ')}" if key in NAMES else task.label
+        for key, task in STUDIES[study]["tasks"].items()
+    ]
+    summary = [f"{group}, the best by validation" for group in groups_of(study)]
+    summary = summary or ["mean error", f"failed tasks (> {FAILED}%)"]
+    return [STUDIES[study]["measure"], *rows, *summary, "runs", "seeds", "backend"]
+
+
+def summarise(study, tasks):
+    """The cells below those of the tasks, from the runs of each, `None` where there are none."""
+    names = groups_of(study)
+    if names:
+        by_group = {name: [] for name in names}
+        for task, runs in zip(STUDIES[study]["tasks"].values(), tasks, strict=True):
+            by_group[task.group] += runs or []
+        return [f"{score(best(runs)):.1f}" if runs else "–" for runs in by_group.values()]
+    if not all(tasks):
+        return ["–", "–"]
+    errors = [score(best(runs)) for runs in tasks]
+    return [f"{statistics.mean(errors):.1f}", str(sum(e > FAILED for e in errors))]
+
+
+def measured_column(study, groups, model):
     """Heading and cells of what was measured of a model."""
-    tasks = [groups.get((model, task)) for task in TASKS]
+    tasks = [groups.get((model, task)) for task in STUDIES[study]["tasks"]]
     cells = [cell(runs) if runs else "–" for runs in tasks]
-    summary = ["–", "–"]
-    if all(tasks):
-        errors = [error(best(runs)) for runs in tasks]
-        summary = [f"{statistics.mean(errors):.1f}", str(sum(e > FAILED for e in errors))]
+    summary = summarise(study, tasks)
     runs = [run for task in tasks if task for run in task]
     counts = [str(len(runs)), numbers(run["seed"] for run in runs)]
     return [
@@ -71,8 +102,16 @@ def published_column(study, model):
     row = PUBLISHED.get((study, model))
     if row is None:
         return None
-    cells = [f"{e:.1f}" for e in row["errors"]] if "errors" in row else ["–"] * len(TASKS)
-    return [row["paper"], *cells, f"{row['mean']:.1f}", str(row.get("failed", "–")), *[""] * 3]
+    keys, names = list(STUDIES[study]["tasks"]), groups_of(study)
+    scores = dict(zip(keys, row["errors"], strict=True)) if "errors" in row else {}
+    scores |= row.get("scores", {})
+    cells = [f"{scores[key]:.1f}" if key in scores else "–" for key in keys]
+    if names:
+        known = row["best"]
+        summary = [f"{known[name]:.1f}" if name in known else "–" for name in names]
+    else:
+        summary = [f"{row['mean']:.1f}", str(row.get("failed", "–"))]
+    return [row["paper"], *cells, *summary, *[""] * 3]
 
 
 def numbers(values):
@@ -99,9 +138,9 @@ def commands(runs):
         tasks[(*key, tuple(sorted(numbers)))].append(task)
     lines = []
     for (study, model, settings, backend, numbers), chosen in sorted(tasks.items()):
-        words = ["corefmem", "reproduce", study, "--models", model]
-        if sorted(chosen) != list(TASKS):
-            words += ["--tasks", *map(str, sorted(chosen))]
+        words, every = ["corefmem", "reproduce", study, "--models", model], STUDIES[study]["tasks"]
+        if len(chosen) < len(every):
+            words += ["--tasks", *map(str, sorted(chosen, key=list(every).index))]
         words += ["--seeds", *map(str, numbers)]
         before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
         lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
@@ -111,15 +150,13 @@ def commands(runs):
 def table(study, folder="results"):
     """The table of a study.
 
-    One row a task: test error in percent of the best run by validation, and in parentheses mean ±
-    standard deviation over seeds where there are several. Mean error and failed tasks stand where
-    all tasks are there.
+    One row a task: test error or accuracy in percent of the best run by validation, and in
+    parentheses mean ± standard deviation over seeds where there are several. Mean error and failed
+    tasks stand where all tasks are there; tasks in groups have the best of each instead.
 
     Raises:
         ValueError: if there is no such study.
     """
-    from keras_corefmem.datasets.babi import TASKS as NAMES
-
     if study not in STUDIES:
         raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
     runs = read_results(study, folder)
@@ -127,10 +164,9 @@ def table(study, folder="results"):
         return f"No run of `{study}` is recorded yet: `corefmem reproduce {study}` makes them."
     groups = group(runs)
     models = sorted({run["model"] for run in runs}, key=_place(study))
-    first = ["test error in %", *(f"{n} {NAMES[n].replace('-', ' ')}" for n in TASKS)]
-    columns = [[*first, "mean error", f"failed tasks (> {FAILED}%)", "runs", "seeds", "backend"]]
+    columns = [labels(study)]
     for model in models:
-        columns.append(measured_column(groups, model))
+        columns.append(measured_column(study, groups, model))
         columns += filter(None, [published_column(study, model)])
     rows = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
     rows.insert(1, f"|---|{'---:|' * (len(columns) - 1)}")

@@ -11,9 +11,8 @@ import platform
 import shlex
 
 import keras_corefmem
-from keras_corefmem.datasets.babi import LANGUAGE
 from keras_corefmem.files import replacing
-from zoo.studies import STUDIES, TASKS
+from zoo.studies import STUDIES
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 
@@ -25,7 +24,7 @@ class Run:
     Args:
         study: name of the study.
         model: name of the model.
-        task: bAbI task number.
+        task: name of a task of the study; the number of a bAbI task.
         seed: random seed.
         data_dir: folder of the data set; `None` where `babi.download()` puts it.
         settings: fields of `zoo.training.Settings` that differ from the defaults.
@@ -34,7 +33,7 @@ class Run:
 
     study: str
     model: str
-    task: int
+    task: int | str
     seed: int
     data_dir: str | None = None
     settings: dict = dataclasses.field(default_factory=dict)
@@ -43,7 +42,8 @@ class Run:
     @property
     def name(self):
         tag = f"-{self.tag}" if self.tag else ""
-        return f"{self.model}{tag}-task-{self.task:02}-seed-{self.seed}"
+        task = f"task-{self.task:02}" if isinstance(self.task, int) else self.task
+        return f"{self.model}{tag}-{task}-seed-{self.seed}"
 
     @property
     def command(self):
@@ -60,9 +60,15 @@ def execute(run, results, runs):
 
     from zoo import data, training
 
-    settings = training.Settings.of(run.model, seed=run.seed, **run.settings)
-    splits = data.load(STUDIES[run.study]["dataset"], run.task, run.data_dir, LANGUAGE)
-    model, batches = training.prepare(splits, settings)
+    study = STUDIES[run.study]
+    task = study["tasks"][run.task]
+    arguments = {**task.arguments, **run.settings.get("arguments", {})}
+    changes = {**run.settings, "arguments": arguments}
+    settings = training.Settings.of(run.model, seed=run.seed, **changes)
+    splits = data.load(study["dataset"], task.data, run.data_dir, study.get("language"))
+    pretrained = study.get("word_vectors") and data.word_vectors(run.data_dir)
+    options = {"word_vectors": pretrained} if pretrained else {}
+    model, batches = training.prepare(splits, settings, **options)
     folder = pathlib.Path(runs) / run.study / run.name
     check_settings(folder, dataclasses.asdict(settings))
     progress = training.fit(model, batches, folder, settings)
@@ -80,7 +86,8 @@ def execute(run, results, runs):
         "settings": dataclasses.asdict(settings),
         "head": model.config.get("head", "classification"),
         "parameters": model.count_params(),
-        "questions": {part: len(batches[part].encoded) for part in batches},
+        **describe_vectors(pretrained, model),
+        "questions": {part: batches[part].count for part in batches},
         "epochs": len(progress.history),
         "best_epoch": progress.best_epoch + 1,
         "valid_accuracy": best["val_accuracy"],
@@ -97,6 +104,11 @@ def execute(run, results, runs):
     with replacing(path) as partial:
         partial.write_text(json.dumps(content, indent=1) + "\n")
     return content
+
+
+def describe_vectors(path, model):
+    """What a result says of pretrained vectors: their file, and how many words it has."""
+    return {"word_vectors": {"file": path.name, "coverage": str(model.coverage)}} if path else {}
 
 
 def check_settings(folder, settings):
@@ -137,23 +149,41 @@ def pin(cores):
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
 
 
+def choose_tasks(study, names=None):
+    """Tasks of a study by their names or those of groups, all by default.
+
+    Raises:
+        ValueError: if there is no such task.
+    """
+    tasks, chosen = STUDIES[study]["tasks"], {}
+    for name in names or tasks:
+        found = [key for key, task in tasks.items() if str(name) in (str(key), task.group)]
+        if not found:
+            raise ValueError(
+                f"The study {study} has no task {name}; choose of {', '.join(map(str, tasks))}."
+            )
+        chosen.update(dict.fromkeys(found))
+    return list(chosen)
+
+
 def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=None, tag=""):
     """The runs of a study, the longest tasks first.
 
     Raises:
         ValueError: if a study, model or task does not exist.
     """
-    from zoo.configurations import configuration
+    from zoo.configurations import SENTENCE_MODELS, configuration
+    from zoo.data import SENTENCES
 
     if study not in STUDIES:
         raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
-    for task in tasks or ():
-        if task not in TASKS:
-            raise ValueError(f"There is no bAbI task {task}; tasks are numbered 1..20.")
     models = models or STUDIES[study]["models"]
     for model in models:
         configuration(model)
-    tasks = sorted(tasks or TASKS, key=lambda task: task not in (3, 5, 2, 8, 7))
+        if (model in SENTENCE_MODELS) != (STUDIES[study]["dataset"] in SENTENCES):
+            fitting = ", ".join(STUDIES[study]["models"])
+            raise ValueError(f"{model} does not read {study}; choose of {fitting} and their like.")
+    tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in (3, 5, 2, 8, 7))
     return [
         Run(study, model, task, seed, data_dir, settings or {}, tag)
         for model in models

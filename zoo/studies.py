@@ -1,5 +1,7 @@
 """The published experiments as data: which models, tasks and settings, and the papers' rows."""
 
+import typing
+
 BABI_MODELS = (
     "ga-mage-gru",
     "ga-coref-gru",
@@ -11,21 +13,89 @@ BABI_MODELS = (
     "as-coref-gru",
 )
 TASKS = tuple(range(1, 21))
+PASSES = range(4)
+
+
+class Task(typing.NamedTuple):
+    """What is trained for one row of a study's table.
+
+    Args:
+        label: name of the row; bAbI's own name is added to a number.
+        data: task of the data set.
+        group: name of the rows whose best one is reported too, `""` for none.
+        arguments: arguments of the model.
+    """
+
+    label: str
+    data: int | str
+    group: str = ""
+    arguments: dict = {}
+
+
+def tasks_by_passes(groups):
+    """Tasks for 0 to 3 passes.
+
+    Args:
+        groups: task of the data set and arguments of the model, by group.
+    """
+    return {
+        f"{group}-{passes}": Task(
+            f"{group}, {passes} {'pass' if passes == 1 else 'passes'}",
+            data,
+            group,
+            {**arguments, "passes": passes},
+        )
+        for group, (data, arguments) in groups.items()
+        for passes in PASSES
+    }
+
+
+BABI_TASKS = {number: Task(str(number), number) for number in TASKS}
+# What the table counts: the share of answers to the test part that are wrong, or right.
+ERROR, DEV_ACCURACY = "test error in %", "dev accuracy in %"
 
 STUDIES = {
     "babi-1k": {
         "description": "bAbI v1.2, 900 training, 100 validation and 1000 test questions a task",
         "models": BABI_MODELS,
         "dataset": "babi",
+        "language": "en-valid",
+        "tasks": BABI_TASKS,
+        "measure": ERROR,
     },
     "babi-mix": {
         "description": "bAbI-Mix: two interleaved stories in two worlds, made from bAbI-1k",
         "models": ("ga-mage-gru",),
         "dataset": "babi-mix",
+        "language": "en-valid",
+        "tasks": BABI_TASKS,
+        "measure": ERROR,
+    },
+    "sst": {
+        "description": "Stanford Sentiment Treebank: sentences of 5 classes, and of 2",
+        "models": ("dmn-sentiment",),
+        "dataset": "sst",
+        "tasks": tasks_by_passes({"fine": ("fine", {}), "binary": ("binary", {})}),
+        "measure": DEV_ACCURACY,
+        "word_vectors": True,
+    },
+    "pos": {
+        "description": "parts of speech (XPOS) of UD English EWT, from words and from characters",
+        "models": ("dmn-tagger",),
+        "dataset": "pos",
+        "tasks": tasks_by_passes(
+            {
+                "words": ("XPOS", {"characters": False}),
+                "characters": ("XPOS", {"characters": True}),
+            }
+        ),
+        "measure": DEV_ACCURACY,
+        "word_vectors": True,
     },
 }
 
-# Test error in percent per task 1 to 20 where published, then mean error and failed tasks (> 5%).
+# bAbI: test error in percent per task 1 to 20 where published, then mean error and failed tasks (>
+# 5%). Others: accuracy in percent by task and, for the best number of passes, by group.
 PUBLISHED = {
     ("babi-1k", "ga-mage-gru"): {
         "paper": "Dhingra et al. 2017, GA + MAGE(16)",
@@ -68,4 +138,13 @@ PUBLISHED = {
         "failed": 12,
     },
     ("babi-mix", "ga-mage-gru"): {"paper": "Dhingra et al. 2017, MAGE(16)", "mean": 14.1},
+    ("sst", "dmn-sentiment"): {
+        "paper": "Kumar et al. 2016, test, GloVe 300d",
+        "scores": {"fine-0": 50.0, "fine-1": 51.5, "fine-2": 52.1, "fine-3": 50.1},
+        "best": {"fine": 52.1, "binary": 88.6},
+    },
+    ("pos", "dmn-tagger"): {
+        "paper": "Kumar et al. 2016, WSJ dev",
+        "best": {"words": 97.5},
+    },
 }

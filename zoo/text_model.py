@@ -6,12 +6,13 @@ import inspect
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.metrics import AnswerAccuracy
 
 # Arguments that come from the data.
-LEARNED = {"self", "kwargs", "arguments", "examples", "vocabulary_size", "num_answers"}
-LEARNED |= {"answer_length", "answer_tokens", "frequencies", "max_facts", "sentence_length"}
-LEARNED |= {"preprocessor"}
+LEARNED = {"self", "kwargs", "arguments", "examples", "config", "vocabulary_size", "num_answers"}
+LEARNED |= {"answer_length", "answer_tokens", "frequencies", "max_facts", "num_characters"}
+LEARNED |= {"output", "preprocessor", "sentence_length"}
 
 
 class TextModel(keras.Model):
@@ -34,6 +35,10 @@ class TextModel(keras.Model):
 
     # Arguments of a parent that a subclass does not take.
     FIXED = ()
+    # What makes batches of encoded examples.
+    BATCHES = Batches
+    # Names of the strings that it reads.
+    STRINGS = ("passage", "question")
 
     def __init__(
         self, inputs, logits, attention, config, preprocessor=None, name=None, trainable=True

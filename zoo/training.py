@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 import zoo
-from keras_corefmem.datasets.batches import Batches, length_buckets
+from keras_corefmem.datasets.batches import length_buckets
 from keras_corefmem.files import replacing
 from zoo.configurations import configuration, training_settings
 from zoo.text_model import OPTIMIZERS, make_optimizer
@@ -65,8 +65,14 @@ class Settings:
             )
 
 
-def make_model(examples, settings):
+def make_model(examples, settings, **options):
     """A compiled model for training examples.
+
+    Args:
+        examples: training examples.
+        settings: a `Settings`.
+        **options: arguments of the model's `from_examples` that belong to this machine, such as
+            paths.
 
     Raises:
         ValueError: if `settings.arguments` names what the model does not take.
@@ -80,33 +86,34 @@ def make_model(examples, settings):
                 f"{name!r} is no argument of {settings.model}; choose one of "
                 f"{', '.join(model_class.arguments())}."
             )
-    model = model_class.from_examples(examples, **{**arguments, **settings.arguments})
+    model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     rate = settings.learning_rate, settings.halve_every
     model.compile(optimizer=make_optimizer(*rate, settings.optimizer))
     return model
 
 
-def prepare(splits, settings):
+def prepare(splits, settings, **options):
     """A compiled reader and its batches.
 
     Args:
         splits: a `Splits`.
         settings: a `Settings`.
+        **options: as for `make_model`.
 
     Returns:
         The model and a dictionary of `Batches` by part: `train`, `valid`, `test`.
     """
-    model = make_model(splits.train, settings)
+    model = make_model(splits.train, settings, **options)
     preprocessor = model.reader
     encoded = {
         part: [preprocessor.encode(example) for example in getattr(splits, part)] for part in PARTS
     }
     everything = [example for examples in encoded.values() for example in examples]
     lengths = list(map(preprocessor.length, everything))
-    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING)
+    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING, preprocessor.STEP)
     longest = max(len(example.question) for example in everything)
     return model, {
-        part: Batches(
+        part: model.BATCHES(
             examples,
             preprocessor,
             model.features,
@@ -122,9 +129,9 @@ def prepare(splits, settings):
 
 
 def make_batches(model, examples, **kwargs):
-    """Batches of examples for a reader; further arguments are those of `Batches`."""
+    """Batches of examples for a model; further arguments are those of its `BATCHES`."""
     encoded = [model.reader.encode(example) for example in examples]
-    return Batches(encoded, model.reader, model.features, **kwargs)
+    return model.BATCHES(encoded, model.reader, model.features, **kwargs)
 
 
 def random_state(model):
@@ -255,11 +262,11 @@ def fit(model, batches, folder, settings, callbacks=(), verbose=0):
 
 
 def evaluate(model, batches):
-    """What a compiled model makes of every question.
+    """What a compiled model makes of every question, or of every word that is tagged.
 
     Returns:
         A dictionary: `accuracy`, `loss` (the mean), `count`, and `wrong`, the indices of the
-        questions answered wrongly.
+        answers that are wrong.
     """
     wrong, total, count = [], 0.0, 0
     loss = keras.losses.get(model.loss)
@@ -268,14 +275,14 @@ def evaluate(model, batches):
     for index in range(len(batches)):
         features, answers, weights = batches[index]
         logits = model.predict_on_batch(features)
-        members = batches.batches[index][0]
-        count += len(members)
-        losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
-        total += float(np.sum(losses.reshape(len(answers), -1).mean(axis=-1)[weights > 0]))
+        losses = keras.ops.convert_to_numpy(losses_of(answers, logits)).reshape(answers.shape)
         # Number 0 is an unknown answer, or an unknown word of one.
         right = (np.argmax(logits, axis=-1) == answers) & (answers > 0)
-        right = right.reshape(len(answers), -1).all(axis=-1)
-        wrong += [int(i) for i, ok in zip(members, right[weights > 0], strict=True) if not ok]
+        if answers.ndim > weights.ndim:
+            losses, right = losses.mean(axis=-1), right.all(axis=-1)
+        count += np.count_nonzero(weights)
+        total += float(np.sum(losses[weights > 0]))
+        wrong += batches.numbers(index)[(weights > 0) & ~right].tolist()
     return {
         "accuracy": 1 - len(wrong) / count,
         "loss": total / count,

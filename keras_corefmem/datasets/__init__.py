@@ -2,5 +2,17 @@
 
 from keras_corefmem.datasets import babi, cnn, mix, pos, simulator, sst
 from keras_corefmem.datasets.example import Example, Splits, stories
+from keras_corefmem.datasets.sentence import Sentence
 
-__all__ = ["Example", "Splits", "babi", "cnn", "mix", "pos", "simulator", "sst", "stories"]
+__all__ = [
+    "Example",
+    "Sentence",
+    "Splits",
+    "babi",
+    "cnn",
+    "mix",
+    "pos",
+    "simulator",
+    "sst",
+    "stories",
+]

@@ -3,6 +3,8 @@
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.preprocessor import pad
+
 
 def length_buckets(lengths, count=6, saving=40_000, multiple=8):
     """Bucket lengths that keep padding small while XLA compiles few shapes.
@@ -77,7 +79,9 @@ class Batches(keras.utils.PyDataset):
         self.encoded, self.preprocessor, self.names = encoded, preprocessor, tuple(names)
         lengths = [preprocessor.length(example) for example in encoded]
         if buckets is None:
-            buckets = length_buckets(lengths, saving=preprocessor.SAVING)
+            buckets = length_buckets(
+                lengths, saving=preprocessor.SAVING, multiple=preprocessor.STEP
+            )
         self.buckets = list(buckets)
         longest = max(len(example.question) for example in encoded)
         self.question_length = question_length or longest
@@ -86,9 +90,13 @@ class Batches(keras.utils.PyDataset):
                 f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
                 f"buckets {self.buckets} and question_length {self.question_length}."
             )
-        self.bucket_of = np.searchsorted(self.buckets, lengths)
+        self.bucket_of = self.buckets_of(encoded)
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         self.start_epoch(0)
+
+    def buckets_of(self, encoded):
+        """Number of the bucket that each example falls into."""
+        return np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
 
     def start_epoch(self, epoch):
         """Decides which examples make each batch of an epoch, the same for the same seed."""
@@ -116,6 +124,11 @@ class Batches(keras.utils.PyDataset):
         self.batches = batches
 
     @property
+    def count(self):
+        """How many answers there are."""
+        return len(self.encoded)
+
+    @property
     def order(self):
         """Index of the example in every row that counts, batch after batch."""
         return np.concatenate([members for members, _ in self.batches])
@@ -138,7 +151,15 @@ class Batches(keras.utils.PyDataset):
         features = self.preprocessor.collate(
             rows, self.batch_size, length, self.question_length, self.names
         )
+        return features, *self.targets(rows, length)
+
+    def targets(self, rows, length):
+        """Answers and weights of a batch of examples, 0 where there is none."""
         answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
         answers[: len(rows)] = [row.answer for row in rows]
         weights = (np.arange(self.batch_size) < len(rows)) * self.weight
-        return features, answers, weights.astype("float32")
+        return answers, weights.astype("float32")
+
+    def numbers(self, index):
+        """Number that each answer of a batch has among all, 0 where there is none."""
+        return pad([self.batches[index][0]], self.batch_size)[0]

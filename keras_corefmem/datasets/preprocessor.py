@@ -55,6 +55,8 @@ class Preprocessor:
     SAVING = 40_000
     # Passages that are asked about now and then are padded to a multiple of it.
     MULTIPLE = 128
+    # What the lengths of buckets are multiples of.
+    STEP = 8
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ class StoryPreprocessor:
     """
 
     # As for a `Preprocessor`, in sentences.
-    SAVING, MULTIPLE = 5_000, 16
+    SAVING, MULTIPLE, STEP = 5_000, 16, 8
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from keras_corefmem.layers.answer_decoder import AnswerDecoder
 from keras_corefmem.layers.attention_gru import AttentionGRUCell
 from keras_corefmem.layers.attention_sum import AttentionSum
 from keras_corefmem.layers.candidate_answers import CandidateAnswers
+from keras_corefmem.layers.character_cnn import CharacterCNN
 from keras_corefmem.layers.coref_gru import CorefGRU, CorefGRUCell
 from keras_corefmem.layers.dag_rnn import DAGRNN, DAGRNNCell
 from keras_corefmem.layers.end_to_end_memory import EndToEndMemory
@@ -24,6 +25,7 @@ from keras_corefmem.layers.retrieve_sentences import (
 )
 from keras_corefmem.layers.sentence_ends import SentenceEnds
 from keras_corefmem.layers.split_sequences import SplitSequences
+from keras_corefmem.layers.word_memory import WordMemory
 
 __all__ = [
     "DAGRNN",
@@ -33,6 +35,7 @@ __all__ = [
     "AttentionGRUCell",
     "AttentionSum",
     "CandidateAnswers",
+    "CharacterCNN",
     "CorefGRU",
     "CorefGRUCell",
     "DAGRNNCell",
@@ -51,6 +54,7 @@ __all__ = [
     "RetrieveSentences",
     "SentenceEnds",
     "SplitSequences",
+    "WordMemory",
     "graph_gru",
     "inverse_sentence_frequency",
 ]

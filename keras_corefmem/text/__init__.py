@@ -1,6 +1,7 @@
 """From text to token ids."""
 
 from keras_corefmem.text.tokenizers import (
+    PennTokenizer,
     SpaceTokenizer,
     UnicodeScriptTokenizer,
     WordTokenizer,
@@ -13,6 +14,7 @@ __all__ = [
     "PADDING",
     "UNKNOWN",
     "Coverage",
+    "PennTokenizer",
     "SpaceTokenizer",
     "UnicodeScriptTokenizer",
     "Vocabulary",

@@ -7,6 +7,8 @@ import regex
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
 _SPACE = "\t-\r\x85\\p{Z}"
+# Behind a token, in what Python and RE2 read alike.
+_CLITIC = "([A-Za-z])([nN]'[tT]|'(?:[sSmMdD]|[rR][eE]|[vV][eE]|[lL][lL])) "
 
 
 def _token_pattern(word):
@@ -21,6 +23,13 @@ def _graph_pattern():
     runs = regex.finditer(f"{_WORD}+", "".join(map(chr, range(_CODE_POINTS))))
     word = "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
     return f"({_token_pattern(f'[{word}]')})|[{_SPACE}]+"
+
+
+def _graph_spaced(texts):
+    """Puts a space behind every token, and none elsewhere."""
+    import tensorflow as tf
+
+    return tf.strings.regex_replace(texts, _graph_pattern(), r"\1 ")
 
 
 @functools.cache
@@ -116,8 +125,27 @@ class WordTokenizer(Tokenizer):
     def graph(self, texts):
         import tensorflow as tf
 
-        spaced = tf.strings.regex_replace(graph_lower(texts), _graph_pattern(), r"\1 ")
-        return tf.strings.split(spaced)
+        return tf.strings.split(_graph_spaced(graph_lower(texts)))
+
+
+class PennTokenizer(WordTokenizer):
+    """Words and punctuation marks as they are written, clitics apart: `Do`, `n't`; `Mary`, `'s`.
+
+    These are the tokens of treebanks, close enough for models that are trained on them. It needs
+    TensorFlow for `graph` alone.
+    """
+
+    name = "penn"
+
+    def __call__(self, text):
+        spaced = "".join(f"{token} " for token in self._pattern.findall(text))
+        return regex.sub(_CLITIC, r"\1 \2 ", spaced).split(" ")[:-1]
+
+    def graph(self, texts):
+        import tensorflow as tf
+
+        apart = tf.strings.regex_replace(_graph_spaced(texts), _CLITIC, r"\1 \2 ")
+        return tf.strings.split(apart)
 
 
 class UnicodeScriptTokenizer(Tokenizer):
@@ -169,14 +197,15 @@ class SpaceTokenizer(Tokenizer):
         return tf.strings.split(_graph_spaces(texts))
 
 
-_TOKENIZERS = {kind.name: kind for kind in (WordTokenizer, UnicodeScriptTokenizer, SpaceTokenizer)}
+_KINDS = (WordTokenizer, PennTokenizer, UnicodeScriptTokenizer, SpaceTokenizer)
+_TOKENIZERS = {kind.name: kind for kind in _KINDS}
 
 
 def get_tokenizer(name):
     """Returns the tokenizer of a name.
 
     Args:
-        name: `"words"`, `"unicode_script"` or `"spaces"`.
+        name: `"words"`, `"penn"`, `"unicode_script"` or `"spaces"`.
 
     Returns:
         A tokenizer: a callable from a string to its tokens, with a method `graph`.

@@ -12,7 +12,7 @@ JOINERS = "'-_’‘‐.,?!\"`\0\u0301\u094d\u200d\ufe0f"
 LETTERS = "aZ09 ßİIıΑΣςDžﬁÅÅẞꟐ𐕰𞤀जि漢か한ก٣²Ⅷªع\u0558\U00031350🏽👩"
 
 
-@pytest.fixture(params=["words", "unicode_script", "spaces"])
+@pytest.fixture(params=["words", "penn", "unicode_script", "spaces"])
 def tokenizer(request):
     pytest.importorskip("tensorflow")
     if request.param == "unicode_script":
@@ -67,6 +67,21 @@ def test_words_of_a_story():
 )
 def test_words(text, tokens):
     assert get_tokenizer("words")(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Don't!", ["Do", "n't", "!"]),
+        ("Mary's dogs' CAN'T", ["Mary", "'s", "dogs", "'", "CA", "N'T"]),
+        ("I'd've said we'll", ["I'd", "'ve", "said", "we", "'ll"]),
+        ("well-known 'd rock'n'roll", ["well-known", "'", "d", "rock'n'roll"]),
+        ("é's İ", ["é's", "İ"]),
+        ("", []),
+    ],
+)
+def test_treebank_tokens_are_cased_and_have_clitics_apart(text, tokens):
+    assert get_tokenizer("penn")(text) == tokens
 
 
 @pytest.mark.parametrize(

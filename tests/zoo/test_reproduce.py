@@ -42,7 +42,7 @@ def test_a_plan_has_every_run_once_and_long_tasks_first():
     "arguments, message",
     [
         ({"study": "babi-2k"}, "no study 'babi-2k'; choose one of babi-1k, babi-mix"),
-        ({"tasks": [21]}, "no bAbI task 21"),
+        ({"tasks": [21]}, "study babi-1k has no task 21; choose of 1, 2"),
         ({"models": ["gru"]}, "no model 'gru'; choose one of as-coref-gru"),
     ],
 )

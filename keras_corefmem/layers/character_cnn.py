@@ -1,0 +1,83 @@
+"""Words from their characters."""
+
+import keras
+from keras import ops
+
+# Less than any window, within the range of float16.
+LOW = -6e4
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class CharacterCNN(keras.layers.Layer):
+    """Convolutions of several widths over the characters of a word, then the largest of each.
+
+    ```
+    c_p = W_k [x_{p-k+1}; …; x_p],   p = 1 … n + k - 1,   x = 0 before the first and after the last
+    y_k = tanh(max_p c_p + b_k),     side by side for every width k
+    ```
+
+    Args:
+        filters: number of filters of each width.
+        widths: widths of the convolutions, in characters.
+
+    Call arguments:
+        characters: `(batch, time, characters, features)`: words of n vectors each, padded behind.
+        mask: bool `(batch, time, characters)`; `None` where all characters count.
+
+    Returns:
+        `(batch, time, filters · number of widths)`, 0 for a word without characters.
+
+    Raises:
+        ValueError: if `filters` or a width is less than 1, or there is no width.
+
+    References: [Santos and Zadrozny, ICML 2014](https://proceedings.mlr.press/v32/santos14.html);
+    several widths: [Kim et al., AAAI 2016](https://arxiv.org/abs/1508.06615).
+    """
+
+    def __init__(self, filters=32, widths=(2, 3, 4), **kwargs):
+        super().__init__(**kwargs)
+        self.filters, self.widths = filters, tuple(widths)
+        if filters < 1 or not self.widths or min(self.widths) < 1:
+            raise ValueError(
+                f"filters and widths must be positive, got {filters} and {self.widths}."
+            )
+        self.supports_masking = True
+
+    def build(self, characters_shape):
+        shapes = [(width * characters_shape[-1], self.filters) for width in self.widths]
+        self.kernels = [
+            self.add_weight(name=f"kernel_{width}", shape=shape)
+            for width, shape in zip(self.widths, shapes, strict=True)
+        ]
+        self.bias = self.add_weight(
+            name="bias", shape=(self.filters * len(self.widths),), initializer="zeros"
+        )
+
+    def call(self, characters, mask=None):
+        length = characters.shape[2]
+        if mask is None:
+            mask = ops.ones(ops.shape(characters)[:3], "bool")
+        real = ops.cast(mask, characters.dtype)
+        characters = characters * real[..., None]
+        largest = []
+        for width, kernel in zip(self.widths, self.kernels, strict=True):
+            edge = (width - 1, width - 1)
+            padded = ops.pad(characters, ((0, 0), (0, 0), edge, (0, 0)))
+            count = length + width - 1
+            covered = ops.pad(real, ((0, 0), (0, 0), edge))
+            slices = [slice(n, n + count) for n in range(width)]
+            frames = ops.concatenate([padded[:, :, part] for part in slices], axis=-1)
+            touches = sum(covered[:, :, part] for part in slices) > 0
+            scores = ops.where(touches[..., None], ops.matmul(frames, kernel), LOW)
+            largest.append(ops.max(scores, axis=2))
+        words = ops.tanh(ops.concatenate(largest, axis=-1) + self.bias)
+        return words * ops.max(real, axis=-1)[..., None]
+
+    def compute_output_shape(self, characters_shape):
+        return (*characters_shape[:2], self.filters * len(self.widths))
+
+    def compute_mask(self, characters, previous_mask=None):
+        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "filters": self.filters, "widths": self.widths}

@@ -1,0 +1,95 @@
+"""The memory networks of the zoo that the tests run, tiny."""
+
+import functools
+import typing
+
+import cloze
+import keras
+import numpy as np
+
+import zoo
+from keras_corefmem.datasets import simulator
+from keras_corefmem.datasets.sentence import Sentence
+from zoo.configurations import CLOZE_MODELS, STORY_MODELS, configuration
+
+STORIES = simulator.simulate(1, 24)
+TAGS = {"The": "DT", "film": "NN", "is": "VBZ", "not": "RB", "Great": "JJ", "bad": "JJ"}
+RANDOM = np.random.default_rng(0)
+WORDS = [tuple(RANDOM.choice(list(TAGS), 2 + n % 9).tolist()) for n in range(24)]
+LABELLED = [
+    Sentence(words, "bad" if "bad" in words else "good" if "Great" in words else "so so")
+    for words in WORDS
+]
+TAGGED = [Sentence(words, tuple(TAGS[word] for word in words)) for words in WORDS]
+ASKED = {
+    "passage": [STORIES[7].passage, "MARY went to the garden", STORIES[20].passage],
+    "question": [STORIES[7].question, "Where is Mary?", "Where is Zoë"],
+}
+# Questions for lists, whose answers are sequences of words.
+LISTS = simulator.simulate(8, 24)
+CARRIED = {
+    "passage": [LISTS[7].passage, "MARY got the milk", LISTS[20].passage],
+    "question": [LISTS[7].question, "What is Mary carrying?", "What is Zoë carrying?"],
+}
+CLOZE = cloze.simulate(24)
+NEWS = {
+    "passage": [CLOZE[7].passage, "it was @ENTITY1", CLOZE[20].passage],
+    "question": [CLOZE[7].question, "@placeholder was late", "Zoë and @placeholder took it"],
+}
+ALONE = {"sentence": ["GREAT film is bad isn't Great is", "the zoë film", "film"]}
+SMALL = {"units": 6, "embedding_dim": 6, "buckets": 512}
+RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
+SPELT = {"characters": True, "word_length": 4}
+
+
+class Case(typing.NamedTuple):
+    """A model, what it learns from, and what it is asked.
+
+    Args:
+        model: name of the model.
+        examples: training examples.
+        texts: what it reads, by the names of its strings; "zoë" is no word of the examples.
+        options: arguments that differ from the model's configuration.
+    """
+
+    model: str
+    examples: list = STORIES
+    texts: dict = ASKED
+    options: dict = {}
+
+
+CASES = {
+    **{name: Case(name) for name in STORY_MODELS if name not in CLOZE_MODELS},
+    **{name: Case(name, CLOZE, NEWS) for name in CLOZE_MODELS},
+    # Any model of stories may have a retrieval in front.
+    **{f"{name}-retrieving": Case(name, options=RETRIEVE) for name in ("dmn-plus", "memn2n")},
+    "dmn-lists": Case("dmn", LISTS, CARRIED),
+    "dmn-sentiment": Case("dmn-sentiment", LABELLED, ALONE),
+    "dmn-sentiment-spelt": Case(
+        "dmn-sentiment", LABELLED, ALONE, {"bidirectional": False, "passes": 1, **SPELT}
+    ),
+    "dmn-tagger": Case("dmn-tagger", TAGGED, ALONE, {"min_count": 1}),
+    "dmn-tagger-gated": Case(
+        "dmn-tagger", TAGGED, ALONE, {"attention": "gated", "compact": False, **SPELT}
+    ),
+}
+
+
+def make(name, spread=0.4, **options):
+    keras.utils.set_random_seed(3)
+    case = CASES[name]
+    kind, arguments = configuration(case.model)
+    model_class = getattr(zoo, kind)
+    small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}
+    arguments = {**arguments, **small, **case.options, **options}
+    model = model_class.from_examples(case.examples, **arguments)
+    if spread:
+        random = np.random.default_rng(3)
+        for variable in model.trainable_variables:
+            variable.assign(random.normal(0, spread, variable.shape))
+    return model
+
+
+@functools.cache
+def shared(name):
+    return make(name)

@@ -1,0 +1,194 @@
+"""The memory networks of the zoo: what every one of them promises."""
+
+import keras
+import numpy as np
+import pytest
+from model_cases import ALONE, CASES, make, shared
+
+import zoo
+
+every_model = pytest.mark.parametrize("name", CASES)
+
+
+def encoded_of(name, count):
+    return [shared(name).reader.encode(example) for example in CASES[name].examples[:count]]
+
+
+def logits_of(model, encoded, rows, length):
+    """Logits of the answers that count, `(answers, classes)`, of each example."""
+    features = model.reader.collate(encoded, rows, length, names=model.features)
+    logits = model.predict_on_batch(features)
+    classes = len(model.reader.answers)
+    assert logits.dtype == np.float32 and logits.shape[-1] == classes
+    by_example = logits.reshape(rows, -1, classes)
+    return [row[: np.size(e.answer)] for row, e in zip(by_example, encoded, strict=False)]
+
+
+@every_model
+def test_padding_and_company_change_no_logit(name):
+    model, encoded = shared(name), encoded_of(name, 12)
+    model.compile(jit_compile=False)
+    together = logits_of(model, encoded, 16, 24)
+    every = np.concatenate(together)
+    assert np.ptp(every[:, 1:], axis=0).max() > 0.1
+    assert (every[:, 0] < every[:, 1:].max(axis=1) - 50).all()
+    for n in (0, 5, 11):
+        alone = logits_of(model, encoded[n : n + 1], 1, model.reader.length(encoded[n]))
+        np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
+
+
+@every_model
+def test_fit_under_xla_learns_the_training_examples(name):
+    options = {"dropout": 0.0, "units": 24}.items()
+    model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
+    model.compile(optimizer=keras.optimizers.Adam(0.01))
+    assert model.jit_compile
+    encoded = encoded_of(name, 8)
+    batches = model.BATCHES(encoded, model.reader, model.features, [16], batch_size=8)
+    history = model.fit(batches, epochs=120, verbose=0).history
+    assert history["loss"][-1] < 0.5 * history["loss"][0]
+    assert history["accuracy"][-1] == 1
+
+
+@every_model
+def test_attention_is_about_the_sentences_or_words(name):
+    model, encoded = shared(name), encoded_of(name, 4)
+    features = model.reader.collate(encoded, 4, 16)
+    if not model.has_attention:
+        with pytest.raises(ValueError, match="has no attention to look at; `inspect` gives its"):
+            model.attend(features)
+        return
+    attention = np.asarray(model.attend(features))
+    # One more row ends the reading.
+    rows = 16 + bool(model.config.get("end_of_passes"))
+    assert attention.shape[:2] == (4, rows) and attention.ndim in (3, 4)
+    for row, example in zip(attention, encoded, strict=True):
+        count = model.reader.length(example)
+        assert np.any(row[:count] != 0) and not np.any(row[count:16])
+
+
+def told(reading):
+    """What a reading says: its answers, and how probable they are."""
+    answers = reading.tags if isinstance(reading, zoo.Tagging) else reading.answers
+    return list(answers), list(reading.probabilities)
+
+
+@every_model
+def test_a_saved_model_reads_the_same(name, tmp_path):
+    model, examples = shared(name), CASES[name].examples
+    model.save(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras")
+    assert type(loaded) is type(model) and loaded.get_config() == model.get_config()
+    if CASES[name].texts is ALONE:
+        texts = [[" ".join(e.words) for e in examples]]
+    else:
+        texts = [[e.passage for e in examples], [e.question for e in examples]]
+    expected = model.read(*texts)
+    assert len({reading.probabilities for reading in expected}) > 5
+    for reading, wanted in zip(loaded.read(*texts), expected, strict=True):
+        assert told(reading)[0] == told(wanted)[0]
+        np.testing.assert_allclose(reading.probabilities, wanted.probabilities, atol=1e-6)
+
+
+def read_texts(name):
+    """Answers and probabilities that a model gives to its texts."""
+    with pytest.warns(UserWarning, match="zoë"):
+        readings = shared(name).read(*CASES[name].texts.values(), top=3)
+    return [told(reading) for reading in readings]
+
+
+def every_text():
+    return {name: case.texts for name, case in CASES.items()}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory, run_python):
+    """What the SavedModel of each model answers where nothing but TensorFlow is imported."""
+    folder = tmp_path_factory.mktemp("saved_models")
+    for name in CASES:
+        zoo.export(shared(name), folder / name, top=3)
+    answer = """
+import tensorflow as tf
+result = {}
+for name, texts in data.items():
+    texts = {key: tf.constant(value) for key, value in texts.items()}
+    outputs = tf.saved_model.load(name).signatures["serving_default"](**texts)
+    outputs = {key: value.numpy().tolist() for key, value in outputs.items()}
+    rows = outputs["tags" if "tags" in outputs else "answers"]
+    answers = [[answer.decode() for answer in row if answer] for row in rows]
+    pairs = zip(answers, outputs["probabilities"])
+    result[name] = [(row, values[: len(row)], sum(values[len(row) :])) for row, values in pairs]
+assert not {"zoo", "keras_corefmem"} & set(sys.modules)
+"""
+    return run_python(answer, every_text(), folder)
+
+
+@every_model
+def test_a_saved_model_for_tensorflow_answers_as_read_does(name, exported):
+    for (answers, probabilities), found in zip(read_texts(name), exported[name], strict=True):
+        assert found[0] == answers and found[2] == 0
+        np.testing.assert_allclose(found[1], probabilities, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory, run_python):
+    """What every model answers on the other backend."""
+    other = "jax" if keras.backend.backend() == "tensorflow" else "tensorflow"
+    pytest.importorskip(other)
+    folder = tmp_path_factory.mktemp("models")
+    for name in CASES:
+        shared(name).save(folder / f"{name}.keras")
+    read = """
+import warnings, zoo
+warnings.simplefilter("ignore")
+result = {}
+for name, texts in data["texts"].items():
+    readings = zoo.load(f"{data['folder']}/{name}.keras").read(*texts.values(), top=3)
+    result[name] = [reading.probabilities for reading in readings]
+"""
+    data = {"texts": every_text(), "folder": str(folder)}
+    return run_python(read, data, KERAS_BACKEND=other)
+
+
+@every_model
+def test_backends_agree(name, elsewhere):
+    for (_, probabilities), found in zip(read_texts(name), elsewhere[name], strict=True):
+        np.testing.assert_allclose(found, probabilities, atol=1e-5)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@every_model
+def test_mixed_precision_stays_close(name, policy):
+    encoded = encoded_of(name, 8)
+    expected = np.concatenate(logits_of(shared(name), encoded, 8, 16))
+    before = keras.config.dtype_policy()
+    try:
+        keras.config.set_dtype_policy(policy)
+        model = make(name)
+    finally:
+        keras.config.set_dtype_policy(before)
+    model.set_weights(shared(name).get_weights())
+    found = np.concatenate(logits_of(model, encoded, 8, 16))
+    scale = np.max(np.abs(expected[:, 1:]))
+    assert np.max(np.abs(found - expected)) < (0.25 if "b" in policy else 0.03) * scale
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        make("qrn", retrieve=0)
+    with pytest.raises(ValueError, match="gate_loss and retrieve exclude each other"):
+        make("dmn-supervised", retrieve=3)
+    with pytest.raises(ValueError, match="input_module must be words or fusion; got 'image'"):
+        make("dmn", input_module="image")
+    preprocessor = shared("ren").reader
+    with pytest.raises(ValueError, match="sentence_length=7, the model 9; give both the same"):
+        zoo.RecurrentEntityNetwork(20, 5, 9, preprocessor=preprocessor)
+    with pytest.raises(ValueError, match="units must be even where bidirectional, got 5"):
+        make("dmn-sentiment", units=5)
+    with pytest.raises(ValueError, match="output must be one of class, tags; got 'tree'"):
+        zoo.SentenceDynamicMemoryNetwork(20, 5, output="tree")
+    preprocessor = shared("dmn-tagger").reader
+    with pytest.raises(ValueError, match="output='tags', the model 'class'; give both the same"):
+        zoo.SentenceDynamicMemoryNetwork(20, 5, preprocessor=preprocessor)
+    with pytest.raises(ValueError, match="The sentence is empty: ' '"):
+        shared("dmn-tagger").read(["The film", " "])
