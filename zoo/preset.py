@@ -143,7 +143,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     )
     card = {
         "dataset": dataset,
-        "language": STUDIES[study].get("language"),
+        "language": language,
         "task": task,
         "model": result["model"],
         "seed": result["seed"],
