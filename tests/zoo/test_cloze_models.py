@@ -29,14 +29,15 @@ def test_training_generalizes_to_new_questions(passages, tmp_path):
         "qdren-wind" if passages == "windows" else "qdren-sent",
         batch_size=32,
         learning_rate=0.005,
-        epochs=25,
+        epochs=40,
+        patience=40,
         arguments={"units": 24, "slots": 8, "l2": 0.0, "dropout": 0.0},
     )
     model, batches = training.prepare(Splits(*parts), settings)
     assert model.config["passages"] == passages
     training.fit(model, batches, tmp_path, settings)
     # One of four entities would be right by chance.
-    assert training.evaluate(model, batches["test"])["accuracy"] > 0.7
+    assert training.evaluate(model, batches["test"])["accuracy"] > 0.8
 
 
 @every_kind
