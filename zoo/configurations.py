@@ -126,6 +126,7 @@ SENTENCE_MODELS = {
             "halve_every": 2500,
             "batch_size": 256,
             "epochs": 10,
+            "buckets": 4,
             "patience": 4,
         },
         "Dynamic memory network that classifies sentences: every word is a fact",
