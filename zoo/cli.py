@@ -65,7 +65,9 @@ def add_model(parser):
 
 def add_questions(parser):
     add_model(parser)
-    parser.add_argument("file", nargs="?", metavar="FILE", help="questions in bAbI's format")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="questions in bAbI's format, or a .question of CNN"
+    )
     parser.add_argument("--passage", help="text to read")
     parser.add_argument("--question", help="question about --passage")
 

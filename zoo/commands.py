@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 import zoo
-from keras_corefmem.datasets import babi
+from keras_corefmem.datasets import babi, cnn
 from keras_corefmem.files import replacing
 from zoo import configurations, data, preset, report, studies
 
@@ -92,7 +92,7 @@ def check_texts(args):
 def predict(args):
     given = check_texts(args)
     if args.file:
-        examples = babi.read_file(args.file)
+        examples = read_questions(args.file)
         texts = [(e.passage, e.question, {"expected": e.answer}) for e in examples]
     elif given:
         texts = [(args.passage, args.question, {})]
@@ -118,6 +118,13 @@ def predict(args):
         if reading.unknown_words:
             line["unknown_words"] = reading.unknown_words
         print(json.dumps(line, ensure_ascii=False))
+
+
+def read_questions(path):
+    """The `Example`s of a file: a `.question` of CNN or the Daily Mail, or one in bAbI's format."""
+    if path.endswith(".question"):
+        return [cnn.relabel(cnn.read_file(path))]
+    return babi.read_file(path)
 
 
 def parse_line(number, line):

@@ -6,6 +6,7 @@ DATASETS = {
     "simulator": "stories like bAbI's, simulated: nothing to download",
     "babi": "the 20 bAbI tasks, v1.2",
     "babi-mix": "bAbI-Mix: two bAbI stories of two worlds, told at once",
+    "cnn": "cloze questions about CNN's or the Daily Mail's news",
 }
 SENTENCES = {
     "sst": "Stanford Sentiment Treebank, tasks fine and binary",
@@ -18,7 +19,7 @@ def load(dataset, task, data_dir=None, language=None):
 
     Args:
         dataset: one of `DATASETS` or `SENTENCES`.
-        task: number of a bAbI task, or name of a task of sentences.
+        task: number of a bAbI task, or name of a task of sentences; there is one task of CNN.
         data_dir: folder of the files; for bAbI by default where `babi.download()` puts them. The
             folder `sst` or `ud_english_ewt` may lie in it.
         language: bAbI's language folder, see `babi.load`.
@@ -31,7 +32,7 @@ def load(dataset, task, data_dir=None, language=None):
         ValueError: if the data set or task does not exist.
         FileNotFoundError: if the files are not there.
     """
-    from keras_corefmem.datasets import Splits, babi, simulator
+    from keras_corefmem.datasets import Splits, babi, cnn, simulator
     from keras_corefmem.datasets.mix import mix
     from keras_corefmem.graphs import learn_entities
     from keras_corefmem.text import get_tokenizer
@@ -42,6 +43,8 @@ def load(dataset, task, data_dir=None, language=None):
         raise ValueError(f"There is no data set {dataset!r}; choose one of {', '.join(DATASETS)}.")
     if dataset == "simulator":
         return simulator.load(task)
+    if dataset == "cnn":
+        return cnn.load(data_dir)
     splits = babi.load(data_dir or babi.cache_folder(), task, language)
     if dataset == "babi":
         return splits

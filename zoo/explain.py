@@ -3,13 +3,13 @@
 import pathlib
 import re
 
-from keras_corefmem.datasets import Example, babi
+from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.files import replacing
 from keras_corefmem.inspection import ask, heading, sentence_views, token_views
 from keras_corefmem.pictures import draw_attention, draw_columns
 from keras_corefmem.terminal import make_console, print_attention, print_columns, print_head
-from zoo.commands import check_texts, load_model
+from zoo.commands import check_texts, load_model, read_questions
 from zoo.reading import preprocessor_of, unknown_words
 from zoo.story_model import StoryModel
 
@@ -52,7 +52,7 @@ def choose(args):
         if args.number is not None:
             raise ValueError("--number chooses a question of a file: give a file, or leave it out.")
         return Example(split_sentences(args.passage), args.question, UNKNOWN_ANSWER)
-    examples, number = babi.read_file(args.file), 1 if args.number is None else args.number
+    examples, number = read_questions(args.file), 1 if args.number is None else args.number
     if not 1 <= number <= len(examples):
         raise ValueError(
             f"--number {number}: {args.file} has {len(examples)} questions, choose one of "
