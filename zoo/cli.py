@@ -66,7 +66,7 @@ def add_model(parser):
 def add_questions(parser):
     add_model(parser)
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="questions in bAbI's format, or a .question of CNN"
+        "file", nargs="?", metavar="FILE", help="bAbI questions, or a .question of CNN"
     )
     parser.add_argument("--passage", help="text to read")
     parser.add_argument("--question", help="question about --passage")
@@ -85,11 +85,11 @@ def add_data(parser, task=None):
     parser.add_argument(
         "--dataset",
         choices=tuple(DATASETS),
-        help="bAbI's files, the built-in simulator of such stories, or bAbI-Mix",
+        help="the simulator by default, bAbI where there is a --data-dir",
     )
     parser.add_argument("--task", type=int, default=task, help="number of a bAbI task, 1..20")
     parser.add_argument(
-        "--data-dir", metavar="DIR", help="folder with bAbI; by default what `download babi` got"
+        "--data-dir", metavar="DIR", help="folder of the files; by default what `download babi` got"
     )
     parser.add_argument("--language", help="bAbI's language folder: en-valid, en, en-10k, hn, ...")
 

@@ -138,9 +138,8 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = zoo.load(path)
     round_weights(model)
-    splits = data.load(
-        dataset, STUDIES[study]["tasks"][task].data, data_dir, STUDIES[study].get("language")
-    )
+    language = STUDIES[study].get("language")
+    splits = data.load(dataset, STUDIES[study]["tasks"][task].data, data_dir, language)
     card = {
         "dataset": dataset,
         "language": language,
