@@ -7,6 +7,7 @@ import re
 import shlex
 import statistics
 
+from zoo.configurations import READER_MODELS
 from zoo.studies import ERROR, PUBLISHED, STUDIES
 
 FAILED = 5
@@ -148,7 +149,7 @@ def commands(runs):
 
 
 def table(study, folder="results"):
-    """The table of a study.
+    """The tables of a study, one of its readers and one of its other models.
 
     One row a task: test error or accuracy in percent of the best run by validation, and in
     parentheses mean ± standard deviation over seeds where there are several. Mean error and failed
@@ -162,16 +163,28 @@ def table(study, folder="results"):
     runs = read_results(study, folder)
     if not runs:
         return f"No run of `{study}` is recorded yet: `corefmem reproduce {study}` makes them."
-    groups = group(runs)
     models = sorted({run["model"] for run in runs}, key=_place(study))
+    # Readers, then the others: a table of all would be too wide to read.
+    families = [[m for m in models if (m in READER_MODELS) == kind] for kind in (True, False)]
+    tables = [columns_of(study, group(runs), family) for family in families if family]
+    made = "\n".join(commands(runs))
+    return "\n\n".join(map(markdown, tables)) + f"\n\nMade by\n```\n{made}\n```"
+
+
+def columns_of(study, groups, models):
+    """The columns of a table: what is measured and published of some models."""
     columns = [labels(study)]
     for model in models:
         columns.append(measured_column(study, groups, model))
         columns += filter(None, [published_column(study, model)])
+    return columns
+
+
+def markdown(columns):
+    """Columns of cells as a Markdown table."""
     rows = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
     rows.insert(1, f"|---|{'---:|' * (len(columns) - 1)}")
-    made = "\n".join(commands(runs))
-    return "\n".join(rows) + f"\n\nMade by\n```\n{made}\n```"
+    return "\n".join(rows)
 
 
 def _place(study):

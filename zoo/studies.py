@@ -2,7 +2,7 @@
 
 import typing
 
-BABI_MODELS = (
+BABI_READERS = (
     "ga-mage-gru",
     "ga-coref-gru",
     "ga-gru",
@@ -11,6 +11,17 @@ BABI_MODELS = (
     "as-gru",
     "as-mage-gru",
     "as-coref-gru",
+)
+BABI_MEMORY_NETWORKS = (
+    "qdren",
+    "ren",
+    "dmn-supervised",
+    "dmn",
+    "dmn-plus",
+    "qrn",
+    "memn2n",
+    "lstm",
+    "ngram",
 )
 TASKS = tuple(range(1, 21))
 PASSES = range(4)
@@ -57,7 +68,7 @@ ERROR, DEV_ACCURACY = "test error in %", "dev accuracy in %"
 STUDIES = {
     "babi-1k": {
         "description": "bAbI v1.2, 900 training, 100 validation and 1000 test questions a task",
-        "models": BABI_MODELS,
+        "models": (*BABI_READERS, *BABI_MEMORY_NETWORKS),
         "dataset": "babi",
         "language": "en-valid",
         "tasks": BABI_TASKS,
@@ -136,6 +147,61 @@ PUBLISHED = {
         "paper": "Dhingra et al. 2018, Bi-C-GRU (max)",
         "mean": 16.9,
         "failed": 12,
+    },
+    ("babi-1k", "qdren"): {
+        "paper": "Madotto and Attardi 2017, QDREN",
+        "errors": (
+            *(0.0, 67.6, 60.8, 0.0, 2.0, 29.0, 0.7, 2.5, 4.8, 3.8),
+            *(0.6, 0.0, 0.0, 15.8, 0.3, 52.0, 37.4, 10.1, 85.0, 0.2),
+        ),
+        "mean": 18.6,
+        "failed": 8,
+    },
+    ("babi-1k", "ren"): {
+        "paper": "Madotto and Attardi 2017, REN",
+        "errors": (
+            *(0.7, 56.4, 69.7, 1.4, 4.6, 30.0, 22.3, 19.2, 31.5, 15.6),
+            *(8.0, 0.8, 9.0, 62.9, 57.8, 53.2, 46.4, 8.8, 90.4, 2.6),
+        ),
+        "mean": 29.6,
+        "failed": 15,
+    },
+    ("babi-1k", "dmn-supervised"): {
+        "paper": "Kumar et al. 2016, DMN, supporting facts",
+        "errors": (
+            *(0.0, 1.8, 4.8, 0.0, 0.7, 0.0, 3.1, 3.5, 0.0, 2.5),
+            *(0.1, 0.0, 0.2, 0.0, 0.0, 0.6, 40.4, 4.7, 65.5, 0.0),
+        ),
+        "mean": 6.4,
+        "failed": 2,
+    },
+    ("babi-1k", "qrn"): {"paper": "Seo et al. 2017, QRN", "mean": 9.9, "failed": 7},
+    ("babi-1k", "memn2n"): {
+        "paper": "Sukhbaatar et al. 2015, MemN2N",
+        "errors": (
+            *(0.0, 8.3, 40.3, 2.8, 13.1, 7.6, 17.3, 10.0, 13.2, 15.1),
+            *(0.9, 0.2, 0.4, 1.7, 0.0, 1.3, 51.0, 11.1, 82.8, 0.0),
+        ),
+        "mean": 13.9,
+        "failed": 11,
+    },
+    ("babi-1k", "lstm"): {
+        "paper": "Weston et al. 2015, LSTM",
+        "errors": (
+            *(50.0, 80.0, 80.0, 39.0, 30.0, 52.0, 51.0, 55.0, 36.0, 56.0),
+            *(28.0, 26.0, 6.0, 73.0, 79.0, 77.0, 49.0, 48.0, 92.0, 9.0),
+        ),
+        "mean": 50.8,
+        "failed": 20,
+    },
+    ("babi-1k", "ngram"): {
+        "paper": "Weston et al. 2015, n-grams",
+        "errors": (
+            *(64.0, 98.0, 93.0, 50.0, 80.0, 51.0, 48.0, 60.0, 38.0, 55.0),
+            *(71.0, 91.0, 74.0, 81.0, 80.0, 57.0, 54.0, 48.0, 100.0, 24.0),
+        ),
+        "mean": 65.9,
+        "failed": 20,
     },
     ("babi-mix", "ga-mage-gru"): {"paper": "Dhingra et al. 2017, MAGE(16)", "mean": 14.1},
     ("sst", "dmn-sentiment"): {
