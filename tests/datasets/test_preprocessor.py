@@ -114,5 +114,5 @@ def test_bad_input_is_refused():
     preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
     with pytest.raises(ValueError, match="The passage is empty: ' '"):
         preprocessor.tokens(" ", "passage")
-    with pytest.raises(ValueError, match="question_first or passage_first, got 'random'"):
+    with pytest.raises(ValueError, match="order must be one of question_first, .*; got 'random'"):
         Preprocessor.fit(EXAMPLES, ENTITIES, order="random")

@@ -73,6 +73,8 @@ CASES = {
         "dmn-tagger", TAGGED, ALONE, {"attention": "gated", "compact": False, **SPELT}
     ),
 }
+# One of each architecture: the others differ in arguments that compile to the same.
+DISTINCT = [name for name in CASES if name not in ("ren-sent", "ren-wind", "memn2n-retrieving")]
 
 
 def make(name, spread=0.4, **options):

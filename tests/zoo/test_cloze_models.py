@@ -82,16 +82,15 @@ def test_pictures_show_what_is_read(passages, tmp_path, monkeypatch):
     model = make(passages)
     drawn = []
     monkeypatch.setattr(EventFile, "image", lambda self, step, tag, png: drawn.append(tag))
-    kinds = callbacks(tmp_path, Splits(EXAMPLES, EXAMPLES, EXAMPLES), model)
-    for callback in kinds[1:]:
+    for callback in callbacks(tmp_path, Splits(EXAMPLES, EXAMPLES, EXAMPLES), model)[1:]:
         callback.write(0)
     assert drawn == [
-        *(f"attention/{n}" for n in (1, 2, 3, 4)),
         *(f"answer_after_sentence/{n}" for n in (1, 2)),
+        *(f"attention/{n}" for n in (1, 2, 3, 4)),
     ]
     example = EXAMPLES[5]
     rows = model.reader.encode(example).sentences
-    texts = kinds[2].texts(example, rows)
+    texts, _ = sentences_read(example, rows, model.reader)
     if passages == "sentences":
         assert texts == example.sentences
     else:

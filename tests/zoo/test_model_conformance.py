@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from model_cases import ALONE, CASES, make, shared
+from model_cases import ALONE, CASES, DISTINCT, make, shared
 
 import zoo
 
@@ -37,7 +37,7 @@ def test_padding_and_company_change_no_logit(name):
         np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
 
 
-@every_model
+@pytest.mark.parametrize("name", DISTINCT)
 def test_fit_under_xla_learns_the_training_examples(name):
     options = {"dropout": 0.0, "units": 24}.items()
     model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})

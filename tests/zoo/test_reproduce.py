@@ -43,7 +43,7 @@ def test_a_plan_has_every_run_once_and_long_tasks_first():
     [
         ({"study": "babi-2k"}, "no study 'babi-2k'; choose one of babi-1k, babi-mix"),
         ({"tasks": [21]}, "study babi-1k has no task 21; choose of 1, 2"),
-        ({"models": ["gru"]}, "no model 'gru'; choose one of as-coref-gru"),
+        ({"models": ["rnn"]}, "no model 'rnn'; choose one of as-coref-gru"),
     ],
 )
 def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
