@@ -8,6 +8,7 @@ import zoo
 from keras_corefmem.callbacks import EventFile
 from keras_corefmem.datasets import Splits, cnn, simulator
 from keras_corefmem.datasets.window_preprocessor import WindowPreprocessor, fit_sentences
+from keras_corefmem.inspection import sentences_read
 from zoo import training
 from zoo.configurations import CLOZE_MODELS, configuration
 from zoo.train import callbacks
