@@ -123,11 +123,11 @@ SENTENCE_MODELS = {
         {"class": "SentenceDynamicMemoryNetwork"},
         {
             "learning_rate": 0.002,
-            "halve_every": 2500,
+            "halve_every": 1200,
             "batch_size": 256,
-            "epochs": 10,
+            "epochs": 8,
+            "patience": 3,
             "buckets": 4,
-            "patience": 4,
         },
         "Dynamic memory network that classifies sentences: every word is a fact",
     ),
@@ -139,7 +139,7 @@ SENTENCE_MODELS = {
             "lower_case": False,
             "min_count": 2,
         },
-        {"learning_rate": 0.004, "halve_every": 1200, "epochs": 12, "patience": 4},
+        {"learning_rate": 0.004, "halve_every": 700, "epochs": 10, "patience": 3, "buckets": 4},
         "Dynamic memory network that tags words: every word has a memory",
     ),
 }
