@@ -213,8 +213,10 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
                 report(f"[{n}/{len(waiting)}] {run.name}: failed: {future.exception()}")
                 continue
             content = future.result()
+            # "test error in %", "dev accuracy in %".
+            part = STUDIES[run.study]["measure"].split()[0]
             report(
                 f"[{n}/{len(waiting)}] {run.name}: valid {content['valid_accuracy']:.1%}, "
-                f"test {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
+                f"{part} {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
             )
     return failures
