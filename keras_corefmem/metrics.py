@@ -1,4 +1,4 @@
-"""What counts as a right answer."""
+"""What counts as a right answer, and how far from it a model is."""
 
 import keras
 from keras import ops
@@ -30,3 +30,18 @@ class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class AnswerCrossentropy(keras.losses.Loss):
+    """Cross-entropy of answers from logits; of several words, the mean over them.
+
+    Shapes are those of `right_answers`.
+    """
+
+    def __init__(self, reduction="sum_over_batch_size", name="answer_crossentropy", dtype=None):
+        super().__init__(name=name, reduction=reduction, dtype=dtype)
+
+    def call(self, answers, logits):
+        losses = keras.losses.sparse_categorical_crossentropy(answers, logits, from_logits=True)
+        return losses if len(losses.shape) == 1 else ops.mean(losses, axis=-1)

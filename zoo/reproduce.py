@@ -243,7 +243,9 @@ def describe(run, future, failures):
         failures.append((run, future.exception()))
         return f"{run.name}: failed: {future.exception()}"
     content = future.result()
+    # "test error in %", "dev accuracy in %".
+    part = STUDIES[run.study]["measure"].split()[0]
     return (
         f"{run.name}: valid {content['valid_accuracy']:.1%}, "
-        f"test {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
+        f"{part} {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
     )

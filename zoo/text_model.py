@@ -7,7 +7,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.batches import Batches
-from keras_corefmem.metrics import AnswerAccuracy
+from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "config", "vocabulary_size", "num_answers"}
@@ -140,7 +140,7 @@ class TextModel(keras.Model):
         if optimizer is None:
             optimizer = make_optimizer()
         if loss is None:
-            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+            loss = AnswerCrossentropy()
         super().compile(
             optimizer=optimizer,
             loss=loss,

@@ -270,16 +270,15 @@ def evaluate(model, batches):
     """
     wrong, total, count = [], 0.0, 0
     loss = keras.losses.get(model.loss)
-    # One loss an answer, or a word of it.
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
     for index in range(len(batches)):
         features, answers, weights = batches[index]
         logits = model.predict_on_batch(features)
-        losses = keras.ops.convert_to_numpy(losses_of(answers, logits)).reshape(answers.shape)
+        losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
         # Number 0 is an unknown answer, or an unknown word of one.
         right = (np.argmax(logits, axis=-1) == answers) & (answers > 0)
-        if answers.ndim > weights.ndim:
-            losses, right = losses.mean(axis=-1), right.all(axis=-1)
+        if right.ndim > weights.ndim:
+            right = right.all(axis=-1)
         count += np.count_nonzero(weights)
         total += float(np.sum(losses[weights > 0]))
         wrong += batches.numbers(index)[(weights > 0) & ~right].tolist()

@@ -44,7 +44,12 @@ class WordMemory(EpisodicMemory):
     def __init__(self, units, passes=1, **kwargs):
         if kwargs.get("end_of_passes"):
             raise ValueError("end_of_passes is for one memory a text, not for one a word.")
+        if kwargs.get("gate_loss"):
+            raise ValueError("gate_loss is for one memory a text, not for one a word.")
         super().__init__(units, passes, **kwargs)
+
+    def build(self, facts_shape, question_shape):
+        super().build(facts_shape, question_shape)
 
     def score_all(self, facts, memories, question):
         """Scores `(batch, words, facts)` of every fact for the memory of every word."""

@@ -157,7 +157,10 @@ def test_a_table_of_accuracies_by_passes(tmp_path):
     assert rows["fine, 2 passes"] == "44.0 (43.0 ± 1.4) | 52.1"
     assert rows["fine, the best by validation"] == "44.0 | 52.1"
     assert rows["binary, the best by validation"] == "81.2 | 88.6"
-    assert text.endswith("--models dmn-sentiment --tasks fine-0 fine-2 binary-1 --seeds 0 1\n```")
+    assert text.endswith(
+        "corefmem reproduce sst --models dmn-sentiment --tasks fine-0 binary-1 --seeds 0\n"
+        "corefmem reproduce sst --models dmn-sentiment --tasks fine-2 --seeds 0 1\n```"
+    )
 
 
 def test_tasks_are_chosen_by_name_or_group():

@@ -1,0 +1,32 @@
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
+
+RANDOM = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("words", [None, 3])
+def test_answers_of_several_words_count_as_a_whole(words):
+    shape = (40,) if words is None else (40, words)
+    logits = RANDOM.normal(0, 1, (*shape, 2)).astype("float32")
+    answers, weights = RANDOM.integers(0, 2, shape), RANDOM.integers(0, 3, 40).astype("float32")
+    right = (logits.argmax(axis=-1) == answers).reshape(40, -1).all(axis=-1)
+    assert 0 < right.mean() < 1
+    metric = AnswerAccuracy()
+    metric.update_state(answers, logits, sample_weight=weights)
+    np.testing.assert_allclose(float(metric.result()), np.average(right, weights=weights), 1e-6)
+
+    odds = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    chosen = np.take_along_axis(odds, answers[..., None], axis=-1)[..., 0]
+    losses = -np.log(chosen).reshape(40, -1).mean(axis=-1)
+    found = AnswerCrossentropy()(answers, logits, sample_weight=weights)
+    np.testing.assert_allclose(float(found), np.mean(weights * losses), rtol=1e-5)
+
+
+@pytest.mark.parametrize("make", [AnswerAccuracy, AnswerCrossentropy])
+def test_configurations_make_the_same(make):
+    made = make(name="x")
+    copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(made))
+    assert type(copy) is make and copy.name == "x" and copy.get_config() == made.get_config()
