@@ -105,7 +105,10 @@ def exported(tmp_path_factory, run_python):
     folder = tmp_path_factory.mktemp("saved_models")
     for name in NAMES:
         zoo.export(shared(name), folder / name, top=3)
-    answer = """
+    return run_python(ANSWER, {"names": NAMES, "texts": TEXTS}, folder)
+
+
+ANSWER = """
 import tensorflow as tf
 result = {}
 texts = {name: tf.constant(data["texts"][name]) for name in ("passage", "question")}
@@ -116,16 +119,30 @@ for name in data["names"]:
     result[name] = [answers, outputs["probabilities"]]
 assert not {"zoo", "keras_corefmem"} & set(sys.modules)
 """
-    return run_python(answer, {"names": NAMES, "texts": TEXTS}, folder)
+
+
+def assert_answers_as_read_does(name, outputs):
+    answers, probabilities = outputs
+    with pytest.warns(UserWarning, match="zoë"):
+        readings = shared(name).read(TEXTS["passage"], TEXTS["question"], top=3)
+    assert answers == [list(reading.answers) for reading in readings]
+    np.testing.assert_allclose(probabilities, [r.probabilities for r in readings], atol=1e-5)
 
 
 @every_model
 def test_a_saved_model_for_tensorflow_answers_as_read_does(name, exported):
-    with pytest.warns(UserWarning, match="zoë"):
-        readings = shared(name).read(TEXTS["passage"], TEXTS["question"], top=3)
-    answers, probabilities = exported[name]
-    assert answers == [list(reading.answers) for reading in readings]
-    np.testing.assert_allclose(probabilities, [r.probabilities for r in readings], atol=1e-5)
+    assert_answers_as_read_does(name, exported[name])
+
+
+def test_jax_exports_a_retrieval(tmp_path, run_python):
+    pytest.importorskip("jax")
+    name = "memn2n retrieving"
+    shared(name).save(tmp_path / "model.keras")
+    export = "import zoo; zoo.export(zoo.load(data[0]), data[1], top=3); result = True"
+    files = [str(tmp_path / "model.keras"), str(tmp_path / name)]
+    run_python(export, files, KERAS_BACKEND="jax")
+    outputs = run_python(ANSWER, {"names": [name], "texts": TEXTS}, tmp_path)
+    assert_answers_as_read_does(name, outputs[name])
 
 
 @pytest.fixture(scope="module")
