@@ -1,6 +1,7 @@
 """Text files read with clear errors, and files that appear whole or not at all."""
 
 import contextlib
+import json
 import os
 import pathlib
 import tempfile
@@ -45,3 +46,24 @@ def replacing(path):
         partial = pathlib.Path(folder, path.name)
         yield partial
         os.replace(partial, path)
+
+
+def write_json(path, content):
+    """Writes a JSON file, see `replacing`."""
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def different_fields(path, content, view=lambda content: content):
+    """Names of the fields in which a dictionary differs from a JSON file, none without a file.
+
+    Args:
+        path: the file.
+        content: dictionary of what JSON can hold.
+        view: function from either dictionary to what of it is compared.
+    """
+    path = pathlib.Path(path)
+    if not path.exists():
+        return []
+    old, new = (view(json.loads(text)) for text in (path.read_text(), json.dumps(content)))
+    return [name for name in new if old.get(name) != new[name]]

@@ -50,6 +50,8 @@ CLOZE_MODELS = {
     ),
 }
 
+DMN_TRAINING = {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30}
+
 # Memory networks and their baselines: class and arguments, how it is trained where that differs
 # from `zoo.training.Settings`, a line.
 STORY_MODELS = {
@@ -65,7 +67,7 @@ STORY_MODELS = {
     ),
     "dmn": (
         {"class": "DynamicMemoryNetwork"},
-        {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
+        DMN_TRAINING,
         "Dynamic memory network: gated episodes over facts, several passes",
     ),
     "dmn-supervised": (
@@ -75,7 +77,7 @@ STORY_MODELS = {
             "end_of_passes": True,
             "gate_loss": 1.0,
         },
-        {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
+        DMN_TRAINING,
         "Dynamic memory network that is told which facts support an answer",
     ),
     "dmn-plus": (
@@ -87,7 +89,7 @@ STORY_MODELS = {
             "input_module": "fusion",
             "l2": 1e-4,
         },
-        {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30},
+        DMN_TRAINING,
         "DMN+: fused sentences, softmax attention in the episode's GRU",
     ),
     "memn2n": (

@@ -11,7 +11,7 @@ import platform
 import shlex
 
 import keras_corefmem
-from keras_corefmem.files import replacing
+from keras_corefmem.files import different_fields, replacing, write_json
 from zoo.studies import STUDIES
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
@@ -100,9 +100,7 @@ def execute(run, results, runs):
         "versions": versions(),
         "python": platform.python_version(),
     }
-    path = pathlib.Path(results) / run.study / f"{run.name}.json"
-    with replacing(path) as partial:
-        partial.write_text(json.dumps(content, indent=1) + "\n")
+    write_json(pathlib.Path(results) / run.study / f"{run.name}.json", content)
     return content
 
 
@@ -113,17 +111,13 @@ def describe_vectors(path, model):
 
 def check_settings(folder, settings):
     """Raises where a folder holds a run with other settings; notes them where it holds none."""
-    path = folder / "settings.json"
-    if path.exists():
-        old = json.loads(path.read_text())
-        different = [name for name in settings if old.get(name) != settings[name]]
-        if different:
-            raise ValueError(
-                f"{folder} holds a run with another {', '.join(different)}: give this one a --tag "
-                "of its own, or remove the folder."
-            )
-    with replacing(path) as partial:
-        partial.write_text(json.dumps(settings, indent=1) + "\n")
+    different = different_fields(folder / "settings.json", settings)
+    if different:
+        raise ValueError(
+            f"{folder} holds a run with another {', '.join(different)}: give this one a --tag of "
+            "its own, or remove the folder."
+        )
+    write_json(folder / "settings.json", settings)
 
 
 def keep_memory():

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from keras_corefmem.datasets.answers import best_sequences
 from zoo.reading import (
     logits_of,
     number_of_answers,
@@ -67,9 +68,6 @@ def _read(sentences, model, preprocessor, top):
 
 
 def _tagging(logits, words, unknown, answers):
-    logits = logits[: len(words), 1:]
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    best = np.argmax(logits, axis=-1)
-    probabilities = weights.max(axis=-1) / weights.sum(axis=-1)
-    tags = tuple(answers[n + 1] for n in best)
-    return Tagging(tuple(words), tags, tuple(probabilities.tolist()), unknown)
+    numbers, logs = best_sequences(logits[: len(words)], 1)
+    tags = tuple(answers[n] for n in numbers[:, 0, 0])
+    return Tagging(tuple(words), tags, tuple(np.exp(logs[:, 0]).tolist()), unknown)

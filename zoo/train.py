@@ -1,7 +1,6 @@
 """`corefmem train`: one reader on one task, from data to a model that answers text."""
 
 import importlib.util
-import json
 import os
 import pathlib
 import shutil
@@ -15,7 +14,7 @@ from keras_corefmem.callbacks import (
     Scalars,
     SentencePictures,
 )
-from keras_corefmem.files import replacing
+from keras_corefmem.files import different_fields, replacing, write_json
 from zoo import data, training
 from zoo.commands import parse_settings
 from zoo.story_model import StoryModel
@@ -47,7 +46,7 @@ def train(args):
     print(f"{name}: {counts} questions", flush=True)
 
     model, batches = training.prepare(splits, settings)
-    write_record(folder, record)
+    write_json(folder / "run.json", record)
     before = training.epochs_done(folder / "state")
     if before:
         print(f"Found a run with these arguments, {before} epochs old.", flush=True)
@@ -88,24 +87,17 @@ def run_name(model, record):
 
 def check_record(folder, record):
     """Raises where a folder holds another run; one of fewer or more epochs is the same."""
-    path = folder / "run.json"
-    if not path.exists():
-        return
-    old, new = json.loads(path.read_text()), json.loads(json.dumps(record))
-    for content in (old, new):
-        content["settings"].pop("epochs", None)
-    different = [key for key in new if old.get(key) != new[key]]
+
+    def without_epochs(content):
+        settings = {k: v for k, v in content["settings"].items() if k != "epochs"}
+        return {**content, "settings": settings}
+
+    different = different_fields(folder / "run.json", record, without_epochs)
     if different:
         raise ValueError(
             f"{folder} holds a run with another {', '.join(different)}: pass --fresh to replace "
             "it, or another --output."
         )
-
-
-def write_record(folder, record):
-    """Writes what the run of a folder is."""
-    with replacing(folder / "run.json") as partial:
-        partial.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def callbacks(log_dir, splits, model):

@@ -132,6 +132,20 @@ class Preprocessor:
             self.answer_numbers.get(answer, 0),
         )
 
+    def refused(self, passage, question, xp=np):
+        """What cannot be read of padded ids.
+
+        Args:
+            passage: int32 `(batch, time)`.
+            question: int32 `(batch, question time)`.
+            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+
+        Returns:
+            Dictionary: for `passage` or `question` what is wrong, and bool `(batch,)`, with which;
+            here nothing is.
+        """
+        return {}
+
     def length(self, encoded):
         """What `Batches` sorts into buckets: the tokens of the passage."""
         return len(encoded.passage)

@@ -155,6 +155,10 @@ class StoryPreprocessor:
         words = xp.reshape(flat, (-1, longest, width))
         return xp.asarray(xp.where(kept, words, 0), dtype="int32")
 
+    def refused(self, passage, question, xp=np):
+        """What cannot be read of padded ids, as of a `Preprocessor`: nothing."""
+        return {}
+
     def length(self, encoded):
         """What `Batches` sorts into buckets: the number of sentences."""
         return len(encoded.sentences)

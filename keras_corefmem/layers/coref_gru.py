@@ -132,11 +132,13 @@ class CorefGRU(GraphRNN):
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
     """
 
+    EDGES = "antecedents", ("batch", "time")
+
     def __init__(self, units, **kwargs):
         super().__init__(CorefGRUCell, {"units": units}, **kwargs)
 
     def build(self, x_shape, antecedents_shape):
-        super().build(x_shape, antecedents_shape, rank=2)
+        super().build(x_shape, antecedents_shape)
 
     def call(self, x, antecedents, mask=None, x_mask=None, training=None):
         sources = ops.cast(antecedents, "int32")[..., None, None]

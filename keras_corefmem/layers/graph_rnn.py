@@ -122,6 +122,9 @@ class GraphRNN(keras.layers.Layer):
         dropout: fraction of the input features to drop, the same for all tokens of a sequence.
     """
 
+    # Name and axes of the edges that it is called on.
+    EDGES = "sources", ("batch", "time", "types", "edges")
+
     def __init__(
         self,
         cell_class,
@@ -148,20 +151,19 @@ class GraphRNN(keras.layers.Layer):
         return sum(cell.output_size for cell in self.cells)
 
     def __call__(self, x, *args, **kwargs):
-        for edges in (*args[:1], kwargs.get("antecedents"), kwargs.get("sources")):
-            if isinstance(edges, np.ndarray) and edges.ndim > 1:
-                check_positions(edges)
+        edges = args[0] if args else kwargs.get(self.EDGES[0])
+        if isinstance(edges, np.ndarray) and edges.ndim > 1:
+            check_positions(edges)
         return super().__call__(x, *args, **kwargs)
 
-    def build(self, x_shape, edges_shape=None, rank=4):
+    def build(self, x_shape, edges_shape=None):
         if edges_shape is not None:
-            name = {2: "antecedents", 4: "sources"}[rank]
+            name, axes = self.EDGES
             lengths = {x_shape[1], edges_shape[1]} - {None}
-            if len(edges_shape) != rank or len(lengths) > 1:
-                form = {2: "(batch, time)", 4: "(batch, time, types, edges)"}[rank]
+            if len(edges_shape) != len(axes) or len(lengths) > 1:
                 raise ValueError(
-                    f"{name} must be {form} for features (batch, time, width); got shapes "
-                    f"{tuple(edges_shape)} and {tuple(x_shape)}."
+                    f"{name} must be ({', '.join(axes)}) for features (batch, time, width); got "
+                    f"shapes {tuple(edges_shape)} and {tuple(x_shape)}."
                 )
         for cell in self.cells:
             cell.build((None, x_shape[-1]))
