@@ -1,17 +1,17 @@
 """Time of the memories of REN and DMN, against their cells in `keras.layers.RNN`.
 
-    python benchmarks/memory_networks.py
+    python benchmarks/memory_networks.py            # one minute on two cores
+    python benchmarks/memory_networks.py --quick    # fewer rounds, not written
 
 Steps per second of the loss and the gradients of all weights and inputs under XLA on TensorFlow;
 both ways take turns, and the fastest round counts.
 """
 
 import argparse
-import json
 import os
-import pathlib
 
-HERE = pathlib.Path(__file__).parent
+import records
+
 SENTENCES, SLOTS, UNITS, PASSES = 50, 20, 100, 3
 
 
@@ -37,7 +37,7 @@ def make_steps():
             return self.memory.episode(ops.concatenate([fact, gate], axis=-1), states)
 
     class PlainEpisodicMemory(EpisodicMemory):
-        def call(self, facts, question):
+        def call(self, facts, question, supporting_facts=None):
             memory, cell = question, PlainEpisodeCell(self)
             for update in self.updates:
                 rows = [
@@ -65,20 +65,30 @@ def make_steps():
     return steps
 
 
+def make_table(content):
+    """The figures as Markdown, the ratio last."""
+    lines = ["| memory | `RNN(cell)`, steps/s | fused, steps/s | ratio |", "|---|---:|---:|---:|"]
+    for row in content["rows"]:
+        figures = " | ".join(f"{row[name]:.1f}" for name in ("plain", "fused", "ratio"))
+        lines.append(f"| {row['memory']} | {figures} |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--quick", action="store_true", help="a few rounds only, not written")
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from steps import fastest
 
     rows = []
     for name, steps in make_steps().items():
-        plain, fused = (1 / seconds for seconds in fastest(steps, options.rounds))
-        rows.append({"memory": name, "plain": plain, "ours": fused, "ratio": fused / plain})
+        plain, fused = (1 / seconds for seconds in fastest(steps, 5 if options.quick else 40))
+        rows.append({"memory": name, "plain": plain, "fused": fused, "ratio": fused / plain})
         print(f"{name}: {plain:.1f} steps/s, fused {fused:.1f}, {fused / plain:.1f} times as many")
-    content = {"sizes": [SENTENCES, SLOTS, UNITS, PASSES], "rows": rows}
-    (HERE / "memory_networks.json").write_text(json.dumps(content, indent=1) + "\n")
+    if not options.quick:
+        sizes = dict(sentences=SENTENCES, slots=SLOTS, units=UNITS, passes=PASSES)
+        records.write("memory_networks", {"sizes": sizes, "rows": rows}, make_table)
 
 
 if __name__ == "__main__":

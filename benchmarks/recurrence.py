@@ -9,13 +9,12 @@ arguments, results and everything in between.
 """
 
 import argparse
-import importlib.metadata
-import json
 import os
 import pathlib
-import platform
 import re
 import tempfile
+
+import records
 
 LENGTHS = (100, 250, 500, 1000, 2000)
 CHAINS = (10, 200)
@@ -26,8 +25,6 @@ PLANNED = (
     *((layer, length, n) for layer in TIMED[2:] for length in (100, 1000, 2000) for n in CHAINS),
     *(("keras RNN(CorefGRUCell)", 100, n) for n in CHAINS),
 )
-HERE = pathlib.Path(__file__).parent
-MARKS = "<!-- benchmarks -->\n", "<!-- end -->"
 
 
 def measure_times(lengths, rounds):
@@ -64,7 +61,7 @@ def measure_memory(reports):
     return rows
 
 
-def make_tables(content):
+def make_table(content):
     """The figures as Markdown, the ratio last."""
     lines = ["| layer | tokens | ms | ratio to Keras |", "|---|---:|---:|---:|"]
     for row in content["times"]:
@@ -80,22 +77,13 @@ def make_tables(content):
     for row, other in zip(few, many, strict=True):
         sizes = f"{row['mb']:.1f} | {other['mb']:.1f} | {other['mb'] / row['mb']:.2f}"
         lines.append(f"| {row['layer']} | {row['length']} | {sizes} |")
-    made = f"Made by `{content['command']}` on {content['cores']} cores, TensorFlow "
-    made += f"{content['versions']['tensorflow']}, Keras {content['versions']['keras']}."
-    return "\n".join([*lines, "", made, ""])
-
-
-def fill(text, content):
-    """A README with the tables between its marks."""
-    before, rest = text.split(MARKS[0])
-    return f"{before}{MARKS[0]}{make_tables(content)}{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+    return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="100 tokens only, times only")
     parser.add_argument("--rounds", type=int, default=40, help="rounds at 100 tokens")
-    parser.add_argument("--output", default=str(HERE / "recurrence.json"))
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     with tempfile.TemporaryDirectory() as reports:
@@ -105,17 +93,7 @@ def main():
         if options.quick:
             return
         memory = measure_memory(pathlib.Path(reports))
-    content = {
-        "times": times,
-        "memory": memory,
-        "command": "python benchmarks/recurrence.py",
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "versions": {name: importlib.metadata.version(name) for name in ("tensorflow", "keras")},
-    }
-    pathlib.Path(options.output).write_text(json.dumps(content, indent=1) + "\n")
-    readme = HERE.parent / "README.md"
-    readme.write_text(fill(readme.read_text(encoding="utf-8"), content), encoding="utf-8")
+    records.write("recurrence", {"times": times, "memory": memory}, make_table)
 
 
 if __name__ == "__main__":

@@ -1,22 +1,38 @@
 """The README's figures of speed and memory are those measured."""
 
-import json
+import importlib
 import pathlib
 import runpy
 
-ROOT = pathlib.Path(__file__).parents[1]
+import pytest
+
+FOLDER = pathlib.Path(__file__).parents[1] / "benchmarks"
 
 
-def test_the_readme_shows_the_figures_of_the_benchmark():
-    benchmark = runpy.run_path(str(ROOT / "benchmarks" / "recurrence.py"))
-    content = json.loads((ROOT / "benchmarks" / "recurrence.json").read_text())
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "| CorefGRU | 100 |" in benchmark["make_tables"](content)
-    assert benchmark["fill"](readme, content) == readme
+@pytest.fixture
+def records(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("records")
 
 
-def test_the_recorded_figures_reach_their_goals():
-    content = json.loads((ROOT / "benchmarks" / "recurrence.json").read_text())
+@pytest.mark.parametrize(
+    "name, row", [("recurrence", "| CorefGRU | 100 |"), ("memory_networks", "| REN | ")]
+)
+def test_the_readme_shows_the_figures_of_the_benchmark(name, row, records):
+    make_table = runpy.run_path(str(FOLDER / f"{name}.py"))["make_table"]
+    assert row in make_table(records.read(name))
+    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    assert f"<!-- benchmarks {name} -->\n|" in readme
+    assert records.fill(readme, name, make_table) == readme
+
+
+def test_the_recorded_figures_of_memories_reach_their_goals(records):
+    ratios = {row["memory"]: row["ratio"] for row in records.read("memory_networks")["rows"]}
+    assert sorted(ratios) == ["DMN", "REN"] and min(ratios.values()) >= 2
+
+
+def test_the_recorded_figures_of_recurrences_reach_their_goals(records):
+    content = records.read("recurrence")
     times = {(row["layer"], row["length"]): row["ms"] for row in content["times"]}
     keras, coref, mage = "keras Bidirectional(GRU)", "CorefGRU", "MAGEGRU, two edge types"
     assert times[coref, 100] <= 0.6 * times[keras, 100]
@@ -30,3 +46,9 @@ def test_the_recorded_figures_reach_their_goals():
         }
         assert memory[1000, 10] == memory[1000, 200]
         assert memory[2000, 10] < 2.1 * memory[1000, 10]
+
+
+def test_the_memories_are_built_both_ways(records):
+    pytest.importorskip("tensorflow")
+    steps = runpy.run_path(str(FOLDER / "memory_networks.py"))["make_steps"]()
+    assert {name: len(ways) for name, ways in steps.items()} == {"REN": 2, "DMN": 2}

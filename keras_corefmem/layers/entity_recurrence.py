@@ -1,7 +1,8 @@
 """The fused recurrence of an entity memory over sentences, with a hand-written gradient.
 
 All that does not depend on the memory comes in ready-made; the loop holds one product and the
-gates. Sentences run along the first axis.
+gates. What the gradient needs of a sentence is used up while it is at hand, so that nothing large
+is read twice. Sentences run along the first axis.
 """
 
 from keras import ops
@@ -26,9 +27,14 @@ ACTIVATIONS = {
 TINY = 1e-24
 
 
+def total(x):
+    """Sums of rows, `(…, 1)`, as a product: compilers add up one row number by number."""
+    return product(x, ops.ones((x.shape[-1], 1), x.dtype))
+
+
 def normalize(x):
     """Rows of unit length, and one over what their length was."""
-    inverse = ops.rsqrt(ops.maximum(ops.sum(x * x, axis=-1, keepdims=True), TINY))
+    inverse = ops.rsqrt(ops.maximum(total(x * x), TINY))
     return x * inverse, inverse
 
 
@@ -75,74 +81,85 @@ def entity_recurrence(activation, floats, mask=None, sequences=False):
         time, batch = ops.shape(sentences)[:2]
         slots, units = start.shape[-2:]
 
-        def outcome(h, t):
-            """Pre-activation, candidate, gate and unnormalised memory, for one or all steps."""
-            shared = given["candidate"][t][..., None, :] + given["key"]
-            before = product(h, kernel) + shared
-            candidate = value(before, slopes)
-            scores = ops.einsum("...d,...md->...m", sentences[t], h) + given["gate"][t]
-            gate = ops.sigmoid(scores)
-            return before, candidate, gate, h + gate[..., None] * candidate
+        def kept(t):
+            """The share of the memory that a masked sentence hands on: all of it."""
+            return 0.0 if mask is None else 1 - mask[t][..., None]
 
         def step(t, state):
-            h, history, gates = state
-            _, _, gate, raw = outcome(h, t)
-            new, _ = normalize(raw)
+            h, history, befores, gates, inverses = state
+            before = product(h, kernel) + given["candidate"][t][:, None] + given["key"]
+            scores = total(sentences[t][:, None] * h)[..., 0] + given["gate"][t]
+            gate = ops.sigmoid(scores)
+            new, inverse = normalize(h + gate[..., None] * value(before, slopes))
             if mask is not None:
                 new = h + mask[t][..., None] * (new - h)
-                gate = gate * mask[t]
-            history = ops.slice_update(history, (t + 1, 0, 0, 0), new[None])
-            return new, history, ops.slice_update(gates, (t, 0, 0), gate[None])
+                gate, inverse = gate * mask[t], inverse * mask[t][..., None]
+            return (
+                new,
+                ops.slice_update(history, (t + 1, 0, 0, 0), new[None]),
+                ops.slice_update(befores, (t, 0, 0, 0), before[None]),
+                ops.slice_update(gates, (t, 0, 0), gate[None]),
+                ops.slice_update(inverses, (t, 0, 0, 0), inverse[None]),
+            )
 
         history = zeros(time + 1, batch, slots, units)
         history = ops.slice_update(history, (0, 0, 0, 0), start[None])
-        last, history, gates = ops.fori_loop(
-            0, time, step, (start, history, zeros(time, batch, slots))
-        )
+        befores, gates = zeros(time, batch, slots, units), zeros(time, batch, slots)
+        state = start, history, befores, gates, zeros(time, batch, slots, 1)
+        last, history, befores, gates, inverses = ops.fori_loop(0, time, step, state)
 
         def gradient(*args, upstream=None):
             dmemory, dgates = upstream_gradients(args, upstream)
-            every, previous = slice(None), history[:-1]
-            before, candidate, gate, raw = outcome(previous, every)
-            unit, inverse = normalize(raw)
-            slope = gate * (1 - gate)
-            factor = gate[..., None] * derivative(before, slopes)
+            over_slots = ops.ones((batch, 1, slots))
             if mask is not None:
-                dgates, inverse = dgates * mask, inverse * mask[..., None]
+                dgates = dgates * mask
 
             def back(i, state):
-                dh, draws = state
+                dh, rows, sums = state
                 t = time - 1 - i
                 if sequences:
                     dh = dh + dmemory[t]
-                along = ops.sum(dh * unit[t], axis=-1, keepdims=True)
-                draw = (dh - unit[t] * along) * inverse[t]
-                dscore = (ops.sum(draw * candidate[t], axis=-1) + dgates[t]) * slope[t]
-                kept = 0.0 if mask is None else (1 - mask[t][..., None]) * dh
-                through = product(draw * factor[t], ops.transpose(kernel))
-                dh = kept + draw + dscore[..., None] * sentences[t][:, None] + through
-                return dh, ops.slice_update(draws, (t, 0, 0, 0), draw[None])
+                # The inverse length of a masked sentence is 0, so that its unit does not matter.
+                previous, before, unit, gate = history[t], befores[t], history[t + 1], gates[t]
+                draw = (dh - unit * total(dh * unit)) * inverses[t]
+                dgate = total(draw * value(before, slopes))[..., 0] + dgates[t]
+                dscore = dgate * gate * (1 - gate)
+                dcandidate = draw * gate[..., None]
+                dbefore = dcandidate * derivative(before, slopes)
+                found = {
+                    "sentences": ops.sum(dscore[..., None] * previous, axis=1),
+                    "gate": dscore,
+                    "candidate": ops.matmul(over_slots, dbefore)[:, 0],
+                }
+                more = {
+                    "kernel": ops.matmul(
+                        ops.transpose(ops.reshape(previous, (-1, units))),
+                        ops.reshape(dbefore, (-1, units)),
+                    ),
+                    "key": dbefore,
+                }
+                if slopes is not None:
+                    more["slopes"] = dcandidate * ops.minimum(before, 0.0)
+                rows = {
+                    name: ops.slice_update(row, (t, 0, 0), found[name][None])
+                    for name, row in rows.items()
+                }
+                sums = {name: ops.add(sums[name], more[name]) for name in sums}
+                dh = dh * kept(t) + draw + dscore[..., None] * sentences[t][:, None]
+                return dh + product(dbefore, ops.transpose(kernel)), rows, sums
 
             first = ops.zeros_like(start) if sequences else dmemory
-            dstart, draws = ops.fori_loop(0, time, back, (first, ops.zeros_like(previous)))
-            dscores = (ops.sum(draws * candidate, axis=-1) + dgates) * slope
-            dbefore = draws * factor
-            dkey = ops.sum(dbefore, axis=0)
-            found = {
-                "sentences": ops.einsum("tbm,tbmd->tbd", dscores, previous),
-                "gate": dscores,
-                "candidate": ops.sum(dbefore, axis=2),
-                "key": dkey if given["key"].shape[0] != 1 else ops.sum(dkey, 0, keepdims=True),
-                "start": dstart,
-                "kernel": ops.matmul(
-                    ops.transpose(ops.reshape(previous, (-1, units))),
-                    ops.reshape(dbefore, (-1, units)),
-                ),
-            }
+            rows = {n: ops.zeros_like(given[n]) for n in ("sentences", "gate", "candidate")}
+            sums = {"kernel": ops.zeros_like(kernel), "key": ops.zeros_like(start)}
             if slopes is not None:
-                below = draws * gate[..., None] * ops.minimum(before, 0.0)
-                axes = (0, 1) if slopes.shape[0] == slots else (0, 1, 2)
-                found["slopes"] = ops.reshape(ops.sum(below, axis=axes), slopes.shape)
+                sums["slopes"] = ops.zeros_like(start)
+            dstart, rows, sums = ops.fori_loop(0, time, back, (first, rows, sums))
+            if given["key"].shape[0] == 1:
+                sums["key"] = ops.sum(sums["key"], axis=0, keepdims=True)
+            if slopes is not None:
+                axes = 0 if slopes.shape[0] == slots else (0, 1)
+                sums["slopes"] = ops.reshape(ops.sum(sums["slopes"], axis=axes), slopes.shape)
+            found = {**rows, **sums, "start": dstart}
             return tuple(found[name] for name in names)
 
         return (history[1:] if sequences else last, gates), gradient

@@ -74,7 +74,9 @@ CASES = {
     ),
 }
 # One of each architecture: the others differ in arguments that compile to the same.
-DISTINCT = [name for name in CASES if name not in ("ren-sent", "ren-wind", "memn2n-retrieving")]
+ALIKE = {"dmn", "ren-sent", "qdren-sent", "ren-wind", "dmn-sentiment-spelt"}
+ALIKE |= {"dmn-plus-retrieving", "memn2n-retrieving"}
+DISTINCT = [name for name in CASES if name not in ALIKE]
 
 
 def make(name, spread=0.4, **options):

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from quick import JIT
 
 import zoo
 from keras_corefmem.datasets.batches import Batches
@@ -31,7 +32,7 @@ def predict(reader, rows, time, question_time):
 @pytest.mark.parametrize(("encoder", "head", "joint"), CASES)
 def test_padding_and_company_change_no_logit(make_reader, encoded, encoder, head, joint):
     reader = make_reader(encoder, layers=2, head=head, joint=joint)
-    reader.compile(jit_compile=False)
+    reader.compile(jit_compile=JIT)
     together = predict(reader, encoded, 40, 9)
     assert together.dtype == np.float32
     assert np.ptp(together[:, 1:], axis=1).max() > 0.1
@@ -46,7 +47,7 @@ def test_padding_and_company_change_no_logit(make_reader, encoded, encoder, head
 @pytest.mark.parametrize("encoder", ["mage_gru", "coref_gru"])
 def test_structure_matters(make_reader, encoded, encoder):
     reader = make_reader(encoder, layers=2)
-    reader.compile(jit_compile=False)
+    reader.compile(jit_compile=JIT)
     linked = predict(reader, encoded, 40, 9)
     reader.reader.entities = np.zeros_like(reader.reader.entities)
     assert np.abs(predict(reader, encoded, 40, 9) - linked).max() > 1e-3
@@ -106,6 +107,6 @@ def test_misspelt_arguments_are_refused(examples):
 
 def test_an_answer_without_a_mention_is_no_unknown_one(make_reader, encoded):
     reader = make_reader("gru")
-    reader.compile(jit_compile=False)
+    reader.compile(jit_compile=JIT)
     logits = predict(reader, [type(encoded[0])(np.array([1, 1]), np.array([1]), 0)], 8, 8)
     assert logits[0].argmax() > 0

@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+from quick import JIT
 
 import zoo
 from keras_corefmem.datasets.batches import Batches
@@ -28,7 +29,7 @@ def batches_of(model, examples):
 def trained(tmp_path_factory, make_reader, examples):
     """A reader that knows its five examples by heart, and its file."""
     model = make_reader("mage_gru", layers=2, dropout=0.0)
-    model.compile(optimizer=keras.optimizers.Adam(0.05), jit_compile=False)
+    model.compile(optimizer=keras.optimizers.Adam(0.05), jit_compile=JIT)
     model.fit(batches_of(model, examples), epochs=40, verbose=0)
     path = tmp_path_factory.mktemp("saved") / "reader.keras"
     model.save(path)
@@ -45,7 +46,7 @@ def test_a_trained_reader_is_the_same_after_loading(trained, examples):
         assert reading.answer == example.answer
         assert reading == model.read(example.passage, example.question)
     assert int(loaded.optimizer.iterations) == 40
-    assert loaded.jit_compile is False
+    assert loaded.jit_compile is JIT
     batches = batches_of(model, examples)
     loss, accuracy = loaded.evaluate(batches, verbose=0)
     assert accuracy == 1.0

@@ -4,6 +4,7 @@ import json
 import keras
 import numpy as np
 import pytest
+from quick import JIT
 
 from keras_corefmem.datasets import Example, Splits, simulator
 from zoo import training
@@ -47,8 +48,7 @@ class Spoiler(keras.callbacks.Callback):
 
 def prepare(splits, settings=SETTINGS):
     model, batches = training.prepare(splits, settings)
-    # XLA takes longer to compile than these runs last.
-    model.compile(model.optimizer, jit_compile=False)
+    model.compile(model.optimizer, jit_compile=JIT)
     return model, batches
 
 
