@@ -60,7 +60,8 @@ def make_steps():
     steps = {}
     for name, (plain, fused, extra) in cases.items():
         for layer in (plain, fused):
-            layer(x, *extra)
+            # Building takes no more than a sentence, and is slow on all of them.
+            layer(x[:, :1], *extra)
         steps[name] = [compile_step(layer, x, extra) for layer in (plain, fused)]
     return steps
 
