@@ -9,7 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.answers import best_answer
 from keras_corefmem.events import EventFile
-from keras_corefmem.inspection import ask, heading, sentence_views, token_views
+from keras_corefmem.inspection import ask, heading, sentence_views, token_views, word_views
 from keras_corefmem.pictures import WIDE, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
@@ -62,11 +62,11 @@ class Questions(keras.callbacks.Callback):
 
     Args:
         log_dir: folder of the run.
-        examples: list of `Example`; some of them are asked.
-        preprocessor: the reader's `Preprocessor`.
+        examples: list of `Example` or `Sentence`; some of them are asked.
+        preprocessor: the model's preprocessor.
         inspect: function from features, as `Preprocessor.features` makes them, to logits `(batch,
             answers)` and attention over the passage `(batch, time)`, or `None` in its place.
-        count: number of questions to ask, from short to long passages.
+        count: number of questions to ask, from short to long texts.
         epochs: a number n for every n-th epoch, or a collection of epochs, counted from 0.
     """
 
@@ -77,7 +77,7 @@ class Questions(keras.callbacks.Callback):
         if isinstance(epochs, int) and epochs < 1:
             raise ValueError(f"epochs must be a positive number or a collection, got {epochs}.")
         self.events = EventFile(pathlib.Path(log_dir) / "validation")
-        by_length = sorted(examples, key=lambda example: len(example.sentences))
+        by_length = sorted(examples, key=lambda e: preprocessor.length(preprocessor.encode(e)))
         count = min(count, len(examples))
         self.examples = [
             by_length[(2 * n + 1) * len(examples) // (2 * count)] for n in range(count)
@@ -145,6 +145,20 @@ class SentencePictures(Questions):
         self.pictures(step, "attention", (draw_columns(**view) for view in views))
 
 
+class WordPictures(Questions):
+    """Pictures `attention/n`: what a model of single sentences makes of every word, pass by pass.
+
+    Every word is a row and every pass a column; of a tagger, a column is a word that the last pass
+    looks at. Arguments as in `Questions`.
+
+    Reference: Figures 4 and 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+    """
+
+    def write(self, step):
+        views = word_views(self.examples, self.preprocessor, self.inspect)
+        self.pictures(step, "attention", (draw_columns(**view) for view in views))
+
+
 class AnswerAfterSentence(Questions):
     """Pictures `answer_after_sentence/n`: the answer as the story is told.
 
@@ -192,14 +206,30 @@ class AnswerTable(Questions):
     Arguments as in `Questions`, `count=16` by default.
     """
 
+    # Heading of the column of `text`.
+    ASKED = "question"
+
     def __init__(self, log_dir, examples, preprocessor, inspect, count=16, epochs=EPOCHS):
         super().__init__(log_dir, examples, preprocessor, inspect, count, epochs)
 
     def write(self, step):
-        lines = ["| | question | answer | predicted | probability |", "|---|---|---|---|---:|"]
+        lines = [f"| | {self.ASKED} | answer | predicted | probability |", "|---|---|---|---|---:|"]
         for example, logits in zip(self.examples, self.ask(self.examples)[1], strict=True):
             predicted, probability = best_answer(logits, self.preprocessor.answers)
             sign = "✓" if predicted == example.answer else "✗"
-            cells = sign, example.question, example.answer, predicted, f"{probability:.0%}"
+            cells = sign, self.text(example), example.answer, predicted, f"{probability:.0%}"
             lines.append("|".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]))
         self.events.text(step, "answers", "\n".join(lines))
+
+    def text(self, example):
+        """What stands for an example in the table."""
+        return example.question
+
+
+class LabelTable(AnswerTable):
+    """The same of single sentences: text `answers`, a table of sentences and their labels."""
+
+    ASKED = "sentence"
+
+    def text(self, example):
+        return " ".join(example.words)

@@ -108,6 +108,52 @@ def sentence_views(examples, preprocessor, inspect, columns):
         }
 
 
+def word_views(sentences, preprocessor, inspect):
+    """The arguments of `draw_columns` for each sentence: words, passes over them, label.
+
+    Of a tagger, a row is a word with its tag, and a column a word that its last pass looks at.
+
+    Args:
+        sentences: list of `Sentence`.
+        preprocessor: a `SentencePreprocessor`.
+        inspect: as in `ask`; the attention is `(batch, words, passes)`, for tags `(batch, words,
+            facts, passes)`, or `None`.
+    """
+    _, logits, attention = ask(sentences, preprocessor, inspect)
+    for n, sentence in enumerate(sentences):
+        words, answers = list(sentence.words), preprocessor.answers
+        values = np.zeros((len(words), 0)) if attention is None else attention[n, : len(words)]
+        columns = [f"pass {k}" for k in range(1, values.shape[-1] + 1)]
+        if preprocessor.tags:
+            tags = [answers[k] for k in np.argmax(logits[n, : len(words), 1:], axis=-1) + 1]
+            said = tags_heading(sentence, tags)
+            if columns:
+                values, columns = values[:, : len(words), -1], words
+            words = [f"{word} {tag}" for word, tag in zip(words, tags, strict=True)]
+        else:
+            said = heading(sentence, logits[n], answers)
+        yield {
+            "sentences": words,
+            "values": values,
+            "columns": columns,
+            "question": " ".join(sentence.words),
+            "heading": said,
+        }
+
+
+def tags_heading(sentence, tags):
+    """How many tags are right, as coloured pieces of a line; nothing where they are unknown."""
+    if UNKNOWN_ANSWER in sentence.answer:
+        return []
+    pairs = zip(sentence.words, tags, sentence.answer, strict=True)
+    wrong = [f"{word} {tag}, right: {right}" for word, tag, right in pairs if tag != right]
+    count = len(tags)
+    return [
+        (f"{count - len(wrong)} of {count} tags right", BAD if wrong else GOOD),
+        *((text, INK) for text in wrong),
+    ]
+
+
 def sentences_read(example, rows, preprocessor):
     """The text of each row that a model reads, and which rows are supporting facts.
 

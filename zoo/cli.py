@@ -3,11 +3,12 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 import warnings
 
 from zoo.configurations import models
-from zoo.data import DATASETS
+from zoo.data import DATASETS, SENTENCES
 from zoo.studies import STUDIES
 
 # Command, its help, and the function that runs it. Keras is imported only once a command runs.
@@ -43,7 +44,7 @@ def build_parser():
     add_questions(predict)
     predict.epilog = (
         "Without a file or a passage, reads lines of JSON from standard input, each an object with "
-        '"passage" and "question".'
+        '"passage" and "question", or "sentence".'
     )
     add_explain(commands["explain"])
     add_model(commands["export"])
@@ -70,6 +71,7 @@ def add_questions(parser):
     )
     parser.add_argument("--passage", help="text to read")
     parser.add_argument("--question", help="question about --passage")
+    parser.add_argument("--sentence", help="text of a model of single sentences")
 
 
 def add_explain(parser):
@@ -80,14 +82,21 @@ def add_explain(parser):
     parser.add_argument("--output", metavar="FILE.png", help="write the picture of TensorBoard too")
 
 
-def add_data(parser, task=None):
-    """Options that choose a data set; `None` leaves the choice to the command."""
+def task(text):
+    """A number, or the name of a task of sentences."""
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def add_data(parser):
+    """Options that choose a data set; the command chooses what is left out."""
     parser.add_argument(
         "--dataset",
-        choices=tuple(DATASETS),
+        choices=(*DATASETS, *SENTENCES),
         help="the simulator by default, bAbI where there is a --data-dir",
     )
-    parser.add_argument("--task", type=int, default=task, help="number of a bAbI task, 1..20")
+    parser.add_argument(
+        "--task", type=task, help="number of a bAbI task, 1..20; fine, binary; XPOS, UPOS"
+    )
     parser.add_argument(
         "--data-dir", metavar="DIR", help="folder of the files; by default what `download babi` got"
     )
@@ -106,7 +115,7 @@ def add_settings(parser):
 
 def add_train(parser):
     parser.add_argument("--model", default="ga-coref-gru", choices=models(), metavar="MODEL")
-    add_data(parser, task=1)
+    add_data(parser)
     parser.add_argument("--epochs", type=int, help="largest number of epochs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--log-dir", default="tensorboard_logs", metavar="DIR")

@@ -9,6 +9,8 @@ from keras_corefmem.datasets import babi, cnn
 from keras_corefmem.files import replacing
 from zoo import configurations, data, preset, report, studies
 
+# What models read: a passage and a question about it, or a single sentence.
+TEXTS = ("passage", "question"), ("sentence",)
 SETTING_HELP = "write it as --set NAME=JSON, such as --set units=32 or --set head='\"auto\"'."
 
 
@@ -75,49 +77,70 @@ def evaluate(args):
     count = result["count"]
     print(
         f"{dataset} task {task}, {args.part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} questions"
+        f"{count - len(result['wrong'])} of {count} {data.unit(dataset)}"
     )
 
 
-def check_texts(args):
-    """Whether a passage and a question are given; never one alone, nor beside a file."""
-    given = [text is not None for text in (args.passage, args.question)]
-    if args.file and any(given):
-        raise ValueError("Give either a file, or --passage and --question.")
-    if any(given) != all(given):
-        raise ValueError("--passage and --question go together: give both, or neither.")
-    return all(given)
+def given_texts(args):
+    """The texts that are given as options, by name: of a question, of a sentence, or none.
+
+    Raises:
+        ValueError: if they are incomplete, or given beside a file.
+    """
+    texts = {name: getattr(args, name) for name in ("passage", "question", "sentence")}
+    texts = {name: text for name, text in texts.items() if text is not None}
+    if args.file and texts:
+        raise ValueError("Give either a file, or --passage and --question, or --sentence.")
+    if texts and tuple(texts) not in TEXTS:
+        raise ValueError(
+            "--passage and --question go together, and --sentence alone: give both, or that one."
+        )
+    return texts
+
+
+def check_strings(name, model, texts):
+    """Refuses texts that a model does not read."""
+    if tuple(texts) != model.STRINGS:
+        options = " and ".join(f"--{string}" for string in model.STRINGS)
+        raise ValueError(
+            f"{name} reads {' and '.join(model.STRINGS)}, not {' and '.join(texts)}: give {options}"
+            ", or the same in JSON."
+        )
 
 
 def predict(args):
-    given = check_texts(args)
+    given, expected = given_texts(args), {}
     if args.file:
         examples = read_questions(args.file)
-        texts = [(e.passage, e.question, {"expected": e.answer}) for e in examples]
+        texts = [{"passage": e.passage, "question": e.question} for e in examples]
+        expected = {n: {"expected": example.answer} for n, example in enumerate(examples)}
     elif given:
-        texts = [(args.passage, args.question, {})]
+        texts = [given]
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
     model = load_model(args.model)
-    if model.STRINGS != ("passage", "question"):
-        raise ValueError(
-            f"{args.model} reads {' and '.join(model.STRINGS)}, not a passage and a question: in "
-            "Python, zoo.load(FILE).read(TEXT) does."
-        )
-    passages, questions, extras = zip(*texts, strict=True) if texts else ((), (), ())
-    readings = model.read(list(passages), list(questions))
-    for question, reading, extra in zip(questions, readings, extras, strict=True):
-        ranked = zip(reading.answers, reading.probabilities, strict=True)
-        line = {
-            "question": question,
-            "answer": reading.answer,
-            **extra,
-            "probability": round(reading.probability, 4),
-            "answers": {answer: round(probability, 4) for answer, probability in ranked},
-        }
+    for row in texts:
+        check_strings(args.model, model, row)
+    readings = model.read(*([row[name] for row in texts] for name in model.STRINGS))
+    for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
+        asked = {name: text for name, text in row.items() if name != "passage"}
+        line = {**asked, **describe(reading), **expected.get(n, {})}
         if reading.unknown_words:
             line["unknown_words"] = reading.unknown_words
         print(json.dumps(line, ensure_ascii=False))
+
+
+def describe(reading):
+    """A `zoo.Reading` or `zoo.Tagging` for JSON."""
+    if isinstance(reading, zoo.Tagging):
+        probabilities = [round(probability, 4) for probability in reading.probabilities]
+        return {"words": reading.words, "tags": reading.tags, "probabilities": probabilities}
+    ranked = zip(reading.answers, reading.probabilities, strict=True)
+    return {
+        "answer": reading.answer,
+        "probability": round(reading.probability, 4),
+        "answers": {answer: round(probability, 4) for answer, probability in ranked},
+    }
 
 
 def read_questions(path):
@@ -128,18 +151,19 @@ def read_questions(path):
 
 
 def parse_line(number, line):
-    """Passage and question of a line of JSON."""
+    """The texts of a line of JSON, by name."""
     try:
         content = json.loads(line)
-        texts = content["passage"], content["question"]
-    except (json.JSONDecodeError, KeyError, TypeError):
-        texts = (None,)
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError(
-            f"standard input, line {number}: give an object with passage and question, as "
-            '{"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}.'
-        )
-    return *texts, {}
+    except json.JSONDecodeError:
+        content = None
+    for names in TEXTS:
+        texts = {n: content.get(n) for n in names} if isinstance(content, dict) else {}
+        if texts and all(isinstance(text, str) for text in texts.values()):
+            return texts
+    raise ValueError(
+        f"standard input, line {number}: give an object with passage and question, as "
+        '{"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}, or with sentence.'
+    )
 
 
 def export(args):

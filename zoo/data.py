@@ -2,6 +2,8 @@
 
 import pathlib
 
+from zoo.configurations import SENTENCE_MODELS
+
 DATASETS = {
     "simulator": "stories like bAbI's, simulated: nothing to download",
     "babi": "the 20 bAbI tasks, v1.2",
@@ -12,6 +14,34 @@ SENTENCES = {
     "sst": "Stanford Sentiment Treebank, tasks fine and binary",
     "pos": "parts of speech of UD English EWT, tasks UPOS and XPOS",
 }
+# The task that is meant where none is named.
+FIRST_TASKS = {"sst": "fine", "pos": "XPOS"}
+
+
+def first_task(dataset):
+    """The task of a data set that is trained on by default."""
+    return FIRST_TASKS.get(dataset, 1)
+
+
+def texts(dataset):
+    """What a data set consists of."""
+    return {"sst": "sentences and phrases", "pos": "sentences"}.get(dataset, "questions")
+
+
+def unit(dataset):
+    """What is right or wrong in a data set."""
+    return "labels" if dataset in SENTENCES else "questions"
+
+
+def check_model(model, dataset):
+    """Refuses a model of single sentences on questions, and a reader of passages on sentences.
+
+    Raises:
+        ValueError: naming the data sets that the model reads.
+    """
+    if (model in SENTENCE_MODELS) != (dataset in SENTENCES):
+        fitting = ", ".join(SENTENCES if model in SENTENCE_MODELS else DATASETS)
+        raise ValueError(f"{model} does not read {dataset}; it reads {fitting}.")
 
 
 def load(dataset, task, data_dir=None, language=None):

@@ -5,12 +5,14 @@ import re
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
+from keras_corefmem.datasets.sentence import Sentence
 from keras_corefmem.files import replacing
-from keras_corefmem.inspection import ask, heading, sentence_views, token_views
+from keras_corefmem.inspection import ask, heading, sentence_views, token_views, word_views
 from keras_corefmem.pictures import draw_attention, draw_columns
 from keras_corefmem.terminal import make_console, print_attention, print_columns, print_head
-from zoo.commands import check_texts, load_model, read_questions
-from zoo.reading import preprocessor_of, unknown_words
+from zoo.commands import check_strings, given_texts, load_model, read_questions
+from zoo.reading import preprocessor_of, unknown_words, warn_of, without_id
+from zoo.sentence_model import SentenceModel
 from zoo.story_model import StoryModel
 
 
@@ -19,19 +21,26 @@ def explain(args):
         raise ValueError(
             f"--output {args.output}: the picture is a PNG file, end its name in .png."
         )
-    example = choose(args)
+    texts = given_texts(args)
+    example = None if "sentence" in texts else choose(args, texts)
     model = load_model(args.model)
+    check_strings(args.model, model, texts or dict.fromkeys(("passage", "question")))
     preprocessor, console = preprocessor_of(model), make_console()
-    unknown_words(preprocessor, [example.passage], [example.question])
+    if example is None:
+        example = make_sentence(texts["sentence"], preprocessor)
+    else:
+        unknown_words(preprocessor, [example.passage], [example.question])
+    if args.output and not model.has_attention:
+        raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
     asked = [example], preprocessor, model.inspect
-    if not model.has_attention:
-        if args.output:
-            raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
+    if isinstance(model, SentenceModel):
+        views, show, draw = word_views(*asked), print_columns, draw_columns
+    elif not model.has_attention:
         _, logits, _ = ask(*asked)
         print_head(console, example.question, heading(example, logits[0], preprocessor.answers))
         console.print("This model attends to nothing in particular: there is no more to show.")
         return
-    if isinstance(model, StoryModel):
+    elif isinstance(model, StoryModel):
         views, show, draw = sentence_views(*asked, model.columns()), print_columns, draw_columns
     else:
         views, show, draw = token_views(*asked), print_attention, draw_attention
@@ -43,15 +52,22 @@ def explain(args):
         console.print(f"Picture: {args.output}")
 
 
-def choose(args):
+def make_sentence(text, preprocessor):
+    """A `Sentence` whose answer is unknown; warns of its unknown words."""
+    words, ids = preprocessor.tokenizer(text), preprocessor.encode_text(text).words
+    warn_of([without_id(words, ids)], stacklevel=3)
+    answer = (UNKNOWN_ANSWER,) * len(words) if preprocessor.tags else UNKNOWN_ANSWER
+    return Sentence(tuple(words), answer)
+
+
+def choose(args, texts):
     """The `Example` that the arguments ask about."""
-    given = check_texts(args)
-    if not given and not args.file:
-        raise ValueError("Give --passage and --question, or a file of questions.")
-    if given:
+    if not texts and not args.file:
+        raise ValueError("Give --passage and --question, --sentence, or a file of questions.")
+    if texts:
         if args.number is not None:
             raise ValueError("--number chooses a question of a file: give a file, or leave it out.")
-        return Example(split_sentences(args.passage), args.question, UNKNOWN_ANSWER)
+        return Example(split_sentences(texts["passage"]), texts["question"], UNKNOWN_ANSWER)
     examples, number = read_questions(args.file), 1 if args.number is None else args.number
     if not 1 <= number <= len(examples):
         raise ValueError(

@@ -166,17 +166,15 @@ def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=Non
     Raises:
         ValueError: if a study, model or task does not exist.
     """
-    from zoo.configurations import SENTENCE_MODELS, configuration
-    from zoo.data import SENTENCES
+    from zoo.configurations import configuration
+    from zoo.data import check_model
 
     if study not in STUDIES:
         raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
     models = models or STUDIES[study]["models"]
     for model in models:
         configuration(model)
-        if (model in SENTENCE_MODELS) != (STUDIES[study]["dataset"] in SENTENCES):
-            fitting = ", ".join(STUDIES[study]["models"])
-            raise ValueError(f"{model} does not read {study}; choose of {fitting} and their like.")
+        check_model(model, STUDIES[study]["dataset"])
     tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in (3, 5, 2, 8, 7))
     return [
         Run(study, model, task, seed, data_dir, settings or {}, tag)

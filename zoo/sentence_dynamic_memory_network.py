@@ -46,7 +46,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         **kwargs: `preprocessor` and the arguments of a Keras model.
 
     `attend` gives the attention of every pass: `(batch, words, passes)`, for tags `(batch, words,
-    facts, passes)`.
+    facts, passes)`. Without passes there is none.
 
     Raises:
         ValueError: if `units` are odd where bidirectional, or an argument is not as described.
@@ -121,6 +121,8 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
             dtype="float32",
             name="answer",
         )(found)
+        if not config["passes"]:
+            return logits, None
         attention = ops.moveaxis(episodes.attention_of(scores), 1, -1)
         if config["output"] == "tags":
             attention = ops.where(read[:, :, None, None], attention, 0.0)

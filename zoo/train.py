@@ -11,12 +11,16 @@ from keras_corefmem.callbacks import (
     AnswerAfterSentence,
     AnswerTable,
     AttentionPictures,
+    LabelTable,
     Scalars,
     SentencePictures,
+    WordPictures,
 )
 from keras_corefmem.files import different_fields, replacing, write_json
+from keras_corefmem.inspection import word_views
 from zoo import data, training
 from zoo.commands import parse_settings
+from zoo.sentence_model import SentenceModel
 from zoo.story_model import StoryModel
 
 EXAMPLES = 5
@@ -27,9 +31,11 @@ def train(args):
     if args.epochs is not None:
         chosen["epochs"] = args.epochs
     settings = training.Settings.of(args.model, seed=args.seed, **chosen)
+    dataset = args.dataset or ("babi" if args.data_dir else "simulator")
+    data.check_model(args.model, dataset)
     record = {
-        "dataset": args.dataset or ("babi" if args.data_dir else "simulator"),
-        "task": args.task,
+        "dataset": dataset,
+        "task": data.first_task(dataset) if args.task is None else args.task,
         "data_dir": args.data_dir and os.path.abspath(args.data_dir),
         "language": args.language,
         "seed": args.seed,
@@ -43,7 +49,7 @@ def train(args):
             shutil.rmtree(old, ignore_errors=True)
     check_record(folder, record)
     counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
-    print(f"{name}: {counts} questions", flush=True)
+    print(f"{name}: {counts} {data.texts(dataset)}", flush=True)
 
     model, batches = training.prepare(splits, settings)
     write_json(folder / "run.json", record)
@@ -67,7 +73,7 @@ def train(args):
     print(
         f"\nBest of {len(progress.history)} epochs by validation: {progress.best_epoch + 1}, "
         f"validation accuracy {best['val_accuracy']:.1%}\n"
-        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} questions\n"
+        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {data.unit(dataset)}\n"
     )
     show_answers(model, splits.test)
     save(model, folder)
@@ -76,12 +82,15 @@ def train(args):
 
 def run_name(model, record):
     """A readable name, the same for the same arguments."""
-    words = [model, record["dataset"], f"task-{record['task']:02}", f"seed-{record['seed']}"]
+    task = record["task"]
+    words = [model, record["dataset"], f"task-{task:02}" if isinstance(task, int) else task]
+    words.append(f"seed-{record['seed']}")
     if record["language"]:
         words.append(record["language"])
     settings = {k: v for k, v in record["settings"].items() if k not in ("arguments", "epochs")}
     for name, value in sorted({**settings, **record["settings"].get("arguments", {})}.items()):
-        words.append(f"{name}-{value}")
+        # Of a path, the last part.
+        words.append(f"{name}-{os.path.basename(str(value))}")
     return "-".join(words)
 
 
@@ -103,10 +112,12 @@ def check_record(folder, record):
 def callbacks(log_dir, splits, model):
     """What TensorBoard shows."""
     asked = log_dir, splits.valid, model.reader, model.inspect
-    watching = [
-        Scalars(log_dir, len(splits.train)),
-        AnswerTable(*asked),
-    ]
+    watching = [Scalars(log_dir, len(splits.train))]
+    if isinstance(model, SentenceModel):
+        if not model.reader.tags:
+            watching.append(LabelTable(*asked))
+        return [*watching, WordPictures(*asked)] if model.has_attention else watching
+    watching.append(AnswerTable(*asked))
     # Answers of several words have no distribution to draw.
     if len(model.output.shape) == 2:
         watching.append(AnswerAfterSentence(*asked))
@@ -120,6 +131,10 @@ def callbacks(log_dir, splits, model):
 def show_answers(model, examples):
     """Prints a few questions, their answers, and whether they are right."""
     chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
+    if isinstance(model, SentenceModel):
+        for view in word_views(chosen, model.reader, model.inspect):
+            print(f"  {view['question']}  {', '.join(text for text, _ in view['heading'])}")
+        return
     readings = model.read([e.passage for e in chosen], [e.question for e in chosen])
     for example, reading in zip(chosen, readings, strict=True):
         right = "right" if reading.answer == example.answer else f"wrong: {example.answer}"
@@ -135,7 +150,7 @@ def save(model, folder):
     if importlib.util.find_spec("tensorflow"):
         zoo.export(model, folder / "saved_model")
         print(f"SavedModel:   {folder / 'saved_model'}")
-    print(
-        f'Ask it:       corefmem predict {path} --passage "Mary went to the kitchen." '
-        '--question "Where is Mary?"'
-    )
+    texts = '--passage "Mary went to the kitchen." --question "Where is Mary?"'
+    if isinstance(model, SentenceModel):
+        texts = '--sentence "A great film."'
+    print(f"Ask it:       corefmem predict {path} {texts}")

@@ -100,6 +100,10 @@ def test_names_of_runs_tell_arguments_apart():
     assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-batch_size-8-units-4"
     record |= {"language": "hn", "settings": {}}
     assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-hn"
+    record |= {"dataset": "pos", "task": "XPOS", "language": None}
+    record["settings"] = {"arguments": {"word_vectors": "data/glove.txt"}}
+    expected = "dmn-tagger-pos-XPOS-seed-1-word_vectors-glove.txt"
+    assert run_name("dmn-tagger", record) == expected
 
 
 def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):
@@ -173,6 +177,9 @@ def test_list_names_everything(capsys):
         ("export nowhere.keras folder", "There is no file nowhere.keras"),
         ("train --data-dir nowhere", "No files of bAbI task 1"),
         ("train --task 4", "Task 4 cannot be simulated"),
+        ("train --task fine", "Task 'fine' cannot be simulated"),
+        ("train --model dmn-tagger", "dmn-tagger does not read simulator; it reads sst, pos"),
+        ("train --dataset sst --data-dir x", "ga-coref-gru does not read sst; it reads simulator"),
         ("train --set units", "the value is no JSON"),
         ("train --set arguments=1", "give an object"),
         ("train --set unit=4 --epochs 1", "'unit' is no argument of ga-coref-gru"),
@@ -181,6 +188,8 @@ def test_list_names_everything(capsys):
         ("train --epochs 0", "epochs must be a positive integer, got 0"),
         ("predict x.keras --passage Mary", "--passage and --question go together"),
         ("predict x.keras nowhere.txt", "nowhere.txt"),
+        ("predict x.keras --sentence Mary --passage Mary", "--sentence alone"),
+        ("explain x.keras", "Give --passage and --question, --sentence, or a file"),
         ("report --write nowhere.md", "nowhere.md"),
     ],
 )
@@ -193,7 +202,8 @@ def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_pat
 
 
 def test_a_broken_line_of_json_is_named(capsys, monkeypatch):
-    for line in ('{"passage": 1}', "Mary", "[]", '{"passage": "Mary left.", "question": 3}'):
+    texts = '{"passage": "Mary left.", "question": 3}', '{"sentence": ["Mary", "left"]}'
+    for line in ('{"passage": 1}', "Mary", "[]", *texts):
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{line}\n"))
         assert cli.main(["predict", "x.keras"]) == 2
         assert "standard input, line 1: give an object" in capsys.readouterr().err

@@ -141,6 +141,7 @@ def test_a_model_without_attention_says_so(folder, capsys, monkeypatch, tmp_path
     model = build("qdren")
 
     class Plain:
+        STRINGS = model.STRINGS
         reader, config, name, has_attention = model.reader, model.config, "plain", False
 
         @staticmethod
@@ -168,9 +169,9 @@ def test_unknown_words_are_named(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Give --passage and --question, or a file of questions."),
+        ([], "Give --passage and --question, --sentence, or a file of questions."),
         (["--passage", PASSAGE], "--passage and --question go together"),
-        (["questions.txt", *STORY], "Give either a file, or --passage and --question."),
+        (["questions.txt", *STORY], "Give either a file, or --passage and"),
         (["questions.txt", "--number", "13"], "--number 13: questions.txt has 12 questions"),
         (["questions.txt", "--number", "0"], "choose one of 1..12"),
         ([*STORY, "--number", "2"], "--number chooses a question of a file"),

@@ -1,7 +1,9 @@
 """Studies of single sentences, from files to tables."""
 
+import io
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -107,7 +109,65 @@ def test_reproduce_trains_measures_and_reports(study, task, count, data_dir, tmp
     path = str(pathlib.Path(runs, study, path.stem, "model.keras"))
     assert zoo.load(path).read("great film").probabilities
     assert cli.main(["predict", path, "--passage", "Great.", "--question", "Is it?"]) == 2
-    assert "reads sentence, not a passage and a question" in capsys.readouterr().err
+    assert "reads sentence, not passage and question: give --sentence" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "model, dataset, name, count",
+    [
+        (
+            "dmn-sentiment",
+            "sst",
+            "dmn-sentiment-sst-fine-seed-0",
+            "99 train, 3 valid, 4 test sentences and phrases",
+        ),
+        ("dmn-tagger", "pos", "dmn-tagger-pos-XPOS-seed-0", "27 train, 3 valid, 6 test sentences"),
+    ],
+)
+def test_train_evaluate_predict_and_explain(
+    model, dataset, name, count, data_dir, tmp_path, capsys, monkeypatch
+):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "--model", model, "--dataset", dataset, "--data-dir", str(data_dir)]
+    command += ["--epochs", "1", "--set", "units=4"]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    name += "-units-4"
+    test = data.load(dataset, data.first_task(dataset), data_dir).test
+    labels = sum(np.size(sentence.answer) for sentence in test)
+    assert f"{name}: {count}\n" in out
+    accuracy = re.search(rf"Test accuracy: (\S+)% of {labels} labels", out)[1]
+    path = f"models/{name}/model.keras"
+    assert f'corefmem predict {path} --sentence "A great film."' in out
+    tags = EventAccumulator(f"tensorboard_logs/{name}/validation").Reload().Tags()
+    assert tags["images"] == [f"attention/{n}" for n in (1, 2, 3)]
+    tables = [tag for tag in tags["tensors"] if tag.startswith("answers")]
+    assert bool(tables) == (model == "dmn-sentiment")
+
+    assert cli.main(["evaluate", path]) == 0
+    out = capsys.readouterr().out
+    assert f"{float(accuracy):.2f}"[:-1] in out and f"of {labels} labels" in out
+
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"sentence": "The great film"}\n'))
+    assert cli.main(["predict", path]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert cli.main(["predict", path, "--sentence", "The great film"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+    reading = zoo.load(path).read("The great film")
+    assert cli.main(["explain", path, "--sentence", "The great film", "--output", "x.png"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "The great film" and (tmp_path / "x.png").exists()
+    rows = [re.split(" +", line.strip()) for line in lines[3:6]]
+    if model == "dmn-tagger":
+        assert found["tags"] == list(reading.tags) and found["words"] == ["The", "great", "film"]
+        shown = [row[1:3] for row in rows]
+        assert shown == [[word, tag] for word, tag in zip(reading.words, reading.tags, strict=True)]
+    else:
+        assert found["answer"] == reading.answer and lines[1].startswith(reading.answer)
+        assert [row[1] for row in rows] == ["The", "great", "film"]
 
 
 def test_accuracy_counts_every_tag(data_dir):
@@ -171,9 +231,9 @@ def test_tasks_are_chosen_by_name_or_group():
     ]
     with pytest.raises(ValueError, match="study sst has no task ternary; choose of fine-0, fine-1"):
         plan("sst", tasks=["ternary"])
-    with pytest.raises(ValueError, match="ga-gru does not read sst; choose of dmn-sentiment"):
+    with pytest.raises(ValueError, match="ga-gru does not read sst; it reads simulator, babi"):
         plan("sst", models=["ga-gru"])
-    with pytest.raises(ValueError, match="dmn-tagger does not read babi-1k"):
+    with pytest.raises(ValueError, match="dmn-tagger does not read babi;"):
         plan("babi-1k", models=["dmn-tagger"])
 
 
@@ -191,7 +251,7 @@ def test_published_rows_are_of_tasks_and_groups():
 def test_stories_do_not_train_a_model_of_sentences(tmp_path, capsys):
     command = ["train", "--model", "dmn-sentiment", "--output", str(tmp_path), "--log-dir"]
     assert cli.main([*command, str(tmp_path)]) == 2
-    assert "learns from `Sentence`s, not from Examples" in capsys.readouterr().err
+    assert "does not read simulator; it reads sst, pos." in capsys.readouterr().err
 
 
 def test_missing_files_are_named(tmp_path):
