@@ -75,12 +75,12 @@ def pixels(png):
     return picture
 
 
-@pytest.fixture(scope="module", params=["pointer_sum", "classification"])
+@pytest.fixture(scope="session", params=["pointer_sum", "classification"])
 def model(request):
     return reader(request.param)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(tmp_path_factory):
     """A trained model, its history and the folder of its run."""
     folder = tmp_path_factory.mktemp("run")

@@ -96,7 +96,11 @@ class TextModel(keras.Model):
         outputs = {"logits": self.output}
         if self.has_attention:
             outputs["attention"] = self.attention_output
-        return keras.Model(inputs, outputs).predict_on_batch
+        model = keras.Model(inputs, outputs)
+        # JAX without XLA would go operation by operation.
+        if self.compiled and keras.backend.backend() != "jax":
+            model.compile(jit_compile=self.jit_compile)
+        return model.predict_on_batch
 
     def inspect(self, features):
         """What the model answers and where it looks.

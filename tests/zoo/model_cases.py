@@ -6,6 +6,7 @@ import typing
 import cloze
 import keras
 import numpy as np
+from quick import JIT
 
 import zoo
 from keras_corefmem.datasets import simulator
@@ -75,7 +76,7 @@ CASES = {
 }
 # One of each architecture: the others differ in arguments that compile to the same.
 ALIKE = {"dmn", "ren-sent", "qdren-sent", "ren-wind", "dmn-sentiment-spelt"}
-ALIKE |= {"dmn-plus-retrieving", "memn2n-retrieving"}
+ALIKE |= {"dmn-plus-retrieving", "memn2n-retrieving", "dmn-tagger-gated"}
 DISTINCT = [name for name in CASES if name not in ALIKE]
 
 
@@ -87,6 +88,7 @@ def make(name, spread=0.4, **options):
     small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}
     arguments = {**arguments, **small, **case.options, **options}
     model = model_class.from_examples(case.examples, **arguments)
+    model.compile(jit_compile=JIT)
     if spread:
         random = np.random.default_rng(3)
         for variable in model.trainable_variables:

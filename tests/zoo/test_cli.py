@@ -16,7 +16,7 @@ TINY = ["--set", "units=4", "--set", "buckets=1", "--set", "batch_size=50"]
 STORY = "Mary went to the kitchen. John went to the garden."
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data_dir(tmp_path_factory):
     """A tiny bAbI with task 1 alone."""
     folder = tmp_path_factory.mktemp("data") / "en-valid"
@@ -26,7 +26,7 @@ def data_dir(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(data_dir, tmp_path_factory):
     """The folder in which a tiny reader was trained, and the arguments that trained it."""
     folder = tmp_path_factory.mktemp("train")

@@ -36,7 +36,7 @@ def build(name):
     return getattr(zoo, kind).from_examples(EXAMPLES, **arguments)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """A folder with a file of questions, and a `.keras` file per model."""
     folder = tmp_path_factory.mktemp("explain")

@@ -41,7 +41,7 @@ def assert_answers_as_read_does(outputs, model, texts, top):
         np.testing.assert_allclose(np.array(outputs[name]), expected, atol=1e-5)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def exported(tmp_path_factory, make_reader, run_python, texts):
     """What the SavedModel of each encoder answers where nothing but TensorFlow is imported."""
     folder = tmp_path_factory.mktemp("saved_models")

@@ -10,7 +10,7 @@ CARD = {"dataset": "babi", "task": 2, "valid_accuracy": 0.5, "test_accuracy": 0.
 TEXT = "Mary went to the kitchen. Mary took the milk there.", "Where is Mary?"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def saved(tmp_path_factory, make_reader):
     """A reader and the folder that holds it as a preset."""
     folder = tmp_path_factory.mktemp("presets")

@@ -25,7 +25,7 @@ def batches_of(model, examples):
     return Batches(encoded, model.reader, model.features, batch_size=len(encoded))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(tmp_path_factory, make_reader, examples):
     """A reader that knows its five examples by heart, and its file."""
     model = make_reader("mage_gru", layers=2, dropout=0.0)

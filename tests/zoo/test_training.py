@@ -18,7 +18,7 @@ SETTINGS = Settings(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def splits():
     return Splits(*(simulator.simulate(1, size, seed) for seed, size in enumerate((40, 11, 13))))
 
@@ -52,7 +52,7 @@ def prepare(splits, settings=SETTINGS):
     return model, batches
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def uninterrupted(splits, tmp_path_factory):
     """A model, its batches and the progress of a run in one go."""
     model, batches = prepare(splits)
