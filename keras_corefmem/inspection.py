@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_corefmem.datasets.answers import best_answer
+from keras_corefmem.datasets.answers import best_answer, best_tags
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.pictures import BAD, GOOD, INK
 
@@ -125,7 +125,7 @@ def word_views(sentences, preprocessor, inspect):
         values = np.zeros((len(words), 0)) if attention is None else attention[n, : len(words)]
         columns = [f"pass {k}" for k in range(1, values.shape[-1] + 1)]
         if preprocessor.tags:
-            tags = [answers[k] for k in np.argmax(logits[n, : len(words), 1:], axis=-1) + 1]
+            tags, _ = best_tags(logits[n, : len(words)], answers)
             said = tags_heading(sentence, tags)
             if columns:
                 values, columns = values[:, : len(words), -1], words

@@ -7,8 +7,8 @@ import re
 import sys
 import warnings
 
+from zoo import data
 from zoo.configurations import models
-from zoo.data import DATASETS, SENTENCES
 from zoo.studies import STUDIES
 
 # Command, its help, and the function that runs it. Keras is imported only once a command runs.
@@ -91,7 +91,7 @@ def add_data(parser):
     """Options that choose a data set; the command chooses what is left out."""
     parser.add_argument(
         "--dataset",
-        choices=(*DATASETS, *SENTENCES),
+        choices=tuple(data.ALL),
         help="the simulator by default, bAbI where there is a --data-dir",
     )
     parser.add_argument(

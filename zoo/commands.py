@@ -77,7 +77,7 @@ def evaluate(args):
     count = result["count"]
     print(
         f"{dataset} task {task}, {args.part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} {data.unit(dataset)}"
+        f"{count - len(result['wrong'])} of {count} {data.ALL[dataset].counted}"
     )
 
 
@@ -185,8 +185,8 @@ def show(args):
     if not preset.presets():
         print("  none yet; `corefmem reproduce STUDY --presets` makes them")
     print("Data sets")
-    for name, text in {**data.DATASETS, **data.SENTENCES}.items():
-        print(f"  {name:<20}{text}")
+    for name, dataset in data.ALL.items():
+        print(f"  {name:<20}{dataset.line}")
     print("Studies")
     for name, study in studies.STUDIES.items():
         print(f"  {name:<20}{study['description']}")

@@ -1,36 +1,41 @@
 """Data sets by name, for the command line and the studies."""
 
 import pathlib
+import typing
 
 from zoo.configurations import SENTENCE_MODELS
 
+
+class DataSet(typing.NamedTuple):
+    """What a data set is: a line, the task by default, what it consists of, what is counted."""
+
+    line: str
+    first_task: int | str = 1
+    texts: str = "questions"
+    counted: str = "questions"
+
+
 DATASETS = {
-    "simulator": "stories like bAbI's, simulated: nothing to download",
-    "babi": "the 20 bAbI tasks, v1.2",
-    "babi-mix": "bAbI-Mix: two bAbI stories of two worlds, told at once",
-    "cnn": "cloze questions about CNN's or the Daily Mail's news",
+    "simulator": DataSet("stories like bAbI's, simulated: nothing to download"),
+    "babi": DataSet("the 20 bAbI tasks, v1.2"),
+    "babi-mix": DataSet("bAbI-Mix: two bAbI stories of two worlds, told at once"),
+    "cnn": DataSet("cloze questions about CNN's or the Daily Mail's news"),
 }
 SENTENCES = {
-    "sst": "Stanford Sentiment Treebank, tasks fine and binary",
-    "pos": "parts of speech of UD English EWT, tasks UPOS and XPOS",
+    "sst": DataSet(
+        "Stanford Sentiment Treebank, tasks fine and binary",
+        first_task="fine",
+        texts="sentences and phrases",
+        counted="labels",
+    ),
+    "pos": DataSet(
+        "parts of speech of UD English EWT, tasks UPOS and XPOS",
+        first_task="XPOS",
+        texts="sentences",
+        counted="labels",
+    ),
 }
-# The task that is meant where none is named.
-FIRST_TASKS = {"sst": "fine", "pos": "XPOS"}
-
-
-def first_task(dataset):
-    """The task of a data set that is trained on by default."""
-    return FIRST_TASKS.get(dataset, 1)
-
-
-def texts(dataset):
-    """What a data set consists of."""
-    return {"sst": "sentences and phrases", "pos": "sentences"}.get(dataset, "questions")
-
-
-def unit(dataset):
-    """What is right or wrong in a data set."""
-    return "labels" if dataset in SENTENCES else "questions"
+ALL = {**DATASETS, **SENTENCES}
 
 
 def check_model(model, dataset):

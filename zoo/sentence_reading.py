@@ -2,9 +2,7 @@
 
 import dataclasses
 
-import numpy as np
-
-from keras_corefmem.datasets.answers import best_sequences
+from keras_corefmem.datasets.answers import best_tags
 from zoo.reading import (
     logits_of,
     number_of_answers,
@@ -64,10 +62,7 @@ def _read(sentences, model, preprocessor, top):
     if not preprocessor.tags:
         return readings_of(logits, unknown, preprocessor.answers, top)
     rows = zip(logits, tokens, unknown, strict=True)
-    return [_tagging(row, words, new, preprocessor.answers) for row, words, new in rows]
-
-
-def _tagging(logits, words, unknown, answers):
-    numbers, logs = best_sequences(logits[: len(words)], 1)
-    tags = tuple(answers[n] for n in numbers[:, 0, 0])
-    return Tagging(tuple(words), tags, tuple(np.exp(logs[:, 0]).tolist()), unknown)
+    return [
+        Tagging(tuple(words), *best_tags(row[: len(words)], preprocessor.answers), new)
+        for row, words, new in rows
+    ]

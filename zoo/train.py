@@ -35,7 +35,7 @@ def train(args):
     data.check_model(args.model, dataset)
     record = {
         "dataset": dataset,
-        "task": data.first_task(dataset) if args.task is None else args.task,
+        "task": data.ALL[dataset].first_task if args.task is None else args.task,
         "data_dir": args.data_dir and os.path.abspath(args.data_dir),
         "language": args.language,
         "seed": args.seed,
@@ -49,7 +49,7 @@ def train(args):
             shutil.rmtree(old, ignore_errors=True)
     check_record(folder, record)
     counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
-    print(f"{name}: {counts} {data.texts(dataset)}", flush=True)
+    print(f"{name}: {counts} {data.ALL[dataset].texts}", flush=True)
 
     model, batches = training.prepare(splits, settings)
     write_json(folder / "run.json", record)
@@ -73,7 +73,7 @@ def train(args):
     print(
         f"\nBest of {len(progress.history)} epochs by validation: {progress.best_epoch + 1}, "
         f"validation accuracy {best['val_accuracy']:.1%}\n"
-        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {data.unit(dataset)}\n"
+        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {data.ALL[dataset].counted}\n"
     )
     show_answers(model, splits.test)
     save(model, folder)

@@ -40,6 +40,17 @@ def best_answer(logits, answers):
     return join_words(sequences[0, 0], answers), float(np.exp(logs[0, 0]))
 
 
+def best_tags(logits, answers):
+    """The text of the best answer for each word, and their probabilities.
+
+    Args:
+        logits: float32 `(words, answers)`.
+        answers: texts by number.
+    """
+    numbers, logs = best_sequences(logits, 1)
+    return tuple(answers[n] for n in numbers[:, 0, 0]), tuple(np.exp(logs[:, 0]).tolist())
+
+
 def best_sequences(logits, top, xp=np):
     """The most probable answers.
 

@@ -150,16 +150,7 @@ class WindowPreprocessor(StoryPreprocessor):
         return EncodedStory(features["sentences"][0], features["question"][0], encoded.answer)
 
     def refused(self, passage, question, xp=np):
-        """What cannot be read of padded ids.
-
-        Args:
-            passage: int32 `(batch, time)`.
-            question: int32 `(batch, question time)`.
-            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
-
-        Returns:
-            Dictionary: for `passage` and `question` what is wrong, and bool `(batch,)`, with which.
-        """
+        """What cannot be read of padded ids, as of a `Preprocessor`: what lacks a centre."""
         entity = "has no entity that is an answer of the reader, such as @entity0"
         missing = f"has no {PLACEHOLDER}: write it where the answer is missing"
         return {
@@ -168,7 +159,7 @@ class WindowPreprocessor(StoryPreprocessor):
         }
 
     def features(self, passage, question, names=FEATURES, xp=np):
-        """Features of padded ids, as `collate` makes them; arguments as in `refused`."""
+        """Features of padded ids, as `collate` makes them; see `StoryPreprocessor`."""
         question = self.windows(question, self.placeholder, 1, xp)[:, 0]
         return super().features(passage, question, names, xp)
 
