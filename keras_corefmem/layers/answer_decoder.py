@@ -45,7 +45,7 @@ class AnswerDecoder(keras.layers.Layer):
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
-        self.gru = MAGEGRUCell((units,), name="gru")
+        self.gru = MAGEGRUCell((units,), name="gru", dtype=self.dtype_policy)
         self.gru.build((None, self.words + question_shape[-1]))
         self.output_layer = keras.layers.Dense(self.words, dtype="float32", name="output")
         self.output_layer.build((None, units))

@@ -58,7 +58,8 @@ class EntityOutput(keras.layers.Layer):
         summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)
         before = question + ops.matmul(summary, self.kernel)
         if isinstance(self.activation, keras.layers.PReLU):
-            return self.activation(before[:, None])[:, 0], attention
+            # A shared one may have another policy.
+            return ops.cast(self.activation(before[:, None])[:, 0], before.dtype), attention
         return ACTIVATIONS[self.activation][0](before, None), attention
 
     def compute_output_shape(self, memory_shape, question_shape):

@@ -81,7 +81,7 @@ class EpisodicMemory(keras.layers.Layer):
         self.units, self.passes, self.attention = units, passes, attention
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
         self.gate_loss, self.dropout = gate_loss, dropout
-        self.drop = keras.layers.Dropout(dropout, name="dropout")
+        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
         self.supports_masking = True
 
     def build(self, facts_shape, question_shape, supporting_facts_shape=None):
@@ -90,25 +90,26 @@ class EpisodicMemory(keras.layers.Layer):
                 f"Facts and question must be {self.units} wide, as the memory; got "
                 f"{facts_shape[-1]} and {question_shape[-1]}."
             )
+        own = {"dtype": self.dtype_policy}
         width = (4 if self.compact else 7) * self.units + (0 if self.compact else 2)
-        self.hidden = keras.layers.Dense(self.units, activation="tanh", name="gate_hidden")
-        self.score = keras.layers.Dense(1, name="gate_score")
+        self.hidden = keras.layers.Dense(self.units, activation="tanh", name="gate_hidden", **own)
+        self.score = keras.layers.Dense(1, name="gate_score", **own)
         self.hidden.build((None, width))
         self.score.build((None, self.units))
         if not self.compact:
             self.similarity = self.add_weight(name="similarity", shape=(self.units, self.units))
         if self.attention != "softmax":
             self.episode = AttentionGRUCell(
-                self.units, update_gate=self.attention == "gated", name="episode"
+                self.units, update_gate=self.attention == "gated", name="episode", **own
             )
             self.episode.build((None, self.units + 1))
         if self.update == "gru":
-            self.memory = MAGEGRUCell((self.units,), name="memory")
+            self.memory = MAGEGRUCell((self.units,), name="memory", **own)
             self.memory.build((None, self.units))
             self.updates = [self.memory] * self.passes
         else:
             self.updates = [
-                keras.layers.Dense(self.units, activation="relu", name=f"memory_{n}")
+                keras.layers.Dense(self.units, activation="relu", name=f"memory_{n}", **own)
                 for n in range(1, self.passes + 1)
             ]
             for layer in self.updates:

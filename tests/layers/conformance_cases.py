@@ -2,16 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from graphs import random_antecedents, random_features, random_sources
+from graphs import WIDTH, random_antecedents, random_features, random_sources
 
 from keras_corefmem.layers import (
     DAGRNN,
     MAGEGRU,
+    AnswerDecoder,
     AttentionSum,
     CandidateAnswers,
+    CharacterCNN,
     CorefGRU,
+    EndToEndMemory,
+    EntityMemory,
+    EntityOutput,
+    EpisodicMemory,
     GatedAttention,
+    MultiplicativeMask,
+    PositionEncoding,
+    QueryReduction,
+    WordMemory,
 )
 
 
@@ -24,9 +35,9 @@ class Case:
         make: the layer from its options.
         inputs: call arguments in order, each a function of `(rng, batch, time)`.
         masked: number of the input whose mask the layer uses, `None` where it uses none.
-        recurrent: whether the layer has the options `bidirectional` and `return_sequences`, and
-            all inputs share the time axis.
+        recurrent: whether the layer has the options `bidirectional` and `return_sequences`.
         untimed: numbers of the inputs without a time axis.
+        apart: numbers of the inputs with a time axis of their own, which the mask does not cover.
         output_dtype: where it does not follow the layer's own.
     """
 
@@ -34,8 +45,9 @@ class Case:
     make: Callable
     inputs: tuple
     masked: int | None = 0
-    recurrent: bool = True
+    recurrent: bool = False
     untimed: tuple = ()
+    apart: tuple = ()
     output_dtype: str | None = None
 
     def __str__(self):
@@ -65,25 +77,79 @@ def candidates(rng, batch, time):
     return rng.integers(0, 4, (batch, time)).astype("int32")
 
 
-def mage(units, **fixed):
-    return lambda **options: MAGEGRU(units, **fixed, **options)
+def slots(rng, batch, time):
+    return random_features(rng, batch, 3)
 
 
-def answers(**options):
-    return CandidateAnswers((None, 3, 1, 2), **options)
+def characters(rng, batch, time):
+    return rng.normal(size=(batch, time, 6, 3)).astype("float32")
 
 
-graph = (random_features, sources)
-mixed = {"carry": "mixed", "shared": True, "edge_attention": True}
-scored = (random_features, query, candidates)
+def sentences(rng, batch, time):
+    return rng.integers(1, 9, (batch, time, 3)).astype("int32")
+
+
+def asked(rng, batch, time):
+    return sentences(rng, batch, 1)[:, 0]
+
+
+mage, episodes = partial(partial, MAGEGRU), partial(partial, EpisodicMemory, WIDTH, 2)
+graph, led = (random_features, sources), (random_features, query)
+recurrent = partial(Case, recurrent=True)
+# The second input has no time axis.
+asking = partial(Case, inputs=led, untimed=(1,))
 CASES = [
-    Case("coref_gru", lambda **o: CorefGRU(4, **o), (random_features, random_antecedents)),
-    Case("mage_gru", mage((3, 2, 1)), graph),
-    Case("mage_gru_mixed", mage((2, 1, 1), **mixed), graph),
-    Case("dag_rnn", lambda **o: DAGRNN(5, **o), graph),
-    Case("gru", mage((5,), carry="previous"), (random_features,)),
-    Case("gated_attention", GatedAttention, (random_features, question), 1, False),
-    Case("candidate_answers", answers, (query, candidates), None, False, (0,)),
-    Case("attention_sum", lambda **o: AttentionSum(4, **o), scored, None, False, (1,), "float32"),
+    recurrent("coref_gru", partial(CorefGRU, 4), (random_features, random_antecedents)),
+    recurrent("mage_gru", mage((3, 2, 1)), graph),
+    recurrent(
+        "mage_gru_mixed", mage((2, 1, 1), carry="mixed", shared=True, edge_attention=True), graph
+    ),
+    recurrent("dag_rnn", partial(DAGRNN, 5), graph),
+    recurrent("gru", mage((5,), carry="previous"), (random_features,)),
+    Case("gated_attention", GatedAttention, (random_features, question), masked=1, apart=(0,)),
+    Case(
+        "attention_sum",
+        partial(AttentionSum, 4),
+        (random_features, query, candidates),
+        masked=None,
+        untimed=(1,),
+        output_dtype="float32",
+    ),
+    Case(
+        "candidate_answers",
+        partial(CandidateAnswers, (None, 3, 1, 2)),
+        (query, candidates),
+        masked=None,
+        untimed=(0,),
+    ),
+    Case("entity_memory", partial(EntityMemory, 3, WIDTH), (random_features,)),
+    asking("entity_memory_asked", partial(EntityMemory, 3, WIDTH, question_dependent=True)),
+    Case("entity_output", EntityOutput, (slots, query), masked=None, untimed=(0, 1)),
+    asking("episodic_memory", episodes()),
+    asking("episodic_memory_ending", episodes(end_of_passes=True)),
+    asking(
+        "episodic_memory_plus", episodes(attention="attention_gru", compact=True, update="relu")
+    ),
+    asking("word_memory", partial(WordMemory, WIDTH, 2)),
+    Case("query_reduction", partial(QueryReduction, WIDTH), (random_features,) * 2),
+    Case(
+        "end_to_end_memory",
+        partial(EndToEndMemory, 9, 4, 2, 8, 3, [1, 2], linear_start=False),
+        (sentences, asked),
+        masked=None,
+        untimed=(1,),
+        output_dtype="float32",
+    ),
+    Case(
+        "answer_decoder",
+        partial(AnswerDecoder, 5, 3),
+        (query, query),
+        masked=None,
+        untimed=(0, 1),
+        output_dtype="float32",
+    ),
+    Case("character_cnn", partial(CharacterCNN, 4, (2, 3)), (characters,)),
+    Case("multiplicative_mask", partial(MultiplicativeMask, 8), (random_features,)),
+    Case("position_encoding", partial(PositionEncoding, 8), (random_features,)),
 ]
 RECURRENT = [case for case in CASES if case.recurrent]

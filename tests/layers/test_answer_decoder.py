@@ -61,15 +61,6 @@ def test_gradients_equal_finite_differences_of_the_equations(layer, inputs):
     assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), arrays, gradients)
 
 
-def test_a_saved_model_decodes_the_same(layer, inputs, tmp_path):
-    symbols = [keras.Input(array.shape[1:]) for array in inputs]
-    model = keras.Model(symbols, layer(*symbols))
-    model.save(tmp_path / "model.keras")
-    loaded = keras.saving.load_model(tmp_path / "model.keras")
-    expected = model.predict_on_batch(list(inputs))
-    np.testing.assert_array_equal(loaded.predict_on_batch(list(inputs)), expected)
-
-
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="words must be positive, got 0"):
         AnswerDecoder(0, 2)
