@@ -156,7 +156,7 @@ class DynamicMemoryNetwork(StoryModel):
             max_sentences: sentences of a passage that are read, the last ones.
             answer_words: whether answers are sequences of words, rather than a class each;
                 `"auto"` where there is one of several words.
-            **arguments: further arguments of the constructor. With a `gate_loss`, there is by
+            **arguments: further arguments of `from_preprocessor`. With a `gate_loss`, there is by
                 default a pass for every supporting fact, and one to end the reading if it can.
         """
         if answer_words == "auto":

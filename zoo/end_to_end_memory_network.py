@@ -32,6 +32,7 @@ class EndToEndMemoryNetwork(StoryModel):
     """
 
     COLUMN = "hop"
+    FIXED = ("word_vectors",)
 
     def __init__(
         self,

@@ -50,6 +50,7 @@ class NGramClassifier(StoryModel):
     """
 
     COLUMN = "bag"
+    FIXED = ("word_vectors",)
 
     def __init__(
         self,

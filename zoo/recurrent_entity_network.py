@@ -183,7 +183,7 @@ class RecurrentEntityNetwork(StoryModel):
             markers: number of entities; `None` for those of the examples.
             candidates: whether only entities that are read compete. The authors let all compete,
                 also those that the passage lacks.
-            **arguments: further arguments of the constructor.
+            **arguments: further arguments of `from_preprocessor`.
 
         Raises:
             ValueError: if windows are asked for, but the examples are no cloze questions.

@@ -35,8 +35,6 @@ class SentenceModel(TextModel):
 
     BATCHES = SentenceBatches
     STRINGS = ("sentence",)
-    # How much of the vocabulary has a pretrained vector, a `Coverage`, once vectors are read.
-    coverage = None
 
     def __init__(
         self,
@@ -134,8 +132,7 @@ class SentenceModel(TextModel):
             **arguments,
         )
         if word_vectors is not None:
-            model.get_layer("word_embedding").set_weights([matrix])
-            model.coverage = coverage
+            model.start_from(matrix, coverage)
         return model
 
     def read(self, sentences, top=5):

@@ -1,5 +1,7 @@
 """What the memory networks of the zoo share."""
 
+import collections
+
 import keras
 import numpy as np
 from keras import ops
@@ -12,6 +14,7 @@ from keras_corefmem.layers import (
     inverse_sentence_frequency,
 )
 from keras_corefmem.text.vocabulary import UNKNOWN
+from keras_corefmem.text.word_vectors import load_word_vectors
 from zoo.text_model import TextModel, without_unknown
 
 FIRST_WORD = UNKNOWN + 1
@@ -133,14 +136,27 @@ class StoryModel(TextModel):
         Args:
             examples: training examples; its preprocessing is learned from them.
             max_sentences: sentences of a passage that are read, the last ones.
-            **arguments: further arguments of the constructor.
+            **arguments: further arguments of `from_preprocessor`.
         """
         preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
         return cls.from_preprocessor(preprocessor, examples, **arguments)
 
     @classmethod
-    def from_preprocessor(cls, preprocessor, examples, **arguments):
-        """An untrained model for what a preprocessor has learned from training examples."""
+    def from_preprocessor(cls, preprocessor, examples, word_vectors=None, **arguments):
+        """An untrained model for what a preprocessor has learned from training examples.
+
+        Args:
+            preprocessor: the preprocessor.
+            examples: training examples.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: if the vectors have another width than those of the model, or it has none.
+        """
+        if word_vectors is not None and "word_vectors" in cls.FIXED:
+            raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
         model = cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
@@ -153,6 +169,13 @@ class StoryModel(TextModel):
             rows = np.concatenate([preprocessor.encode(e).sentences for e in examples])
             idf = inverse_sentence_frequency(rows, len(preprocessor.vocabulary))
             model.get_layer("retrieve").idf.assign(idf)
+        if word_vectors is not None:
+            counts = collections.Counter()
+            for example in examples:
+                counts.update(preprocessor.tokenizer(f"{example.passage} {example.question}"))
+            width = model.get_layer("word_embedding").output_dim
+            words = preprocessor.vocabulary
+            model.start_from(*load_word_vectors(word_vectors, words, width, True, counts=counts))
         return model
 
     @classmethod

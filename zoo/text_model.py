@@ -37,6 +37,8 @@ class TextModel(keras.Model):
     FIXED = ()
     # What makes batches of encoded examples.
     BATCHES = Batches
+    # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
+    coverage = None
     # Names of the strings that it reads.
     STRINGS = ("passage", "question")
 
@@ -63,9 +65,15 @@ class TextModel(keras.Model):
     def arguments(cls):
         """Names of the arguments that `from_examples` takes besides the examples."""
         bases = cls.__mro__[: cls.__mro__.index(TextModel)]
-        functions = [cls.from_examples, *(base.__init__ for base in bases)]
+        makers = [cls.from_examples, getattr(cls, "from_preprocessor", cls.from_examples)]
+        functions = [*makers, *(base.__init__ for base in bases)]
         names = set().union(*(inspect.signature(function).parameters for function in functions))
         return sorted(names - LEARNED - set(cls.FIXED))
+
+    def start_from(self, matrix, coverage):
+        """Takes pretrained word vectors, what `load_word_vectors` returns."""
+        self.get_layer("word_embedding").set_weights([matrix])
+        self.coverage = coverage
 
     def training_callbacks(self):
         """Keras callbacks that belong to how this model is trained."""

@@ -73,3 +73,20 @@ def test_columns_are_named():
     table = np.asarray(model.get_layer("word_embedding").embeddings)
     keys.assign(np.concatenate([3 * table[rows] + 0.1, -table[:1]]))
     assert model.columns() == ["slot 1 mary", "slot 2 kitchen", "slot 3 mary", "slot 4"]
+
+
+def test_word_vectors_to_start_from(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("mary 1 1 1\nkitchen -1 -1 -1\n")
+    model = make("qdren", spread=0, units=3, word_vectors=path)
+    words = model.reader.vocabulary.words
+    table = np.asarray(model.get_layer("word_embedding").embeddings)
+    assert table[words.index("mary")].tolist() == [1, 1, 1]
+    assert table[words.index("kitchen")].tolist() == [-1, -1, -1] and not table[0].any()
+    assert str(model.coverage).startswith(f"2 of {len(words) - 2} words have a vector; ")
+    with pytest.raises(ValueError, match="3 numbers instead of 8"):
+        make("lstm", embedding_dim=8, word_vectors=path)
+    with pytest.raises(ValueError, match="EndToEndMemoryNetwork has no word vectors of its own"):
+        make("memn2n", word_vectors=path)
+    assert "word_vectors" in zoo.DynamicMemoryNetwork.arguments()
+    assert "word_vectors" not in zoo.NGramClassifier.arguments()
