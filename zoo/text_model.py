@@ -160,6 +160,8 @@ class TextModel(keras.Model):
             jit_compile=jit_compile,
             **kwargs,
         )
+        # Made while TensorFlow traces a step, its variables would have it trace the step again.
+        self.optimizer.build(self.trainable_variables)
 
     def compile_from_config(self, config):
         # Keras leaves this to models with a `compile` of their own.

@@ -181,8 +181,6 @@ class Progress(keras.callbacks.Callback):
         """Loads the state of an interrupted run; returns the epoch to start with."""
         self.folder.mkdir(parents=True, exist_ok=True)
         state = self.folder / "state.json"
-        # Variables that are made while TensorFlow traces a step make it trace the step again.
-        model.optimizer.build(model.trainable_variables)
         if state.exists():
             content = json.loads(state.read_text())
             model.load_weights(self.weights_file(content["weights"]))
