@@ -9,6 +9,7 @@ from keras_corefmem.layers import (
     MAGEGRU,
     AnswerDecoder,
     EpisodicMemory,
+    HashDropout,
     PositionEncoding,
     SentenceEnds,
 )
@@ -110,7 +111,7 @@ class DynamicMemoryNetwork(StoryModel):
     def build_graph(sentences, question, read, config, supporting_facts=None):
         units, length = config["units"], config["sentence_length"]
         table, regularizer = StoryModel.embedding(config)
-        drop = keras.layers.Dropout(config["dropout"], noise_shape=(None, 1, None))
+        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
         if config["input_module"] == "words":
             flat = keras.layers.Reshape((-1,), name="words")(sentences)
             states = MAGEGRU((units,), name="input_gru")(
@@ -137,7 +138,7 @@ class DynamicMemoryNetwork(StoryModel):
         )
         memory, scores = episodes(facts, asked, supporting_facts, mask=read)
         attention = ops.transpose(episodes.attention_of(scores), (0, 2, 1))
-        drop = keras.layers.Dropout(config["dropout"], name="answer_dropout")
+        drop = HashDropout(config["dropout"], name="answer_dropout")
         if config["answer_length"] > 1:
             decode = AnswerDecoder(config["num_answers"], config["answer_length"], name="answer")
             return decode(drop(memory), asked), attention

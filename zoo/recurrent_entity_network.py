@@ -6,7 +6,13 @@ from keras import ops
 from keras_corefmem.datasets.cnn import ClozeExample
 from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
 from keras_corefmem.datasets.window_preprocessor import WindowPreprocessor, fit_sentences
-from keras_corefmem.layers import CandidateAnswers, EntityMemory, EntityOutput, MultiplicativeMask
+from keras_corefmem.layers import (
+    CandidateAnswers,
+    EntityMemory,
+    EntityOutput,
+    HashDropout,
+    MultiplicativeMask,
+)
 from zoo.story_model import StoryModel
 
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
@@ -111,7 +117,7 @@ class RecurrentEntityNetwork(StoryModel):
         shared = {"initializer": config["initializer"], "regularizer": regularizer}
         words = {"sentence": sentences, "question": question}
         vectors = {name: table(ids) for name, ids in words.items()}
-        vectors["sentence"] = keras.layers.Dropout(config["dropout"])(vectors["sentence"])
+        vectors["sentence"] = HashDropout(config["dropout"])(vectors["sentence"])
         encoded = {
             name: MultiplicativeMask(
                 config["sentence_length"],

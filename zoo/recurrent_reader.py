@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers import MAGEGRU
+from keras_corefmem.layers import MAGEGRU, HashDropout
 from zoo.story_model import StoryModel
 
 CELLS = ("lstm", "gru")
@@ -70,14 +70,14 @@ class RecurrentReader(StoryModel):
         passage = keras.layers.Reshape((-1,), name="words")(sentences)
         words = ops.concatenate([passage, question], axis=1)
         vectors = table(words)
-        drop = keras.layers.Dropout(config["dropout"], noise_shape=(None, 1, None), name="dropout")
+        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None), name="dropout")
         if config["cell"] == "gru":
             recurrence = MAGEGRU((config["units"],), return_sequences=False, name="gru")
         else:
             # cuDNN wants padding behind the words, and keeps XLA from the whole model.
             recurrence = keras.layers.LSTM(config["units"], use_cudnn=False, name="lstm")
         state = recurrence(drop(vectors), mask=ops.not_equal(words, 0))
-        state = keras.layers.Dropout(config["dropout"], name="answer_dropout")(state)
+        state = HashDropout(config["dropout"], name="answer_dropout")(state)
         logits = keras.layers.Dense(
             config["num_answers"], kernel_regularizer=regularizer, dtype="float32", name="answer"
         )(state)

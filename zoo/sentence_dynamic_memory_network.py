@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers import MAGEGRU, CharacterCNN, EpisodicMemory, WordMemory
+from keras_corefmem.layers import MAGEGRU, CharacterCNN, EpisodicMemory, HashDropout, WordMemory
 from zoo.sentence_model import SentenceModel
 
 
@@ -98,7 +98,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
     @staticmethod
     def build_graph(inputs, read, config):
         units, words = config["units"], inputs["words"]
-        drop = keras.layers.Dropout(config["dropout"], noise_shape=(None, 1, None))
+        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
         half = units // 2 if config["bidirectional"] else units
         encode = MAGEGRU((half,), bidirectional=config["bidirectional"], name="input_gru")
         states = encode(drop(vectors(inputs, config)), mask=read)
@@ -114,7 +114,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
             last = ops.concatenate([states[:, -1, :half], states[:, 0, half:]], axis=-1)
         memory, scores = episodes(drop(states), asked, mask=read)
         found = ops.concatenate([memory, last], axis=-1)
-        found = keras.layers.Dropout(config["dropout"], name="answer_dropout")(found)
+        found = HashDropout(config["dropout"], name="answer_dropout")(found)
         logits = keras.layers.Dense(
             config["num_answers"],
             kernel_regularizer=keras.regularizers.L2(config["l2"]) if config["l2"] else None,

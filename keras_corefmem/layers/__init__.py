@@ -14,6 +14,7 @@ from keras_corefmem.layers.entity_output import EntityOutput
 from keras_corefmem.layers.episodic_memory import EpisodicMemory
 from keras_corefmem.layers.gated_attention import GatedAttention
 from keras_corefmem.layers.graph_gru import graph_gru
+from keras_corefmem.layers.hash_dropout import HashDropout
 from keras_corefmem.layers.mage_gru import MAGEGRU, MAGEGRUCell
 from keras_corefmem.layers.multiplicative_mask import MultiplicativeMask
 from keras_corefmem.layers.position_encoding import PositionEncoding
@@ -45,6 +46,7 @@ __all__ = [
     "EntityOutput",
     "EpisodicMemory",
     "GatedAttention",
+    "HashDropout",
     "MAGEGRUCell",
     "MultiplicativeMask",
     "PositionEncoding",

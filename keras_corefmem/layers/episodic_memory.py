@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.attention_gru import AttentionGRUCell
 from keras_corefmem.layers.gate_supervision import supervision_loss
+from keras_corefmem.layers.hash_dropout import HashDropout
 from keras_corefmem.layers.mage_gru import MAGEGRUCell
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
@@ -81,7 +82,7 @@ class EpisodicMemory(keras.layers.Layer):
         self.units, self.passes, self.attention = units, passes, attention
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
         self.gate_loss, self.dropout = gate_loss, dropout
-        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
         self.supports_masking = True
 
     def build(self, facts_shape, question_shape, supporting_facts_shape=None):
