@@ -90,7 +90,7 @@ def compile_step(layer, x, extra):
     def training_step(x):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            output = tf.nest.flatten(layer(x, *extra))[0]
+            output = tf.nest.flatten(layer(x, *extra, training=True))[0]
             weighted = output * tf.reshape(tf.linspace(-1.0, 1.0, tf.size(output)), output.shape)
             loss = tf.reduce_sum(weighted)
         return loss, tape.gradient(loss, [x, *weights])
