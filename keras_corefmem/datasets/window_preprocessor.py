@@ -150,7 +150,7 @@ class WindowPreprocessor(StoryPreprocessor):
         return EncodedStory(features["sentences"][0], features["question"][0], encoded.answer)
 
     def refused(self, passage, question, xp=np):
-        """What cannot be read of padded ids, as of a `Preprocessor`: what lacks a centre."""
+        """As of a `Preprocessor`: a passage without an entity, a question without placeholder."""
         entity = "has no entity that is an answer of the reader, such as @entity0"
         missing = f"has no {PLACEHOLDER}: write it where the answer is missing"
         return {

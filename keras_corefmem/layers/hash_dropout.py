@@ -39,7 +39,7 @@ class HashDropout(keras.layers.Dropout):
         shape = [own if size is None else size for size, own in sizes]
         keys = ops.cast(self.seed_generator.next(), "uint32")
         hashed = mix(mix(positions(shape) + mix(keys[0])) ^ mix(keys[1]))
-        kept = hashed >= constant(round(self.rate * 2**32))
+        kept = hashed >= constant(min(round(self.rate * 2**32), 2**32 - 1))
         return inputs * (ops.cast(kept, inputs.dtype) / (1 - self.rate))
 
 
