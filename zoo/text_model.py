@@ -165,8 +165,7 @@ class TextModel(keras.Model):
 
     def compile_from_config(self, config):
         # Keras leaves this to models with a `compile` of their own.
-        super().compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
+        self.compile(**keras.saving.deserialize_keras_object(config))
 
 
 def check_sizes(preprocessor, config):

@@ -119,3 +119,9 @@ def test_bad_arguments_are_refused():
         WordMemory(UNITS, end_of_passes=True)
     with pytest.raises(ValueError, match="passes must not be negative, got -2"):
         WordMemory(UNITS, passes=-2)
+
+
+def test_the_configuration_makes_the_same_layer():
+    layer = WordMemory(UNITS, 2, attention="softmax", compact=True, update="relu", dropout=0.1)
+    copy = WordMemory.from_config(layer.get_config())
+    assert copy.get_config() == layer.get_config()
