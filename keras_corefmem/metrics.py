@@ -6,10 +6,10 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 def right_answers(answers, logits):
-    """Whether the best answers are the right ones; of several words, all must be.
+    """Whether the best answers are the right ones; of several words, all up to their end must be.
 
     Args:
-        answers: int `(batch,)`, or `(batch, words)`.
+        answers: int `(batch,)`, or `(batch, words)`, where the last answer is the end of others.
         logits: `(batch, answers)`, or `(batch, words, answers)`.
 
     Returns:
@@ -17,8 +17,15 @@ def right_answers(answers, logits):
     """
     right = ops.equal(ops.argmax(logits, axis=-1), ops.cast(answers, "int32"))
     if len(right.shape) > 1:
-        right = ops.all(right, axis=-1)
+        behind = ops.logical_not(until_end(answers, logits))
+        right = ops.all(ops.logical_or(right, behind), axis=-1)
     return ops.cast(right, "float32")
+
+
+def until_end(answers, logits):
+    """Which words of answers `(batch, words)` count, bool: all up to the first end, the last class."""
+    ends = ops.cast(ops.equal(ops.cast(answers, "int32"), logits.shape[-1] - 1), "int32")
+    return ops.equal(ops.cumsum(ends, axis=-1) - ends, 0)
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -34,7 +41,7 @@ class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AnswerCrossentropy(keras.losses.Loss):
-    """Cross-entropy of answers from logits; of several words, the mean over them.
+    """Cross-entropy of answers from logits; of several words, the mean up to their end.
 
     Shapes are those of `right_answers`.
     """
@@ -44,4 +51,7 @@ class AnswerCrossentropy(keras.losses.Loss):
 
     def call(self, answers, logits):
         losses = keras.losses.sparse_categorical_crossentropy(answers, logits, from_logits=True)
-        return losses if len(losses.shape) == 1 else ops.mean(losses, axis=-1)
+        if len(losses.shape) == 1:
+            return losses
+        counted = ops.cast(until_end(answers, logits), losses.dtype)
+        return ops.sum(losses * counted, axis=-1) / ops.sum(counted, axis=-1)

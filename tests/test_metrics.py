@@ -8,19 +8,23 @@ RANDOM = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("words", [None, 3])
-def test_answers_of_several_words_count_as_a_whole(words):
+def test_answers_of_several_words_count_as_a_whole_up_to_their_end(words):
     shape = (40,) if words is None else (40, words)
-    logits = RANDOM.normal(0, 1, (*shape, 2)).astype("float32")
-    answers, weights = RANDOM.integers(0, 2, shape), RANDOM.integers(0, 3, 40).astype("float32")
-    right = (logits.argmax(axis=-1) == answers).reshape(40, -1).all(axis=-1)
-    assert 0 < right.mean() < 1
+    logits = RANDOM.normal(0, 1, (*shape, 3)).astype("float32")
+    answers, weights = RANDOM.integers(0, 3, shape), RANDOM.integers(0, 3, 40).astype("float32")
+    counted = np.ones((40, words or 1), bool)
+    for row, answer in zip(counted, answers, strict=True):
+        if words and 2 in answer:
+            row[list(answer).index(2) + 1 :] = False
+    right = ((logits.argmax(axis=-1) == answers).reshape(40, -1) | ~counted).all(axis=-1)
+    assert 0 < right.mean() < 1 and counted.all() == (words is None)
     metric = AnswerAccuracy()
     metric.update_state(answers, logits, sample_weight=weights)
     np.testing.assert_allclose(float(metric.result()), np.average(right, weights=weights), 1e-6)
 
     odds = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
     chosen = np.take_along_axis(odds, answers[..., None], axis=-1)[..., 0]
-    losses = -np.log(chosen).reshape(40, -1).mean(axis=-1)
+    losses = np.average(-np.log(chosen).reshape(40, -1), axis=-1, weights=counted)
     found = AnswerCrossentropy()(answers, logits, sample_weight=weights)
     np.testing.assert_allclose(float(found), np.mean(weights * losses), rtol=1e-5)
 

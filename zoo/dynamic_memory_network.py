@@ -136,8 +136,8 @@ class DynamicMemoryNetwork(StoryModel):
             config["gate_loss"],
             name="episodic_memory",
         )
-        memory, scores = episodes(facts, asked, supporting_facts, mask=read)
-        attention = ops.transpose(episodes.attention_of(scores), (0, 2, 1))
+        memory, gates = episodes(facts, asked, supporting_facts, mask=read)
+        attention = ops.transpose(gates, (0, 2, 1))
         drop = HashDropout(config["dropout"], name="answer_dropout")
         if config["answer_length"] > 1:
             decode = AnswerDecoder(config["num_answers"], config["answer_length"], name="answer")

@@ -57,6 +57,10 @@ class EndToEndMemoryNetwork(StoryModel):
         }
         super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
 
+    @property
+    def warm_up_epochs(self):
+        return self.config["linear_start"]
+
     def training_callbacks(self):
         return [LinearStart(self.config["linear_start"])]
 
@@ -73,7 +77,6 @@ class EndToEndMemoryNetwork(StoryModel):
             config["max_sentences"],
             config["sentence_length"],
             tokens,
-            config["linear_start"] > 0,
             config["time_noise"],
             name="memory",
         )
@@ -92,6 +95,9 @@ class EndToEndMemoryNetwork(StoryModel):
 class LinearStart(keras.callbacks.Callback):
     """Trains an `EndToEndMemoryNetwork` without the softmax of its hops for the first epochs.
 
+    The `fit` of the network adds it by itself. Between epochs the softmax is there, so that what is
+    validated and saved is the network itself.
+
     Args:
         epochs: number of these epochs.
 
@@ -104,3 +110,6 @@ class LinearStart(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.model.get_layer("memory").linear.assign(float(epoch < self.epochs))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.get_layer("memory").linear.assign(0.0)

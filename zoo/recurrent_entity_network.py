@@ -40,8 +40,9 @@ class RecurrentEntityNetwork(StoryModel):
         activation: φ of the memory and the output, which share the slopes of a PReLU.
         output_activation: φ of the output, where it is another one.
         dropout: fraction of the word vectors of the story to drop, before they are summed.
-        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code starts that of
-            the sentences at random.
+        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code starts it as all
+            else, from N(0, 0.1).
+        question_mask_initializer: initializer of f', ones in the paper and in the authors' code.
         gate_bias: whether gates have a bias per slot, as in the authors' code.
         slot_slopes: whether every slot has PReLU slopes of its own; the output then has others.
         l2: factor of the squares of all weights but biases.
@@ -72,6 +73,7 @@ class RecurrentEntityNetwork(StoryModel):
         output_activation=None,
         dropout=0.0,
         mask_initializer="ones",
+        question_mask_initializer="ones",
         gate_bias=True,
         slot_slopes=False,
         l2=0.0,
@@ -98,6 +100,7 @@ class RecurrentEntityNetwork(StoryModel):
             "output_activation": output_activation,
             "dropout": dropout,
             "mask_initializer": mask_initializer,
+            "question_mask_initializer": question_mask_initializer,
             "gate_bias": gate_bias,
             "slot_slopes": slot_slopes,
             "l2": l2,
@@ -118,10 +121,11 @@ class RecurrentEntityNetwork(StoryModel):
         words = {"sentence": sentences, "question": question}
         vectors = {name: table(ids) for name, ids in words.items()}
         vectors["sentence"] = HashDropout(config["dropout"])(vectors["sentence"])
+        starts = {"sentence": "mask_initializer", "question": "question_mask_initializer"}
         encoded = {
             name: MultiplicativeMask(
                 config["sentence_length"],
-                config["mask_initializer"],
+                config[starts[name]],
                 regularizer,
                 name=f"{name}_mask",
             )(vectors[name], mask=ops.not_equal(ids, 0))

@@ -112,7 +112,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
             episodes = EpisodicMemory(units, **options, name="episodic_memory")
             # Padding carries the state.
             last = ops.concatenate([states[:, -1, :half], states[:, 0, half:]], axis=-1)
-        memory, scores = episodes(drop(states), asked, mask=read)
+        memory, gates = episodes(drop(states), asked, mask=read)
         found = ops.concatenate([memory, last], axis=-1)
         found = HashDropout(config["dropout"], name="answer_dropout")(found)
         logits = keras.layers.Dense(
@@ -123,7 +123,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         )(found)
         if not config["passes"]:
             return logits, None
-        attention = ops.moveaxis(episodes.attention_of(scores), 1, -1)
+        attention = ops.moveaxis(gates, 1, -1)
         if config["output"] == "tags":
             attention = ops.where(read[:, :, None, None], attention, 0.0)
         return logits, attention

@@ -75,9 +75,19 @@ class TextModel(keras.Model):
         self.get_layer("word_embedding").set_weights([matrix])
         self.coverage = coverage
 
+    @property
+    def warm_up_epochs(self):
+        """Number of first epochs that do not train the model as it is used."""
+        return 0
+
     def training_callbacks(self):
-        """Keras callbacks that belong to how this model is trained."""
+        """Keras callbacks that belong to how this model is trained; `fit` adds them."""
         return []
+
+    def fit(self, *args, callbacks=None, **kwargs):
+        """Trains the model as Keras does, with its `training_callbacks` before those given."""
+        given = keras.tree.flatten([] if callbacks is None else callbacks)
+        return super().fit(*args, callbacks=[*self.training_callbacks(), *given], **kwargs)
 
     def get_config(self):
         preprocessor = None if self.reader is None else self.reader.get_config()
@@ -180,21 +190,27 @@ def check_sizes(preprocessor, config):
         )
 
 
-OPTIMIZERS = {"adam": keras.optimizers.Adam, "rmsprop": keras.optimizers.RMSprop}
+OPTIMIZERS = {
+    "adam": keras.optimizers.Adam,
+    "rmsprop": keras.optimizers.RMSprop,
+    "sgd": keras.optimizers.SGD,
+    "adagrad": keras.optimizers.Adagrad,
+}
 
 
-def make_optimizer(learning_rate=3e-3, halve_every=1000, optimizer="adam"):
-    """An optimizer with gradients clipped to a global norm of 10.
+def make_optimizer(learning_rate=3e-3, halve_every=1000, optimizer="adam", clip_norm=10.0):
+    """An optimizer that clips gradients to a global norm.
 
     Args:
         learning_rate: first learning rate.
         halve_every: updates after which the rate halves, again and again; `None` keeps it.
         optimizer: one of `OPTIMIZERS`.
+        clip_norm: largest norm of all gradients together.
     """
     rate = learning_rate
     if halve_every:
         rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
-    return OPTIMIZERS[optimizer](rate, global_clipnorm=10.0)
+    return OPTIMIZERS[optimizer](rate, global_clipnorm=clip_norm)
 
 
 def without_unknown(logits):

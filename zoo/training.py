@@ -9,6 +9,7 @@ import keras
 import numpy as np
 
 import zoo
+from keras_corefmem.datasets.answers import best_sequences
 from keras_corefmem.datasets.batches import length_buckets
 from keras_corefmem.files import replacing
 from zoo.configurations import configuration, training_settings
@@ -29,7 +30,8 @@ class Settings:
         batch_size: questions per update.
         learning_rate: first learning rate.
         halve_every: updates after which the learning rate halves, again and again; `None` keeps it.
-        optimizer: `"adam"` or `"rmsprop"`.
+        optimizer: `"adam"`, `"rmsprop"`, `"sgd"` or `"adagrad"`.
+        clip_norm: largest norm of all gradients together.
         buckets: largest number of lengths that passages are padded to; each costs a compilation.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
     """
@@ -42,6 +44,7 @@ class Settings:
     learning_rate: float = 3e-3
     halve_every: int | None = 1000
     optimizer: str = "adam"
+    clip_norm: float = 10.0
     buckets: int = 6
     arguments: dict = dataclasses.field(default_factory=dict)
 
@@ -51,13 +54,14 @@ class Settings:
         return cls(model=model, **{**training_settings(model), **changes})
 
     def __post_init__(self):
-        for name in ("epochs", "patience", "batch_size", "learning_rate", "halve_every", "buckets"):
+        numbers = ("learning_rate", "clip_norm")
+        for name in ("epochs", "patience", "batch_size", "halve_every", "buckets", *numbers):
             value = getattr(self, name)
             if name == "halve_every" and value is None:
                 continue
-            kinds = int | float if name == "learning_rate" else int
+            kinds = int | float if name in numbers else int
             if not isinstance(value, kinds) or value <= 0:
-                kind = "number" if name == "learning_rate" else "integer"
+                kind = "number" if name in numbers else "integer"
                 raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(
@@ -88,7 +92,7 @@ def make_model(examples, settings, **options):
             )
     model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     rate = settings.learning_rate, settings.halve_every
-    model.compile(optimizer=make_optimizer(*rate, settings.optimizer))
+    model.compile(optimizer=make_optimizer(*rate, settings.optimizer, settings.clip_norm))
     return model
 
 
@@ -169,7 +173,7 @@ class Progress(keras.callbacks.Callback):
     @property
     def finished(self):
         solved = [logs["val_accuracy"] == 1 for logs in self.history[-3:]]
-        stale = len(self.history) - 1 - self.best_epoch
+        stale = len(self.history) - max(self.best_epoch + 1, self.warm_up)
         learned = bool(self.history) and self.history[-1]["accuracy"] >= 0.995
         patience = self.patience / 4 if learned else self.patience
         return len(solved) == 3 and all(solved) or stale >= patience
@@ -244,14 +248,14 @@ def fit(model, batches, folder, settings, callbacks=(), verbose=0):
     Returns:
         The `Progress` of the run: `history`, `best_epoch`, `seconds`.
     """
-    progress = Progress(batches, folder, settings.patience)
+    progress = Progress(batches, folder, settings.patience, model.warm_up_epochs)
     epoch = progress.restore(model)
     if epoch < settings.epochs and not progress.finished:
         model.fit(
             batches["train"],
             initial_epoch=epoch,
             epochs=settings.epochs,
-            callbacks=[*model.training_callbacks(), progress, *callbacks],
+            callbacks=[progress, *callbacks],
             # `Batches` shuffles, by seed and epoch.
             shuffle=False,
             verbose=verbose,
@@ -275,9 +279,11 @@ def evaluate(model, batches):
         logits = model.predict_on_batch(features)
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
         # Number 0 is an unknown answer, or an unknown word of one.
-        right = (np.argmax(logits, axis=-1) == answers) & (answers > 0)
-        if right.ndim > weights.ndim:
-            right = right.all(axis=-1)
+        if answers.ndim > weights.ndim:
+            best = best_sequences(logits, 1)[0][:, 0]
+            right = ((best == answers) & (answers > 0)).all(axis=-1)
+        else:
+            right = (np.argmax(logits, axis=-1) == answers) & (answers > 0)
         count += np.count_nonzero(weights)
         total += float(np.sum(losses[weights > 0]))
         wrong += batches.numbers(index)[(weights > 0) & ~right].tolist()

@@ -17,6 +17,7 @@ class EndToEndMemory(keras.layers.Layer):
     ```
 
     `l` are the factors of `PositionEncoding`; `T_i` belongs to the i-th sentence from the end.
+    While the weight `linear` is 1, there is no softmax, `p = u·m`: see `zoo.LinearStart`.
 
     Args:
         vocabulary_size: number of token ids.
@@ -25,8 +26,6 @@ class EndToEndMemory(keras.layers.Layer):
         max_sentences: number of places in time; sentences before them share the first.
         sentence_length: words of the longest sentence or question.
         answer_tokens: token ids of the answers by number; the table of the last hop scores them.
-        linear_start: whether the layer starts without its softmax: `p = u·m`. Set `linear` to 0 to
-            switch it on (`zoo.LinearStart`).
         time_noise: share of empty sentences that training adds at random, which moves others back
             in time.
         seed: seed of the noise.
@@ -49,7 +48,6 @@ class EndToEndMemory(keras.layers.Layer):
         max_sentences,
         sentence_length,
         answer_tokens,
-        linear_start=True,
         time_noise=0.1,
         seed=0,
         **kwargs,
@@ -64,7 +62,6 @@ class EndToEndMemory(keras.layers.Layer):
             "max_sentences": max_sentences,
             "sentence_length": sentence_length,
             "answer_tokens": list(answer_tokens),
-            "linear_start": linear_start,
             "time_noise": time_noise,
             "seed": seed,
         }
@@ -91,10 +88,7 @@ class EndToEndMemory(keras.layers.Layer):
             for n in range(self.hops + 1)
         ]
         self.linear = self.add_weight(
-            name="linear",
-            shape=(),
-            trainable=False,
-            initializer="ones" if config["linear_start"] else "zeros",
+            name="linear", shape=(), trainable=False, initializer="zeros"
         )
 
     def places(self, read, training):

@@ -45,9 +45,9 @@ class EpisodicMemory(keras.layers.Layer):
         mask: bool `(batch, time)`, or `None`.
 
     Returns:
-        The memory `(batch, units)` and the scores s of every pass, `(batch, passes, time)`,
-        float32; with `end_of_passes`, one more column for the fact that ends the reading. Masked
-        facts have -1e9. `attention_of(scores)` turns them into g.
+        The memory `(batch, units)` and the gates of every pass, `(batch, passes, time)`, float32: g
+        or, without `"gated"`, `softmax(s)`; 0 where a fact is masked. With `end_of_passes`, there is
+        one more column for the fact that ends the reading, and passes behind it have no gates.
 
     Raises:
         ValueError: if an argument is not as described.
@@ -130,15 +130,15 @@ class EpisodicMemory(keras.layers.Layer):
         copies = [ops.broadcast_to(vector, ops.shape(facts)) for vector in pairs[::-1]]
         return ops.concatenate([facts, *copies, *products, *distances, *bilinear], axis=-1)
 
-    def attention_of(self, scores):
-        """The attention g from scores s: a softmax or, for `"gated"`, a sigmoid."""
+    def gates_of(self, scores):
+        """Gates from scores s: a softmax or, for `"gated"`, a sigmoid."""
         return ops.sigmoid(scores) if self.attention == "gated" else ops.softmax(scores, axis=-1)
 
-    def read(self, facts, projected, attention, mask):
+    def read(self, facts, projected, gates, mask):
         """The episode of one pass."""
         if self.attention == "softmax":
-            return ops.einsum("bt,btd->bd", ops.cast(attention, facts.dtype), facts)
-        return self.episode.run(projected, attention, mask)[:, -1]
+            return ops.einsum("bt,btd->bd", ops.cast(gates, facts.dtype), facts)
+        return self.episode.run(projected, gates, mask)[:, -1]
 
     def call(
         self,
@@ -157,7 +157,7 @@ class EpisodicMemory(keras.layers.Layer):
             if mask is not None:
                 mask = ops.concatenate([mask, ops.ones((batch, 1), dtype="bool")], axis=1)
         projected = None if self.attention == "softmax" else self.episode.project(facts)
-        memory, every = question, []
+        memory, every, opened = question, [], []
         reading = ops.ones((batch, 1), dtype="bool")
         for update in self.updates:
             hidden = self.hidden(self.features(facts, memory, question))
@@ -165,7 +165,9 @@ class EpisodicMemory(keras.layers.Layer):
             if mask is not None:
                 scores = ops.where(mask, scores, FAR)
             every.append(scores)
-            episode = self.read(facts, projected, self.attention_of(scores), mask)
+            gates = self.gates_of(scores)
+            opened.append(ops.where(reading, gates, 0.0))
+            episode = self.read(facts, projected, gates, mask)
             if self.update == "gru":
                 new, _ = update(episode, [memory, ops.zeros((batch, 0), memory.dtype)])
             else:
@@ -178,11 +180,11 @@ class EpisodicMemory(keras.layers.Layer):
             memory = new
         if not every:
             return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), "float32")
-        scores = ops.stack(every, axis=1)
         if self.gate_loss and supporting_facts is not None:
+            scores = ops.stack(every, axis=1)
             loss = supervision_loss(scores, supporting_facts, self.end_of_passes)
             self.add_loss(self.gate_loss * loss)
-        return memory, scores
+        return memory, ops.stack(opened, axis=1)
 
     def compute_output_spec(self, facts, question, *args, **kwargs):
         time = facts.shape[1]

@@ -32,8 +32,8 @@ class WordMemory(EpisodicMemory):
         mask: bool `(batch, time)`, or `None`; padding is at the end.
 
     Returns:
-        The memories `(batch, time, units)` and the scores of every pass, `(batch, passes, words,
-        facts)`, float32, -1e9 where a fact is masked or behind the word.
+        The memories `(batch, time, units)` and the gates of every pass, `(batch, passes, words,
+        facts)`, float32, 0 where a fact is masked or behind the word.
 
     Raises:
         ValueError: if `end_of_passes` is wanted, or an argument is not as described.
@@ -88,10 +88,10 @@ class WordMemory(EpisodicMemory):
                 shared = self.score(self.hidden(self.features(facts, question, question)))
                 shared = ops.cast(shared[..., 0], "float32")
                 scores = ops.broadcast_to(shared[:, None], (batch, time, time))
-            scores = ops.where(before, scores, FAR)
-            every.append(scores)
+            gates = self.gates_of(ops.where(before, scores, FAR))
+            every.append(gates)
             if n or self.attention != "gated":
-                episodes = self.read_all(facts, projected, self.attention_of(scores), before)
+                episodes = self.read_all(facts, projected, gates, before)
             else:
                 episodes = self.episode.run(projected, ops.sigmoid(shared), mask)
             flat = ops.reshape(episodes, (-1, self.units))
@@ -106,10 +106,10 @@ class WordMemory(EpisodicMemory):
             return memories, ops.zeros((batch, 0, time, time), "float32")
         return memories, ops.stack(every, axis=1)
 
-    def read_all(self, facts, projected, attention, before):
+    def read_all(self, facts, projected, gates, before):
         """The episodes of one pass, `(batch, words, units)`, each from the facts before it."""
         if self.attention == "softmax":
-            return ops.matmul(ops.cast(attention, facts.dtype), facts)
+            return ops.matmul(ops.cast(gates, facts.dtype), facts)
         batch, time = ops.shape(facts)[:2]
 
         def by_word(tensor):
@@ -117,7 +117,7 @@ class WordMemory(EpisodicMemory):
 
         width = projected.shape[-1]
         copies = ops.broadcast_to(projected[:, None], (batch, time, time, width))
-        states = self.episode.run(by_word(copies), by_word(attention), by_word(before))
+        states = self.episode.run(by_word(copies), by_word(gates), by_word(before))
         return ops.reshape(states[:, -1], (batch, time, self.units))
 
     def compute_output_spec(self, facts, question, **kwargs):

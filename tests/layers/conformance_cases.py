@@ -134,7 +134,7 @@ CASES = [
     Case("query_reduction", partial(QueryReduction, WIDTH), (random_features,) * 2),
     Case(
         "end_to_end_memory",
-        partial(EndToEndMemory, 9, 4, 2, 8, 3, [1, 2], linear_start=False),
+        partial(EndToEndMemory, 9, 4, 2, 8, 3, [1, 2]),
         (sentences, asked),
         masked=None,
         untimed=(1,),

@@ -54,7 +54,7 @@ def attention_gru(facts, attention, mask, weights, update_gate=True):
 
 
 def episodic_memory(facts, question, mask, weights, passes, attention, compact, update):
-    """Memory and scores `(passes, time)` of one text; weights are nested by layer."""
+    """Memory and gates `(passes, time)` of one text; weights are nested by layer."""
     memory, every = question, []
     for n in range(1, passes + 1):
         scores = []
@@ -69,8 +69,8 @@ def episodic_memory(facts, question, mask, weights, passes, attention, compact, 
             scores.append((hidden @ weights["gate_score"]["kernel"])[0])
         scores = np.array(scores) + weights["gate_score"]["bias"][0]
         scores[~mask] = -1e9
-        every.append(scores)
         g = sigmoid(scores) if attention == "gated" else softmax(scores)
+        every.append(g)
         if attention == "softmax":
             episode = g @ facts
         else:

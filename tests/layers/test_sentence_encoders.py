@@ -109,7 +109,7 @@ ANSWERS = [8, 2, 5]
 
 
 def make_memory(**options):
-    arguments = {"linear_start": False, "time_noise": 0.0, **options}
+    arguments = {"time_noise": 0.0, **options}
     layer = EndToEndMemory(VOCABULARY, UNITS, HOPS, PLACES, WORDS, ANSWERS, **arguments)
     layer.build((BATCH, TIME, WORDS), (BATCH, WORDS))
     rng = np.random.default_rng(5)
@@ -166,7 +166,8 @@ def end_to_end_memory(layer, sentences, question, linear):
 
 @pytest.mark.parametrize("linear", [False, True])
 def test_end_to_end_memory_follows_the_equations(story, linear):
-    layer = make_memory(linear_start=linear)
+    layer = make_memory()
+    layer.linear.assign(float(linear))
     logits, attention = compiled(layer)(*story)
     for b in range(BATCH):
         expected = end_to_end_memory(layer, story[0][b], story[1][b], linear)
