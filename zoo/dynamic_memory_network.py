@@ -13,7 +13,7 @@ from keras_corefmem.layers import (
     PositionEncoding,
     SentenceEnds,
 )
-from zoo.story_model import StoryModel
+from zoo.story_model import StoryModel, unit_uniform
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -47,6 +47,8 @@ class DynamicMemoryNetwork(StoryModel):
         answer_length: words of the longest answer and its end, or 1 where answers are classes.
         max_facts: number of supporting facts of a question that are told.
         gate_loss: weight of the loss of passes that do not attend to the supporting facts.
+        embeddings_initializer: initializer of the word vectors; `None` for uniform ones of variance
+            1. Those of Keras are so small that all facts look alike to the gates at first.
         dropout: fraction of word vectors, and of the units of the answer module, to drop.
         l2: factor of the squares of the word vectors and the answer's weights.
         **kwargs: `preprocessor` and the arguments of a Keras model.
@@ -73,6 +75,7 @@ class DynamicMemoryNetwork(StoryModel):
         answer_length=1,
         max_facts=1,
         gate_loss=0.0,
+        embeddings_initializer=None,
         dropout=0.1,
         l2=0.0,
         **kwargs,
@@ -95,6 +98,7 @@ class DynamicMemoryNetwork(StoryModel):
             "answer_length": answer_length,
             "max_facts": max_facts,
             "gate_loss": gate_loss,
+            "embeddings_initializer": embeddings_initializer,
             "dropout": dropout,
             "l2": l2,
         }
@@ -110,7 +114,9 @@ class DynamicMemoryNetwork(StoryModel):
     @staticmethod
     def build_graph(sentences, question, read, config, supporting_facts=None):
         units, length = config["units"], config["sentence_length"]
-        table, regularizer = StoryModel.embedding(config)
+        table, regularizer = StoryModel.embedding(
+            config, embeddings_initializer=config["embeddings_initializer"] or unit_uniform()
+        )
         drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
         if config["input_module"] == "words":
             flat = keras.layers.Reshape((-1,), name="words")(sentences)

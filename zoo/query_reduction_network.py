@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import PositionEncoding, QueryReduction
-from zoo.story_model import StoryModel
+from zoo.story_model import StoryModel, unit_uniform
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -23,9 +23,9 @@ class QueryReductionNetwork(StoryModel):
         sentence_length: words of a sentence or question.
         units: width of word vectors and states.
         layers: number K of layers.
-        tied: whether all layers but the last share their weights.
+        tied: whether all layers share their weights.
         update_bias: constant of the update gates.
-        l2: factor of the squares of all weights.
+        l2: factor of the squares of all weights but biases.
         **kwargs: `preprocessor` and the arguments of a Keras model.
 
     `attend` gives the update gates of every layer, `(batch, sentences, layers)`.
@@ -58,9 +58,7 @@ class QueryReductionNetwork(StoryModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config):
-        # Uniform with variance 1.
-        uniform = keras.initializers.RandomUniform(-(3**0.5), 3**0.5)
-        table, regularizer = StoryModel.embedding(config, embeddings_initializer=uniform)
+        table, regularizer = StoryModel.embedding(config, embeddings_initializer=unit_uniform())
         encode = PositionEncoding(config["sentence_length"], name="position_encoding")
         x, q = (encode(table(ids), mask=ops.not_equal(ids, 0)) for ids in (sentences, question))
         queries = q[:, None] + ops.zeros_like(x)
@@ -78,6 +76,10 @@ class QueryReductionNetwork(StoryModel):
             opened.append(gates)
             queries = forward if last else forward + backward
         logits = keras.layers.Dense(
-            config["num_answers"], use_bias=False, kernel_regularizer=regularizer, name="answer"
+            config["num_answers"],
+            use_bias=False,
+            kernel_regularizer=regularizer,
+            dtype="float32",
+            name="answer",
         )(queries[:, -1])
         return logits, ops.stack(opened, axis=-1)

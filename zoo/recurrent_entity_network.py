@@ -1,11 +1,13 @@
 """Recurrent entity networks: REN and, question dependent, QDREN."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.cnn import ClozeExample
 from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
 from keras_corefmem.datasets.window_preprocessor import WindowPreprocessor, fit_sentences
+from keras_corefmem.graphs import learn_entities
 from keras_corefmem.layers import (
     CandidateAnswers,
     EntityMemory,
@@ -13,7 +15,7 @@ from keras_corefmem.layers import (
     HashDropout,
     MultiplicativeMask,
 )
-from zoo.story_model import StoryModel
+from zoo.story_model import FIRST_WORD, StoryModel
 
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
 
@@ -35,7 +37,7 @@ class RecurrentEntityNetwork(StoryModel):
         num_answers: number of answers; answer 0 is the unknown one and never predicted.
         sentence_length: words of a sentence or question.
         question_dependent: whether the question opens gates (QDREN), or not (REN).
-        slots: number of entities.
+        slots: number of entities, where `entity_tokens` does not say which they are.
         units: width of word vectors, sentences and slots.
         activation: φ of the memory and the output, which share the slopes of a PReLU.
         output_activation: φ of the output, where it is another one.
@@ -48,6 +50,8 @@ class RecurrentEntityNetwork(StoryModel):
         l2: factor of the squares of all weights but biases.
         initializer: initializer of word vectors and matrices.
         passages: `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
+        entity_tokens: token id of the entity of each slot, whose word vector is its key, and where
+            its memory starts; `None` for keys that are learned freely.
         answer_tokens: token id of each answer, of which only those compete that the passage
             mentions (`CandidateAnswers`); `None` lets all compete.
         preprocessor: the `StoryPreprocessor` or `WindowPreprocessor` (or its configuration).
@@ -79,6 +83,7 @@ class RecurrentEntityNetwork(StoryModel):
         l2=0.0,
         initializer="glorot_uniform",
         passages="sentences",
+        entity_tokens=None,
         answer_tokens=None,
         preprocessor=None,
         **kwargs,
@@ -106,6 +111,7 @@ class RecurrentEntityNetwork(StoryModel):
             "l2": l2,
             "initializer": initializer,
             "passages": passages,
+            "entity_tokens": None if entity_tokens is None else list(entity_tokens),
             "answer_tokens": None if answer_tokens is None else list(answer_tokens),
         }
         super().__init__(
@@ -135,8 +141,11 @@ class RecurrentEntityNetwork(StoryModel):
         if activation == "prelu":
             axes = None if config["slot_slopes"] else [1]
             activation = keras.layers.PReLU(alpha_initializer="ones", shared_axes=axes)
+        given, entities = {}, config["entity_tokens"]
+        if entities is not None:
+            given["keys"] = table(ops.zeros_like(question[:, :1]) + np.array(entities, "int32"))
         memory = EntityMemory(
-            config["slots"],
+            config["slots"] if entities is None else len(entities),
             config["units"],
             question_dependent=config["question_dependent"],
             activation=activation,
@@ -146,7 +155,7 @@ class RecurrentEntityNetwork(StoryModel):
             **shared,
         )
         asked = [encoded["question"]] if config["question_dependent"] else []
-        slots, gates = memory(encoded["sentence"], *asked, mask=read)
+        slots, gates = memory(encoded["sentence"], *asked, **given, mask=read)
         output = config["output_activation"] or ("prelu" if config["slot_slopes"] else activation)
         read_out = EntityOutput(output, name="output_module", **shared)
         summary, _ = read_out(slots, encoded["question"])
@@ -170,6 +179,7 @@ class RecurrentEntityNetwork(StoryModel):
         cls,
         examples,
         passages="sentences",
+        tied_keys=False,
         max_sentences=70,
         max_length=80,
         half_width=4,
@@ -182,9 +192,11 @@ class RecurrentEntityNetwork(StoryModel):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples, stories or `ClozeExample`s; all but `max_sentences` is for
-                the latter.
+            examples: training examples, stories or `ClozeExample`s; all but `tied_keys` and
+                `max_sentences` is for the latter.
             passages: `"sentences"` or `"windows"`.
+            tied_keys: whether there is a slot for each entity (`learn_entities`, or the markers of
+                cloze questions), with its word vector for a key.
             max_sentences: sentences of a passage that are read, the last ones.
             max_length: words of a sentence or question that are read, at most.
             half_width: words on each side of the entity of a window.
@@ -199,17 +211,23 @@ class RecurrentEntityNetwork(StoryModel):
             ValueError: if windows are asked for, but the examples are no cloze questions.
         """
         cloze = all(isinstance(example, ClozeExample) for example in examples)
-        words = {"max_words": max_words, "markers": markers}
+        known = {"max_words": max_words, "markers": markers}
         if passages == "windows":
             preprocessor = WindowPreprocessor.fit(
-                examples, half_width=half_width, max_windows=max_windows, **words
+                examples, half_width=half_width, max_windows=max_windows, **known
             )
         elif cloze:
-            preprocessor = fit_sentences(examples, max_sentences, max_length, **words)
+            preprocessor = fit_sentences(examples, max_sentences, max_length, **known)
         else:
             preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
+        words = preprocessor.vocabulary
+        # The first answer is the unknown one, whose word is none.
+        tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None
         if cloze and candidates:
-            # The first answer is the unknown one, whose word is none.
-            tokens = preprocessor.vocabulary.encode(preprocessor.answers[1:])
-            arguments["answer_tokens"] = [None, *tokens.tolist()]
+            arguments["answer_tokens"] = [None, *tokens]
+        if tied_keys:
+            entities = tokens
+            if not cloze:
+                entities = words.encode(sorted(learn_entities(examples, preprocessor.tokenizer)))
+            arguments["entity_tokens"] = [int(n) for n in entities if n >= FIRST_WORD]
         return cls.from_preprocessor(preprocessor, examples, passages=passages, **arguments)

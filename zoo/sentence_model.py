@@ -135,6 +135,10 @@ class SentenceModel(TextModel):
             model.start_from(matrix, coverage)
         return model
 
+    def id_limits(self):
+        limits, count = super().id_limits(), self.config["num_characters"]
+        return {**limits, "characters": count} if count else limits
+
     def read(self, sentences, top=5):
         """Labels raw text, see `zoo.sentence_reading.read`."""
         from zoo.sentence_reading import read

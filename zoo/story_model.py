@@ -186,24 +186,32 @@ class StoryModel(TextModel):
     def columns(self):
         """Names of the columns of `attend`: what they are and their numbers.
 
-        A slot whose key is close to the embedding of a word also has that word; keys that are
-        learned freely seldom are.
+        A slot whose key is a word vector, or close to one, also has that word; keys that are learned
+        freely seldom are.
         """
         names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
         memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
         if not memories or self.reader is None:
             return names
+        words = self.reader.vocabulary.words
+        if self.config.get("entity_tokens") is not None:
+            entities = self.config["entity_tokens"]
+            return [f"{n} {words[token]}" for n, token in zip(names, entities, strict=True)]
         table, keys = (
             ops.convert_to_numpy(weight)
             for weight in (self.get_layer("word_embedding").embeddings, memories[0].cell.keys)
         )
-        words = self.reader.vocabulary.words
         likeness = cosines(keys, table[: len(words)])
         likeness[:, :FIRST_WORD] = 0
         return [
             f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
             for name, row in zip(names, likeness, strict=True)
         ]
+
+
+def unit_uniform():
+    """An initializer of uniform numbers with variance 1."""
+    return keras.initializers.RandomUniform(-(3**0.5), 3**0.5)
 
 
 def cosines(vectors, others):

@@ -24,7 +24,6 @@ BABI_MEMORY_NETWORKS = (
     "ngram",
 )
 TASKS = tuple(range(1, 21))
-PASSES = range(4)
 
 
 class Task(typing.NamedTuple):
@@ -43,11 +42,12 @@ class Task(typing.NamedTuple):
     arguments: dict = {}
 
 
-def tasks_by_passes(groups):
-    """Tasks for 0 to 3 passes.
+def tasks_by_passes(groups, numbers=range(4)):
+    """Tasks for several numbers of passes.
 
     Args:
         groups: task of the data set and arguments of the model, by group.
+        numbers: the numbers.
     """
     return {
         f"{group}-{passes}": Task(
@@ -57,13 +57,13 @@ def tasks_by_passes(groups):
             {**arguments, "passes": passes},
         )
         for group, (data, arguments) in groups.items()
-        for passes in PASSES
+        for passes in numbers
     }
 
 
 BABI_TASKS = {number: Task(str(number), number) for number in TASKS}
 # What the table counts: the share of answers to the test part that are wrong, or right.
-ERROR, DEV_ACCURACY = "test error in %", "dev accuracy in %"
+ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
 
 STUDIES = {
     "babi-1k": {
@@ -81,6 +81,14 @@ STUDIES = {
         "language": "en-valid",
         "tasks": BABI_TASKS,
         "measure": ERROR,
+    },
+    "babi-passes": {
+        "description": "bAbI-1k tasks that need several facts, with 1, 2, 3 and 5 passes",
+        "models": ("dmn-supervised",),
+        "dataset": "babi",
+        "language": "en-valid",
+        "tasks": tasks_by_passes({f"task-{n}": (n, {}) for n in (3, 7, 8)}, (1, 2, 3, 5)),
+        "measure": ACCURACY,
     },
     "sst": {
         "description": "Stanford Sentiment Treebank: sentences of 5 classes, and of 2",
@@ -175,6 +183,15 @@ PUBLISHED = {
         "mean": 6.4,
         "failed": 2,
     },
+    ("babi-1k", "dmn-plus"): {
+        "paper": "Xiong et al. 2016, DMN+, 10,000 questions",
+        "errors": (
+            *(0.0, 0.3, 1.1, 0.0, 0.5, 0.0, 2.4, 0.0, 0.0, 0.0),
+            *(0.0, 0.0, 0.0, 0.2, 0.0, 45.3, 4.2, 2.1, 0.0, 0.0),
+        ),
+        "mean": 2.8,
+        "failed": 1,
+    },
     ("babi-1k", "qrn"): {"paper": "Seo et al. 2017, QRN", "mean": 9.9, "failed": 7},
     ("babi-1k", "memn2n"): {
         "paper": "Sukhbaatar et al. 2015, MemN2N",
@@ -204,6 +221,15 @@ PUBLISHED = {
         "failed": 20,
     },
     ("babi-mix", "ga-mage-gru"): {"paper": "Dhingra et al. 2017, MAGE(16)", "mean": 14.1},
+    ("babi-passes", "dmn-supervised"): {
+        "paper": "Kumar et al. 2016, DMN, supporting facts",
+        "scores": {
+            **{"task-3-1": 0.0, "task-3-2": 16.7, "task-3-3": 64.7, "task-3-5": 95.2},
+            **{"task-7-1": 48.8, "task-7-2": 49.1, "task-7-3": 83.4, "task-7-5": 96.9},
+            **{"task-8-1": 54.0, "task-8-2": 55.6, "task-8-3": 83.4, "task-8-5": 96.5},
+        },
+        "best": {"task-3": 95.2, "task-7": 96.9, "task-8": 96.5},
+    },
     ("sst", "dmn-sentiment"): {
         "paper": "Kumar et al. 2016, test, GloVe 300d",
         "scores": {"fine-0": 50.0, "fine-1": 51.5, "fine-2": 52.1, "fine-3": 50.1},

@@ -11,8 +11,11 @@ from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "config", "vocabulary_size", "num_answers"}
-LEARNED |= {"answer_length", "answer_tokens", "frequencies", "max_facts", "num_characters"}
-LEARNED |= {"output", "preprocessor", "sentence_length"}
+LEARNED |= {"answer_length", "answer_tokens", "entity_tokens", "frequencies", "max_facts"}
+LEARNED |= {"num_characters", "output", "preprocessor", "sentence_length"}
+
+# Features that are ids of words.
+WORD_FEATURES = {"passage", "question", "sentences", "words"}
 
 
 class TextModel(keras.Model):
@@ -129,9 +132,28 @@ class TextModel(keras.Model):
         Returns:
             Two arrays: logits `(batch, answers)`, and the attention of the model, `None` if it has
             none.
+
+        Raises:
+            ValueError: if there is an id of a word or character that the model does not have.
         """
+        self.check_ids(features)
         results = self._inspect({name: features[name] for name in self.features})
         return results["logits"], results.get("attention")
+
+    def check_ids(self, features):
+        """Refuses ids beyond the embeddings; a compiled model reads something else, or nothing."""
+        for name, limit in self.id_limits().items():
+            largest = int(np.max(features[name], initial=0))
+            if largest >= limit:
+                raise ValueError(
+                    f"{name} has the id {largest}, but the model knows {limit}, from 0 on: encode "
+                    "texts with its `reader`."
+                )
+
+    def id_limits(self):
+        """How many ids there are, by the name of the feature that has them."""
+        words = [name for name in self.features if name in WORD_FEATURES]
+        return dict.fromkeys(words, self.config["vocabulary_size"])
 
     def attend(self, features):
         """The attention of the model, as `inspect` returns it.

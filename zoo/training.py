@@ -157,11 +157,13 @@ class Progress(keras.callbacks.Callback):
         batches: `Batches` by part, of which `train` and `valid` are used.
         folder: where the state is kept.
         patience: epochs without improvement after which training stops.
+        warm_up: first epochs, whose lack of improvement does not count.
     """
 
-    def __init__(self, batches, folder, patience):
+    def __init__(self, batches, folder, patience, warm_up=0):
         super().__init__()
         self.batches, self.folder, self.patience = batches, pathlib.Path(folder), patience
+        self.warm_up = warm_up
         self.history, self.seconds = [], {"seconds": 0.0, "cpu_seconds": 0.0}
 
     @property

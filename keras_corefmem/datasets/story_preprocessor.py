@@ -104,11 +104,21 @@ class StoryPreprocessor:
         """An `Example` as `EncodedStory`."""
         source = f" of {example.source or 'an example'}"
         encoded = self.encode_text(example.passage, example.question, example.answer, source)
-        dropped = len(example.sentences) - len(encoded.sentences)
-        facts = (fact - dropped for fact in example.supporting_facts)
+        if not example.supporting_facts:
+            return encoded
+        rows = self.rows_of(example.sentences)
+        dropped = rows[-1] - len(encoded.sentences)
+        facts = (int(rows[fact - 1] - dropped) for fact in example.supporting_facts)
         return dataclasses.replace(
             encoded, supporting_facts=tuple(fact for fact in facts if fact > 0)
         )
+
+    def rows_of(self, sentences):
+        """The row, from 1, in which each sentence of a passage ends before any row is dropped."""
+        encode = self.vocabulary.encode
+        ends = [self.ends[encode(self.tokenizer(sentence))] for sentence in sentences]
+        # An abbreviation cuts a sentence; one without a full stop goes on in the next row.
+        return 1 + np.cumsum([end.sum() for end in ends]) - [end[-1:].sum() for end in ends]
 
     def encode_text(self, passage, question, answer=None, source=""):
         """Strings as `EncodedStory`; `source` says in errors where they come from."""

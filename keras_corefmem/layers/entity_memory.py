@@ -75,6 +75,9 @@ class EntityMemoryCell(AbstractRNNCell):
     [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
     """
 
+    # Not where a layer that has the cell is given the keys of its texts.
+    learns_keys = True
+
     def __init__(
         self,
         slots,
@@ -112,7 +115,7 @@ class EntityMemoryCell(AbstractRNNCell):
                 f"the slots, {width} together; got {input_shape[-1]}."
             )
         matrix = (self.units, self.units)
-        shapes = {"keys": (self.slots, self.units)}
+        shapes = {"keys": (self.slots, self.units)} if self.learns_keys else {}
         shapes |= {name: matrix for name in ("memory_kernel", "key_kernel", "sentence_kernel")}
         for name, shape in shapes.items():
             weight = self.add_weight(
@@ -202,7 +205,7 @@ class EntityMemory(keras.layers.Layer):
         sentences: `(batch, time, units)`.
         question: `(batch, units)`, where question dependent.
         keys: `(batch, slots, units)` or `(1, slots, units)`, such as the word vectors of the
-            entities; `None` for the learned ones.
+            entities; `None` for learned ones, which the layer then has.
         mask: bool `(batch, time)`; masked sentences leave the memory as it is.
 
     Returns:
@@ -230,6 +233,7 @@ class EntityMemory(keras.layers.Layer):
                 f"{self.cell.question_dependent}."
             )
         width = sentences_shape[-1] + (question_shape[-1] if question_shape is not None else 0)
+        self.cell.learns_keys = keys_shape is None
         self.cell.build((sentences_shape[0], width))
 
     def call(self, sentences, question=None, keys=None, mask=None, sentences_mask=None):

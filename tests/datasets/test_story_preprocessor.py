@@ -67,6 +67,23 @@ def test_batches_and_graphs_cut_alike(preprocessor):
         assert found.dtype == np.int32
 
 
+def test_supporting_facts_of_sentences_that_are_cut_or_go_on():
+    sentences = ("Mr. Smith went to the kitchen.", "Mary left", "and John slept.", "She left.")
+    example = Example(sentences, "Where is Mr. Smith?", "kitchen", (1, 2, 3, 4))
+    preprocessor = StoryPreprocessor.fit([example])
+    encoded = preprocessor.encode(example)
+    rows = words(preprocessor, encoded.sentences)
+    assert rows == [
+        "mr .",
+        "smith went to the kitchen .",
+        "mary left and john slept .",
+        "she left .",
+    ]
+    assert encoded.supporting_facts == (2, 3, 3, 4)
+    short = StoryPreprocessor.fit([example], max_sentences=2).encode(example)
+    assert short.supporting_facts == (1, 1, 2)
+
+
 def test_real_and_simulated_stories_keep_their_sentences():
     for task in (1, 3, 8):
         examples = simulator.simulate(task, 50)
