@@ -23,7 +23,7 @@ def right_answers(answers, logits):
 
 
 def until_end(answers, logits):
-    """Which words of answers `(batch, words)` count, bool: all up to the first end, the last class."""
+    """Which words of answers `(batch, words)` count: all up to the first end, the last class."""
     ends = ops.cast(ops.equal(ops.cast(answers, "int32"), logits.shape[-1] - 1), "int32")
     return ops.equal(ops.cumsum(ends, axis=-1) - ends, 0)
 

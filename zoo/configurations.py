@@ -94,11 +94,11 @@ STORY_MODELS = {
     ),
     "memn2n": (
         {"class": "EndToEndMemoryNetwork"},
-        {"learning_rate": 0.005, "halve_every": 725, "epochs": 200, "patience": 50},
+        {"learning_rate": 0.01, "halve_every": 1450, "epochs": 200, "patience": 50},
         "End-to-end memory network: several hops of attention over sentences",
     ),
     "qrn": (
-        {"class": "QueryReductionNetwork"},
+        {"class": "QueryReductionNetwork", "l2": 0.001},
         {"learning_rate": 0.003, "halve_every": 1500, "epochs": 200, "patience": 50},
         "Query-reduction network: a question that changes with every sentence",
     ),

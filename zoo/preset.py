@@ -155,6 +155,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
         "selection": "highest validation accuracy, then lowest validation loss",
         "command": result["command"],
         "result": f"results/{study}/{run.name}.json",
+        "backend": result["backend"],
         "trained_with": result["versions"],
         "measured_with": versions(),
         "licence": LICENCE,

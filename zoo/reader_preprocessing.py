@@ -6,7 +6,13 @@ from keras_corefmem.text import get_tokenizer
 
 
 def fit_preprocessor(
-    examples, head="auto", language="en", tokenizer="words", tagger=None, **kwargs
+    examples,
+    head="auto",
+    language="en",
+    lemmatizer=None,
+    tokenizer="words",
+    tagger=None,
+    **kwargs,
 ):
     """Learns the preprocessing from training examples and chooses the head.
 
@@ -14,9 +20,10 @@ def fit_preprocessor(
         examples: training examples.
         head: `"pointer_sum"`, `"classification"`, or `"auto"`: pointer-sum where the passage
             mentions the answer of every training question.
-        language: what gives the lemmas that link words where the words themselves do not make
-            every answer a word of the passage: the code of a language, a spaCy pipeline, or a
-            function from a word to its lemma; `None` never uses lemmas.
+        language: code of the language whose lemmas link words, and are pointed at, where the words
+            themselves do not make every answer a word of its passage; `None` for no such lemmas.
+        lemmatizer: what gives lemmas in any case: a spaCy pipeline, a function from a word to its
+            lemma, or the code of a language.
         tokenizer: name of the tokenizer.
         tagger: what tells entities: a function from a text to pairs of word and part of speech,
             such as `spacy_tagger(nlp)`; `None` learns them from the examples.
@@ -24,25 +31,39 @@ def fit_preprocessor(
 
     Returns:
         The `Preprocessor` and the name of the head.
+
+    Raises:
+        ValueError: if a pointer-sum is asked for where an answer is no word of its passage.
     """
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
     if tagger is None:
         entities = learn_entities(examples, tokenize)
     else:
         entities = tagged_entities(examples, tagger, tokenize)
-    plain = Preprocessor.fit(examples, entities, **kwargs)
-    if head != "auto":
-        return plain, head
-    if answers_are_mentioned(plain, examples):
-        return plain, "pointer_sum"
-    if language:
+    chosen = get_lemmatizer(lemmatizer)
+    first = Preprocessor.fit(examples, entities, chosen, **kwargs)
+    if head == "classification":
+        return first, head
+    missing = unmentioned(first, examples)
+    if missing and lemmatizer is None and language:
         lemmatized = Preprocessor.fit(examples, entities, get_lemmatizer(language), **kwargs)
-        if answers_are_mentioned(lemmatized, examples):
+        if not unmentioned(lemmatized, examples):
             return lemmatized, "pointer_sum"
-    return plain, "classification"
+    if not missing:
+        return first, "pointer_sum"
+    if head == "pointer_sum":
+        raise ValueError(
+            f"{missing.source or 'A training example'}: the answer {missing.answer!r} is no word "
+            "of the passage, so that no pointer-sum can find it; leave the example out, or take "
+            'head="classification".'
+        )
+    return first, "classification"
 
 
-def answers_are_mentioned(preprocessor, examples):
-    """Whether every answer is a word of its passage."""
-    encoded = map(preprocessor.encode, examples)
-    return all(e.answer in preprocessor.pointers[e.passage] for e in encoded)
+def unmentioned(preprocessor, examples):
+    """The first example whose answer is no word of its passage, or `None`."""
+    for example in examples:
+        encoded = preprocessor.encode(example)
+        if encoded.answer not in preprocessor.pointers[encoded.passage]:
+            return example
+    return None

@@ -42,8 +42,8 @@ class RecurrentEntityNetwork(StoryModel):
         activation: φ of the memory and the output, which share the slopes of a PReLU.
         output_activation: φ of the output, where it is another one.
         dropout: fraction of the word vectors of the story to drop, before they are summed.
-        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code starts it as all
-            else, from N(0, 0.1).
+        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code starts it as
+            all else, from N(0, 0.1).
         question_mask_initializer: initializer of f', ones in the paper and in the authors' code.
         gate_bias: whether gates have a bias per slot, as in the authors' code.
         slot_slopes: whether every slot has PReLU slopes of its own; the output then has others.

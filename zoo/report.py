@@ -7,7 +7,7 @@ import re
 import shlex
 import statistics
 
-from zoo.configurations import READER_MODELS
+from zoo.configurations import MODELS, READER_MODELS
 from zoo.studies import ERROR, PUBLISHED, STUDIES
 
 FAILED = 5
@@ -149,7 +149,7 @@ def commands(runs):
 
 
 def table(study, folder="results"):
-    """The tables of a study, one of its readers and one of its other models.
+    """The tables of a study, one of each class of readers and one of its other models.
 
     One row a task: test error or accuracy in percent of the best run by validation, and in
     parentheses mean ± standard deviation over seeds where there are several. Mean error and failed
@@ -164,9 +164,11 @@ def table(study, folder="results"):
     if not runs:
         return f"No run of `{study}` is recorded yet: `corefmem reproduce {study}` makes them."
     models = sorted({run["model"] for run in runs}, key=_place(study))
-    # Readers, then the others: a table of all would be too wide to read.
-    families = [[m for m in models if (m in READER_MODELS) == kind] for kind in (True, False)]
-    tables = [columns_of(study, group(runs), family) for family in families if family]
+    # A table of all would be too wide to read.
+    families = collections.defaultdict(list)
+    for model in models:
+        families[MODELS[model]["class"] if model in READER_MODELS else ""].append(model)
+    tables = [columns_of(study, group(runs), family) for family in families.values()]
     made = "\n".join(commands(runs))
     return "\n\n".join(map(markdown, tables)) + f"\n\nMade by\n```\n{made}\n```"
 

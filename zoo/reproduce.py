@@ -15,6 +15,8 @@ from keras_corefmem.files import different_fields, replacing, write_json
 from zoo.studies import STUDIES
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
+# Seconds without news after which a line says how far the runs are.
+PULSE = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,16 +219,37 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
         jobs, context, initializer=pin, initargs=(cores,)
     ) as pool:
         futures = {pool.submit(execute, run, results, folder): run for run in waiting}
+        pending, ended = set(futures), 0
         try:
-            for n, future in enumerate(concurrent.futures.as_completed(futures), 1):
-                line = describe(futures[future], future, failures)
-                report(f"[{n}/{len(waiting)}] {line}")
+            while pending:
+                done, pending = concurrent.futures.wait(
+                    pending, PULSE, concurrent.futures.FIRST_COMPLETED
+                )
+                for future in done:
+                    ended += 1
+                    line = describe(futures[future], future, failures)
+                    report(f"[{ended}/{len(waiting)}] {line}")
+                if not done:
+                    report(describe_pending([futures[f] for f in pending if f.running()], folder))
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
     return failures
+
+
+def epochs_done(folder):
+    """Number of epochs that the run in a folder has behind it."""
+    state = pathlib.Path(folder) / "state.json"
+    return len(json.loads(state.read_text())["history"]) if state.exists() else 0
+
+
+def describe_pending(runs, folder):
+    """A line about runs that are under way."""
+    epochs = {run.name: epochs_done(pathlib.Path(folder) / run.study / run.name) for run in runs}
+    lines = [f"{name}: {count} epochs" for name, count in sorted(epochs.items()) if count]
+    return "  " + (", ".join(lines) or "compiling")
 
 
 def describe(run, future, failures):

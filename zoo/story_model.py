@@ -186,8 +186,8 @@ class StoryModel(TextModel):
     def columns(self):
         """Names of the columns of `attend`: what they are and their numbers.
 
-        A slot whose key is a word vector, or close to one, also has that word; keys that are learned
-        freely seldom are.
+        A slot whose key is a word vector, or close to one, also has that word; keys that are
+        learned freely seldom are.
         """
         names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
         memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]

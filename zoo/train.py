@@ -20,6 +20,7 @@ from keras_corefmem.files import different_fields, replacing, write_json
 from keras_corefmem.inspection import word_views
 from zoo import data, training
 from zoo.commands import parse_settings
+from zoo.reproduce import epochs_done
 from zoo.sentence_model import SentenceModel
 from zoo.story_model import StoryModel
 
@@ -53,7 +54,7 @@ def train(args):
 
     model, batches = training.prepare(splits, settings)
     write_json(folder / "run.json", record)
-    before = training.epochs_done(folder / "state")
+    before = epochs_done(folder / "state")
     if before:
         print(f"Found a run with these arguments, {before} epochs old.", flush=True)
     else:

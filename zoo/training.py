@@ -228,12 +228,6 @@ def clocks():
     return {"seconds": time.perf_counter(), "cpu_seconds": time.process_time()}
 
 
-def epochs_done(folder):
-    """Number of epochs that the run in a folder has behind it."""
-    state = pathlib.Path(folder) / "state.json"
-    return len(json.loads(state.read_text())["history"]) if state.exists() else 0
-
-
 def fit(model, batches, folder, settings, callbacks=(), verbose=0):
     """Trains a prepared reader and leaves it with the weights of its best epoch.
 

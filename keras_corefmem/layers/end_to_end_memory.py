@@ -87,9 +87,7 @@ class EndToEndMemory(keras.layers.Layer):
             )
             for n in range(self.hops + 1)
         ]
-        self.linear = self.add_weight(
-            name="linear", shape=(), trainable=False, initializer="zeros"
-        )
+        self.linear = self.add_weight(name="linear", shape=(), trainable=False, initializer="zeros")
 
     def places(self, read, training):
         """How many sentences from the end each one is, from 0, `(batch, time)`."""

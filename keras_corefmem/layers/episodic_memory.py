@@ -45,9 +45,9 @@ class EpisodicMemory(keras.layers.Layer):
         mask: bool `(batch, time)`, or `None`.
 
     Returns:
-        The memory `(batch, units)` and the gates of every pass, `(batch, passes, time)`, float32: g
-        or, without `"gated"`, `softmax(s)`; 0 where a fact is masked. With `end_of_passes`, there is
-        one more column for the fact that ends the reading, and passes behind it have no gates.
+        The memory `(batch, units)` and the gates of every pass, `(batch, passes, time)`, float32:
+        g or, without `"gated"`, `softmax(s)`; 0 where a fact is masked. With `end_of_passes`, there
+        is one more column for the fact that ends the reading, and passes behind it have no gates.
 
     Raises:
         ValueError: if an argument is not as described.

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from keras_corefmem.datasets import Example, babi, simulator
@@ -18,6 +20,36 @@ def test_the_head_fits_the_answers():
     ] + [Example(("Mice are afraid of wolves.",), "What are mice afraid of?", "wolf")]
     assert head(fears) == "pointer_sum"
     assert head(fears, language=None) == "classification"
+
+
+def test_lemmas_that_are_given_link_and_are_pointed_at():
+    examples = simulator.simulate(1, 40)
+    asked = []
+
+    def lemma(word):
+        asked.append(word)
+        return {"john": "mary", "park": "garden"}.get(word, word)
+
+    for head in ("auto", "pointer_sum", "classification"):
+        asked.clear()
+        preprocessor, _ = fit_preprocessor(examples, head=head, lemmatizer=lemma)
+        words = preprocessor.vocabulary.words
+        numbers = dict(zip(words, preprocessor.entities, strict=True))
+        assert "john" in asked and numbers["john"] == numbers["mary"] != numbers["sandra"]
+    parks = [
+        dataclasses.replace(e, sentences=[s.replace("garden", "park") for s in e.sentences])
+        for e in examples
+    ]
+    assert fit_preprocessor(parks, language=None)[1] == "classification"
+    assert fit_preprocessor(parks, language=None, lemmatizer=lemma)[1] == "pointer_sum"
+
+
+def test_a_pointer_sum_finds_lemmas_or_is_refused():
+    fears = [Example(("Mice are afraid of wolves.",), "What are mice afraid of?", "wolf")]
+    fears = [dataclasses.replace(example, source="f:3") for example in fears]
+    assert fit_preprocessor(fears, head="pointer_sum")[1] == "pointer_sum"
+    with pytest.raises(ValueError, match="f:3: the answer 'wolf' is no word of the passage"):
+        fit_preprocessor(fears, head="pointer_sum", language=None)
 
 
 def test_the_tagger_and_the_tokenizer_may_be_chosen():

@@ -11,7 +11,15 @@ import pytest
 from keras_corefmem.datasets import babi, simulator
 from zoo import commands
 from zoo.cli import build_parser
-from zoo.reproduce import Run, check_settings, execute, plan, reproduce, versions
+from zoo.reproduce import (
+    Run,
+    check_settings,
+    describe_pending,
+    execute,
+    plan,
+    reproduce,
+    versions,
+)
 from zoo.studies import PUBLISHED, STUDIES, TASKS
 
 SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}}
@@ -86,7 +94,7 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
 
 
 SLEEPER = """
-import pathlib, sys, time
+import functools, pathlib, sys, time
 from zoo import reproduce
 
 def sleep(run, results, runs):
@@ -94,9 +102,10 @@ def sleep(run, results, runs):
     time.sleep(600)
 
 if __name__ == "__main__":
-    reproduce.execute = sleep
+    reproduce.execute, reproduce.PULSE = sleep, 0.5
     runs = reproduce.plan("babi-1k", models=["as-gru"], tasks=[1, 4, 6])
-    reproduce.reproduce(runs, sys.argv[1], sys.argv[1], jobs=1)
+    say = functools.partial(print, flush=True)
+    reproduce.reproduce(runs, sys.argv[1], sys.argv[1], jobs=1, report=say)
 """
 
 
@@ -104,16 +113,28 @@ def test_an_interrupt_ends_the_workers_too(tmp_path):
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "sleeper.py"), str(tmp_path)],
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("as-gru-task-*")) and time.monotonic() < deadline:
         time.sleep(0.1)
+    assert b"3 to run, 1 at a time" in process.stdout.readline()
+    assert process.stdout.readline() == b"  compiling\n"
     # What a terminal sends on Ctrl-C: to the whole group.
     os.killpg(process.pid, signal.SIGINT)
     assert b"KeyboardInterrupt" in process.communicate(timeout=30)[1]
     assert len(list(tmp_path.glob("as-gru-task-*"))) == 1
+
+
+def test_runs_under_way_say_how_far_they_are(tmp_path):
+    runs = plan("babi-1k", models=["as-gru"], tasks=[1, 4])
+    assert describe_pending(runs, tmp_path) == "  compiling"
+    folder = tmp_path / "babi-1k" / runs[1].name
+    folder.mkdir(parents=True)
+    (folder / "state.json").write_text(json.dumps({"history": [{}, {}]}))
+    assert describe_pending(runs, tmp_path) == "  as-gru-task-04-seed-0: 2 epochs"
 
 
 def test_a_folder_of_other_settings_is_not_continued(tmp_path):
