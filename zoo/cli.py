@@ -126,11 +126,37 @@ def add_train(parser):
     )
 
 
+def seed_range(text):
+    """The numbers of a seed, or of a range with both its ends: `3`, `0-9`."""
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    numbers = range(int(found[1]), int(found[2] or found[1]) + 1) if found else ()
+    if not numbers:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a seed, such as 3, nor a range of seeds, such as 0-9"
+        )
+    return numbers
+
+
+class Joined(argparse.Action):
+    """Makes one list of several ranges, each number once."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        setattr(namespace, self.dest, list(dict.fromkeys(n for part in values for n in part)))
+
+
 def add_reproduce(parser):
     parser.add_argument("study", choices=tuple(STUDIES))
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="the study's by default")
     parser.add_argument("--tasks", nargs="+", metavar="TASK", help="all by default")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0], metavar="N")
+    parser.add_argument(
+        "--seeds",
+        nargs="+",
+        type=seed_range,
+        action=Joined,
+        default=[0],
+        metavar="N",
+        help="seed numbers or ranges, such as 0-4 7; 0 by default",
+    )
     parser.add_argument("--data-dir", metavar="DIR", help="by default what `download babi` got")
     parser.add_argument("--jobs", type=int, help="runs side by side; one a core by default")
     parser.add_argument(

@@ -42,11 +42,23 @@ def parse_settings(assignments):
 
 
 def load_model(name):
-    """A reader from the path of a `.keras` file or the name of a preset."""
+    """A reader of text from the path of a `.keras` file or the name of a preset.
+
+    Raises:
+        ValueError: if the file is broken, or holds nothing that reads text.
+        FileNotFoundError: if there is no such file.
+    """
     if name.endswith(".keras"):
         if not pathlib.Path(name).is_file():
             raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
-        return zoo.load(name)
+        from zoo.reading import preprocessor_of
+
+        model = zoo.load(name)
+        try:
+            preprocessor_of(model)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        return model
     return preset.from_preset(name)
 
 
@@ -70,8 +82,10 @@ def evaluate(args):
         raise ValueError(
             f"{args.model} does not say what it was trained on: give --dataset, --task."
         )
-    folder = args.data_dir or known.get("data_dir")
-    language = args.language or known.get("language")
+    # Where the one lies says nothing about another data set.
+    same = known if dataset == known.get("dataset") else {}
+    folder = args.data_dir or same.get("data_dir")
+    language = args.language or same.get("language")
     examples = getattr(data.load(dataset, task, folder, language), args.part)
     result = training.evaluate(model, training.make_batches(model, examples))
     count = result["count"]

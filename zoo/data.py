@@ -36,6 +36,7 @@ SENTENCES = {
     ),
 }
 ALL = {**DATASETS, **SENTENCES}
+WITH_LANGUAGES = ("babi", "babi-mix")
 
 
 def check_model(model, dataset):
@@ -64,7 +65,8 @@ def load(dataset, task, data_dir=None, language=None):
         `valid` is a tenth of the training sentences, held out to choose by.
 
     Raises:
-        ValueError: if the data set or task does not exist.
+        ValueError: if the data set or task does not exist, or the data set has no languages or
+            no files and is given some.
         FileNotFoundError: if the files are not there.
     """
     from keras_corefmem.datasets import Splits, babi, cnn, simulator
@@ -72,10 +74,20 @@ def load(dataset, task, data_dir=None, language=None):
     from keras_corefmem.graphs import learn_entities
     from keras_corefmem.text import get_tokenizer
 
+    if dataset not in ALL:
+        raise ValueError(f"There is no data set {dataset!r}; choose one of {', '.join(ALL)}.")
+    if language and dataset not in WITH_LANGUAGES:
+        raise ValueError(
+            f"--language {language}: {dataset} has no languages, only "
+            f"{' and '.join(WITH_LANGUAGES)} have. Leave it out, or give another --dataset."
+        )
+    if data_dir and dataset == "simulator":
+        raise ValueError(
+            f"--data-dir {data_dir}: the simulator reads no files. Leave it out, or give another "
+            "--dataset."
+        )
     if dataset in SENTENCES:
         return load_sentences(dataset, task, data_dir)
-    if dataset not in DATASETS:
-        raise ValueError(f"There is no data set {dataset!r}; choose one of {', '.join(DATASETS)}.")
     if dataset == "simulator":
         return simulator.load(task)
     if dataset == "cnn":

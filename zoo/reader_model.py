@@ -1,15 +1,18 @@
 """What the readers of the zoo share."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor
 from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
-from zoo.encoders import ENCODERS, STRUCTURE, embed, make_encoder
+from keras_corefmem.positions import check_positions
+from zoo.encoders import STRUCTURE, check_encoder, check_size, embed, make_encoder
 from zoo.reader_preprocessing import fit_preprocessor
 from zoo.text_model import TextModel, without_unknown
 
 HEADS = ("pointer_sum", "classification")
+PARTS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
 
 
 class ReaderModel(TextModel):
@@ -22,8 +25,8 @@ class ReaderModel(TextModel):
             `"coref_gru"`.
         head: `"pointer_sum"`, where the answer is a word of the passage, or `"classification"`.
         layers: number K of recurrent layers.
-        units: width of the state per direction.
-        edge_units: of these, units that coreference edges carry in a `mage_gru`.
+        units: width of the state per direction; even for a `coref_gru`.
+        edge_units: of these, units that coreference edges carry in a `mage_gru`, less than all.
         carry: carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
         embedding_dim: width of the word vectors.
         dropout: dropout rate between layers and before the output, on the passage, one mask for
@@ -41,6 +44,11 @@ class ReaderModel(TextModel):
     Output: logits `(batch, num_answers)`, float32. `attend` gives the attention over the passage
     `(batch, time)`, whose rows sum to 1; a pointer-sum attends to mentions of answers only, and a
     row without any is 0.
+
+    Raises:
+        ValueError: if an encoder, head, carry or order does not exist, a size is no integer of at
+            least 1, `units` is odd for a `coref_gru` or does not exceed `edge_units` for a
+            `mage_gru`, or the preprocessor does not fit the model.
     """
 
     def __init__(
@@ -61,14 +69,10 @@ class ReaderModel(TextModel):
         preprocessor=None,
         **kwargs,
     ):
-        if head not in HEADS:
-            raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
-        if encoder not in ENCODERS:
-            raise ValueError(f"encoder must be one of {', '.join(ENCODERS)}; got {encoder!r}.")
+        check_head(head)
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
-        if layers < 1:
-            raise ValueError(f"layers must be at least 1, got {layers}.")
+        check_encoder(encoder, units, edge_units, carry)
         config = {
             "vocabulary_size": vocabulary_size,
             "num_answers": num_answers,
@@ -84,6 +88,8 @@ class ReaderModel(TextModel):
             "order": order,
             "max_chains": max_chains,
         }
+        for name in ("vocabulary_size", "num_answers", "layers", "embedding_dim", "max_chains"):
+            check_size(name, config[name])
         inputs = make_inputs(encoder, head)
         vectors = embed(
             {name: inputs[name] for name in ("question", "passage")},
@@ -99,11 +105,10 @@ class ReaderModel(TextModel):
         # One mask for all tokens of a sequence: better for recurrences, and XLA on TensorFlow takes
         # half a microsecond for every random number on a CPU.
         drop = keras.layers.Dropout(dropout, noise_shape=(None, 1, None), name="dropout")
-        names = ("question", "passage") if order == "question_first" else ("passage", "question")
         for n in range(1, layers + 1):
             encoder_options = (encoder, units, edge_units, carry)
             encode = encode_joint if joint else encode_apart
-            vectors = encode(encoder_options, n, names, vectors, reads, masks)
+            vectors = encode(encoder_options, n, PARTS[order], vectors, reads, masks)
             if n < layers:
                 question_mask = masks["question"]
                 gated = gate(vectors["passage"], vectors["question"], question_mask=question_mask)
@@ -131,7 +136,14 @@ class ReaderModel(TextModel):
 
     @classmethod
     def from_examples(
-        cls, examples, head="auto", language="en", tokenizer="words", tagger=None, **arguments
+        cls,
+        examples,
+        head="auto",
+        language="en",
+        lemmatizer=None,
+        tokenizer="words",
+        tagger=None,
+        **arguments,
     ):
         """An untrained reader for the words, entities and answers of training examples.
 
@@ -140,15 +152,20 @@ class ReaderModel(TextModel):
             head: name of the head, or `"auto"`: a pointer-sum where the passage mentions the answer
                 of every question.
             language: code of the language whose lemmas link words where the words themselves do not
-                make every answer a word of the passage, or what else gives lemmas; `None` never
-                uses them.
+                make every answer a word of the passage; `None` for no such lemmas.
+            lemmatizer: what gives lemmas in any case: a spaCy pipeline, or a function from a word
+                to its lemma.
             tokenizer: name of the tokenizer.
             tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
                 learns them from the examples.
             **arguments: further arguments of the constructor.
         """
+        if head != "auto":
+            check_head(head)
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
-        preprocessor, head = fit_preprocessor(examples, head, language, tokenizer, tagger, **shared)
+        preprocessor, head = fit_preprocessor(
+            examples, head, language, lemmatizer, tokenizer, tagger, **shared
+        )
         return cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
@@ -156,6 +173,32 @@ class ReaderModel(TextModel):
             preprocessor=preprocessor,
             **arguments,
         )
+
+    def id_counts(self):
+        counts, config = super().id_counts(), self.config
+        chains = config["max_chains"] + 1
+        counts |= {"passage_chains": chains, "question_chains": chains}
+        counts["candidates"] = config["num_answers"]
+        return {name: count for name, count in counts.items() if name in self.features}
+
+    def check_features(self, features):
+        """Refuses, besides ids, edges that point forward or out of range."""
+        super().check_features(features)
+        edges = STRUCTURE[self.config["encoder"]]
+        if not edges:
+            return
+        order = PARTS[self.config["order"]]
+        # Joint positions count from the start of what comes first.
+        for parts in [order] if self.config["joint"] else [[part] for part in order]:
+            names = [f"{part}_{edges}" for part in parts]
+            joined = np.concatenate([features[name] for name in names], axis=1)
+            check_positions(joined, f"{' and '.join(names)}: position")
+
+
+def check_head(head):
+    """Refuses a head that does not exist."""
+    if head not in HEADS:
+        raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
 
 
 def check_preprocessor(preprocessor, config):

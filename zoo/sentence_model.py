@@ -135,9 +135,9 @@ class SentenceModel(TextModel):
             model.start_from(matrix, coverage)
         return model
 
-    def id_limits(self):
-        limits, count = super().id_limits(), self.config["num_characters"]
-        return {**limits, "characters": count} if count else limits
+    def id_counts(self):
+        counts, characters = super().id_counts(), self.config["num_characters"]
+        return {**counts, "characters": characters} if characters else counts
 
     def read(self, sentences, top=5):
         """Labels raw text, see `zoo.sentence_reading.read`."""

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.batches import Batches
+from keras_corefmem.datasets.preprocessor import check_ids
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 
 # Arguments that come from the data.
@@ -134,23 +135,18 @@ class TextModel(keras.Model):
             none.
 
         Raises:
-            ValueError: if there is an id of a word or character that the model does not have.
+            ValueError: if there is an id that the model does not know.
         """
-        self.check_ids(features)
+        self.check_features(features)
         results = self._inspect({name: features[name] for name in self.features})
         return results["logits"], results.get("attention")
 
-    def check_ids(self, features):
-        """Refuses ids beyond the embeddings; a compiled model reads something else, or nothing."""
-        for name, limit in self.id_limits().items():
-            largest = int(np.max(features[name], initial=0))
-            if largest >= limit:
-                raise ValueError(
-                    f"{name} has the id {largest}, but the model knows {limit}, from 0 on: encode "
-                    "texts with its `reader`."
-                )
+    def check_features(self, features):
+        """Refuses ids that the model does not know; Keras' own `predict` does not check them."""
+        for name, count in self.id_counts().items():
+            check_ids(name, np.asarray(features[name]), count)
 
-    def id_limits(self):
+    def id_counts(self):
         """How many ids there are, by the name of the feature that has them."""
         words = [name for name in self.features if name in WORD_FEATURES]
         return dict.fromkeys(words, self.config["vocabulary_size"])

@@ -40,6 +40,30 @@ def length_buckets(lengths, count=6, saving=40_000, multiple=8):
     return [int(options[j - 1]) for j in best[-1][1]]
 
 
+def check_answers(encoded, count, training):
+    """Refuses answers outside the classes, and unknown ones where they are to be learned.
+
+    Args:
+        encoded: list of encoded examples; `answer` is a number, or an array of numbers.
+        count: number of answers, the unknown one included.
+        training: whether number 0, the unknown answer, is refused.
+
+    Raises:
+        ValueError: naming the source of the example, or its place in the list.
+    """
+    answers = [np.ravel(example.answer) for example in encoded]
+    flat = np.concatenate(answers)
+    wrong = np.flatnonzero((flat < int(training)) | (flat >= count))
+    if not len(wrong):
+        return
+    index = int(np.searchsorted(np.cumsum(list(map(len, answers))), wrong[0], side="right"))
+    source = getattr(encoded[index], "source", "") or f"example {index + 1} of {len(encoded)}"
+    raise ValueError(
+        f"The answer of {source} is none of the {count - 1} that the preprocessor knows: leave the "
+        "example out, or fit the preprocessor on all training examples."
+    )
+
+
 class Batches(keras.utils.PyDataset):
     """Batches of a reader: `(features, answers, weights)`.
 
@@ -48,6 +72,9 @@ class Batches(keras.utils.PyDataset):
 
     Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
     others make up for it, so that the losses it reports are exact.
+
+    Batches that are shuffled are there to train on: every answer must be one that the preprocessor
+    knows. In others, an unknown answer, number 0, is one that no model gets right.
 
     Args:
         encoded: list of `Encoded`.
@@ -59,6 +86,10 @@ class Batches(keras.utils.PyDataset):
         batch_size: rows of a batch.
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
+
+    Raises:
+        ValueError: if there are no examples, one does not fit into its length, or an answer lies
+            outside the classes.
     """
 
     def __init__(
@@ -76,6 +107,7 @@ class Batches(keras.utils.PyDataset):
         super().__init__(**kwargs)
         if not encoded:
             raise ValueError("There are no examples to batch.")
+        check_answers(encoded, len(preprocessor.answers), shuffle)
         self.encoded, self.preprocessor, self.names = encoded, preprocessor, tuple(names)
         lengths = [preprocessor.length(example) for example in encoded]
         if buckets is None:

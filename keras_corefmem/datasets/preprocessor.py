@@ -19,11 +19,15 @@ FEATURES = (
 
 @dataclasses.dataclass(frozen=True)
 class Encoded:
-    """An example as ids: `passage` `(T,)`, `question` `(Q,)`, number of the answer, 0 = new."""
+    """An example as ids: `passage` `(T,)`, `question` `(Q,)`, number of the answer, 0 = new.
+
+    `source` is that of the example, for errors.
+    """
 
     passage: np.ndarray
     question: np.ndarray
     answer: int
+    source: str = ""
 
 
 def pad(arrays, width, count=None):
@@ -32,6 +36,20 @@ def pad(arrays, width, count=None):
     for row, array in zip(result, arrays, strict=count is None):
         row[: len(array)] = array
     return result
+
+
+def check_ids(name, ids, count):
+    """Refuses numbers outside 0 to `count - 1`.
+
+    Raises:
+        ValueError: naming the feature, its row and the number.
+    """
+    outside = np.argwhere((ids < 0) | (ids >= count))
+    if len(outside):
+        raise ValueError(
+            f"{name} of row {outside[0][0]} holds {ids[tuple(outside[0])]}, which the model does "
+            f"not know: numbers go from 0 to {count - 1}. Encode with the model's own preprocessor."
+        )
 
 
 class Preprocessor:
@@ -122,7 +140,8 @@ class Preprocessor:
     def encode(self, example):
         """An `Example` as `Encoded`."""
         source = f" of {example.source or 'an example'}"
-        return self.encode_text(example.passage, example.question, example.answer, source)
+        encoded = self.encode_text(example.passage, example.question, example.answer, source)
+        return dataclasses.replace(encoded, source=example.source)
 
     def encode_text(self, passage, question, answer=None, source=""):
         """Strings as `Encoded`; `source` says in errors where they come from."""
@@ -159,12 +178,15 @@ class Preprocessor:
             length: what passages are padded to.
             question_length: what questions are padded to.
             names: names of the features.
+
+        Raises:
+            ValueError: if an id lies beyond the vocabulary.
         """
-        return self.features(
-            pad([row.passage for row in rows], length, count),
-            pad([row.question for row in rows], question_length, count),
-            names,
-        )
+        passage = pad([row.passage for row in rows], length, count)
+        question = pad([row.question for row in rows], question_length, count)
+        for name, ids in (("passage", passage), ("question", question)):
+            check_ids(name, ids, len(self.vocabulary))
+        return self.features(passage, question, names)
 
     def features(self, passage, question, names=FEATURES, xp=np):
         """Features of padded ids.

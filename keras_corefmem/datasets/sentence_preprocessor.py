@@ -18,7 +18,8 @@ class EncodedSentence:
     """A sentence as ids.
 
     `words` `(T,)`; `characters` `(T, C)`, or `None`; `answer`, the number of the label, or those of
-    the tags `(T,)`, 0 = new. Nothing is asked: `question` is empty.
+    the tags `(T,)`, 0 = new. Nothing is asked: `question` is empty. `source` is that of the
+    sentence, for errors.
     """
 
     words: np.ndarray
@@ -26,6 +27,7 @@ class EncodedSentence:
     answer: int | np.ndarray
     is_root: bool = True
     question: tuple = ()
+    source: str = ""
 
 
 class SentencePreprocessor:
@@ -105,7 +107,8 @@ class SentencePreprocessor:
             answer = known(sentence.answer, 0)
         else:
             answer = np.array([known(tag, 0) for tag in sentence.answer], "int32")
-        return self.encode_words(sentence.words, answer, sentence.is_root)
+        encoded = self.encode_words(sentence.words, answer, sentence.is_root)
+        return dataclasses.replace(encoded, source=sentence.source)
 
     def encode_text(self, text):
         """A string as `EncodedSentence`.

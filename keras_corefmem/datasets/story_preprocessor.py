@@ -19,13 +19,14 @@ class EncodedStory:
 
     An answer of several words is an array of their numbers, ends behind.
     `supporting_facts` are the rows of `sentences` that hold them, from 1, in the data set's order;
-    those that were dropped are left out.
+    those that were dropped are left out. `source` is that of the example, for errors.
     """
 
     sentences: np.ndarray
     question: np.ndarray
     answer: int | np.ndarray
     supporting_facts: tuple[int, ...] = ()
+    source: str = ""
 
 
 class StoryPreprocessor:
@@ -104,6 +105,7 @@ class StoryPreprocessor:
         """An `Example` as `EncodedStory`."""
         source = f" of {example.source or 'an example'}"
         encoded = self.encode_text(example.passage, example.question, example.answer, source)
+        encoded = dataclasses.replace(encoded, source=example.source)
         if not example.supporting_facts:
             return encoded
         rows = self.rows_of(example.sentences)

@@ -1,6 +1,7 @@
 """From cloze questions, such as CNN's, to matrices of sentences or of windows round entities."""
 
 import collections
+import dataclasses
 
 import numpy as np
 
@@ -127,7 +128,10 @@ class WindowPreprocessor(StoryPreprocessor):
         """An `Example` as `EncodedStory`; without a marker, one empty window."""
         source = f" of {example.source or 'an example'}"
         # The first sentences of a passage, which may be asked about, need not have an entity.
-        return self._encode(example.passage, example.question, example.answer, source, ["question"])
+        encoded = self._encode(
+            example.passage, example.question, example.answer, source, ["question"]
+        )
+        return dataclasses.replace(encoded, source=example.source)
 
     def encode_text(self, passage, question, answer=None, source=""):
         """Strings as `EncodedStory`; `source` says in errors where they come from.

@@ -25,6 +25,9 @@ class AttentionSum(keras.layers.Layer):
     Returns:
         Logits `(batch, candidates)`.
 
+    Raises:
+        ValueError: if `candidates` holds numbers and `num_candidates` is not given.
+
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
     """
 

@@ -126,16 +126,17 @@ class CorefGRU(GraphRNN):
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
 
     Raises:
-        ValueError: if the shapes do not fit, or an array of antecedents points forward or out of
-            range.
+        ValueError: if the shapes do not fit, or an array or eager tensor of antecedents
+            points forward or out of range.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
     """
 
     EDGES = "antecedents", ("batch", "time")
 
-    def __init__(self, units, **kwargs):
-        super().__init__(CorefGRUCell, {"units": units}, **kwargs)
+    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
+        options = {"units": units}
+        super().__init__(CorefGRUCell, options, bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, antecedents_shape):
         super().build(x_shape, antecedents_shape)

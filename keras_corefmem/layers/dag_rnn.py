@@ -76,14 +76,16 @@ class DAGRNN(GraphRNN):
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
 
     Raises:
-        ValueError: if the shapes do not fit, or an array of sources points forward or out of range.
+        ValueError: if the shapes do not fit, or an array or eager tensor of sources points
+            forward or out of range.
 
     Reference: the baseline of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), after
     [Shuai et al., CVPR 2016](https://arxiv.org/abs/1509.00552).
     """
 
-    def __init__(self, units, **kwargs):
-        super().__init__(DAGRNNCell, {"units": units}, **kwargs)
+    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
+        options = {"units": units}
+        super().__init__(DAGRNNCell, options, bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, sources_shape):
         super().build(x_shape, sources_shape)

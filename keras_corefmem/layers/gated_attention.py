@@ -18,6 +18,9 @@ class GatedAttention(keras.layers.Layer):
     Returns:
         `(batch, time, width)`, masked like the passage.
 
+    Raises:
+        ValueError: if passage and question differ in width.
+
     Reference: [Dhingra et al., ACL 2017](https://arxiv.org/abs/1606.01549).
     """
 

@@ -109,10 +109,26 @@ class GraphCell(AbstractRNNCell):
         return ops.concatenate(result, axis=-1)
 
 
+def values_of(edges):
+    """An array or eager tensor as an array; `None` for a tensor of a graph that is being traced."""
+    if not (isinstance(edges, np.ndarray) or ops.is_tensor(edges)):
+        return None
+    try:
+        return ops.convert_to_numpy(edges)
+    except (NotImplementedError, TypeError):
+        # How TensorFlow and JAX say that there are no values yet.
+        return None
+
+
 class GraphRNN(keras.layers.Layer):
     """A cell over a graph as one fused operation, in one or both directions.
 
     The backward direction reads every edge from its target to its source, with weights of its own.
+
+    Edges are checked where they have values, in arrays and eager tensors. A compiled graph, such as
+    `fit`, `predict`, `tf.function` or `jax.jit` run, does not check them: positions that do not lie
+    before their token give wrong states there. `keras_corefmem.graphs.check_antecedents` and
+    `check_sources` check arrays beforehand.
 
     Args:
         cell_class: class of the cells, one per direction.
@@ -120,6 +136,10 @@ class GraphRNN(keras.layers.Layer):
         bidirectional: whether to read backward too; the states are concatenated.
         return_sequences: whether to return the state of every token, or the last of each direction.
         dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+
+    Raises:
+        ValueError: if the shapes do not fit, or an array or eager tensor of edges points forward or
+            out of range.
     """
 
     # Name and axes of the edges that it is called on.
@@ -151,8 +171,8 @@ class GraphRNN(keras.layers.Layer):
         return sum(cell.output_size for cell in self.cells)
 
     def __call__(self, x, *args, **kwargs):
-        edges = args[0] if args else kwargs.get(self.EDGES[0])
-        if isinstance(edges, np.ndarray) and edges.ndim > 1:
+        edges = values_of(args[0] if args else kwargs.get(self.EDGES[0]))
+        if edges is not None and edges.ndim > 1:
             check_positions(edges)
         return super().__call__(x, *args, **kwargs)
 

@@ -175,19 +175,29 @@ class MAGEGRU(GraphRNN):
 
     Raises:
         ValueError: if `units`, `carry` or the shape of `sources` is not as described, or an array
-            of sources points forward or out of range.
+            or eager tensor of sources points forward or out of range.
 
     Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
     """
 
-    def __init__(self, units, carry="gathered", shared=False, edge_attention=False, **kwargs):
+    def __init__(
+        self,
+        units,
+        carry="gathered",
+        shared=False,
+        edge_attention=False,
+        bidirectional=False,
+        return_sequences=True,
+        dropout=0.0,
+        **kwargs,
+    ):
         options = {
             "units": tuple(units),
             "carry": carry,
             "shared": shared,
             "edge_attention": edge_attention,
         }
-        super().__init__(MAGEGRUCell, options, **kwargs)
+        super().__init__(MAGEGRUCell, options, bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, sources_shape=None):
         super().build(x_shape, sources_shape)

@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import keras
@@ -138,6 +139,26 @@ def test_what_does_not_fit_is_refused(encoded, preprocessor):
         Batches(encoded, preprocessor, NAMES, buckets=[8])
     with pytest.raises(ValueError, match="question_length 2"):
         Batches(encoded, preprocessor, NAMES, question_length=2)
+
+
+@pytest.mark.parametrize("answer", [0, -1, 99, np.array([1, 0])], ids=str)
+def test_training_refuses_answers_that_are_not_known(encoded, preprocessor, answer):
+    new = dataclasses.replace(encoded[7], answer=answer, source="qa2_train.txt:12")
+    rows = [*encoded[:7], new, *encoded[8:]]
+    message = f"answer of qa2_train.txt:12 is none of the {len(preprocessor.answers) - 1} that"
+    with pytest.raises(ValueError, match=message):
+        Batches(rows, preprocessor, NAMES, shuffle=True)
+    rows[7] = dataclasses.replace(new, source="")
+    with pytest.raises(ValueError, match=f"answer of example 8 of {len(rows)} is none"):
+        Batches(rows, preprocessor, NAMES, shuffle=True)
+
+
+def test_evaluation_takes_an_unknown_answer_but_no_impossible_one(encoded, preprocessor):
+    unknown, impossible = (dataclasses.replace(encoded[0], answer=n) for n in (0, 99))
+    batches = Batches([unknown], preprocessor, NAMES, batch_size=1)
+    assert batches[0][1].tolist() == [0] and batches[0][2].tolist() == [1]
+    with pytest.raises(ValueError, match="none of the"):
+        Batches([impossible], preprocessor, NAMES)
 
 
 def test_predictions_do_not_depend_on_the_company(encoded, preprocessor, buckets):

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,13 @@ def test_ids_answers_and_numbers():
     assert preprocessor.vocabulary.decode(encoded.question) == ["where", "is", "mary", "?"]
     assert len(encoded.passage) == 11 and encoded.passage.dtype == np.int32
     assert encoded.answer == 2
+
+
+def test_sources_stay_with_what_is_encoded():
+    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    assert preprocessor.encode(EXAMPLES[0]).source == ""
+    example = dataclasses.replace(EXAMPLES[0], source="qa1_train.txt:3")
+    assert preprocessor.encode(example).source == "qa1_train.txt:3"
 
 
 def test_new_words_and_new_answers_are_unknown():
@@ -114,5 +123,12 @@ def test_bad_input_is_refused():
     preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
     with pytest.raises(ValueError, match="The passage is empty: ' '"):
         preprocessor.tokens(" ", "passage")
+    encoded = preprocessor.encode(EXAMPLES[0])
+    size = len(preprocessor.vocabulary)
+    for name, ids in (("passage", [1, size]), ("question", [-1])):
+        row = dataclasses.replace(encoded, **{name: np.array(ids, "int32")})
+        message = f"{name} of row 1 holds {ids[-1]}, .* from 0 to {size - 1}"
+        with pytest.raises(ValueError, match=message):
+            preprocessor.collate([encoded, row], 4, 16, 8)
     with pytest.raises(ValueError, match="order must be one of question_first, .*; got 'random'"):
         Preprocessor.fit(EXAMPLES, ENTITIES, order="random")

@@ -52,16 +52,23 @@ def test_dropout_drops_the_same_features_at_every_token():
     assert np.all(kept | (states == 0)) and not np.all(kept)
 
 
-@pytest.mark.parametrize("layer", [CorefGRU(4), MAGEGRU((3, 1)), DAGRNN(4)])
-def test_edges_that_do_not_fit_are_refused(layer):
+@pytest.mark.parametrize("make", [np.array, ops.convert_to_tensor], ids=["array", "tensor"])
+@pytest.mark.parametrize("kind, units", [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)])
+def test_edges_that_do_not_fit_are_refused(kind, units, make):
+    layer = kind(units)
     x = np.zeros((2, 5, 3), "float32")
     shape = (2, 5) if isinstance(layer, CorefGRU) else (2, 5, 1, 2)
     edges = np.zeros(shape, "int32")
     for position, message in ((5, "points forward"), (9, "out of range"), (-3, "out of range")):
         edges[1, 3, ...] = position
         with pytest.raises(ValueError, match=f"{position} of example 1 at position 4 .*{message}"):
-            layer(x, edges)
+            layer(x, make(edges))
+        name = layer.EDGES[0]
+        with pytest.raises(ValueError, match=message):
+            layer(x, **{name: make(edges)})
     with pytest.raises(ValueError, match=r"must be \(batch, time"):
-        layer(x, np.zeros((2, 4, *shape[2:]), "int32"))
+        layer(x, make(np.zeros((2, 4, *shape[2:]), "int32")))
     with pytest.raises(ValueError, match=r"must be \(batch, time"):
-        layer(x, np.zeros((2, 5, 1), "int32"))
+        layer(x, make(np.zeros((2, 5, 1), "int32")))
+    edges[1, 3, ...] = 3
+    assert layer(x, make(edges)).shape == (2, 5, 4)

@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 
+import keras
 import pytest
 
 import zoo
@@ -116,6 +118,9 @@ def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, 
     assert "no bAbI task 0" in capsys.readouterr().err
     assert cli.main(["evaluate", path, "--part", "valid", "--language", "en"]) == 2
     assert "No files of bAbI task 1" in capsys.readouterr().err
+    # The folder it was trained on is no matter of another data set.
+    assert cli.main(["evaluate", path, "--dataset", "simulator", "--part", "valid"]) == 0
+    assert "simulator task 1, valid: accuracy" in capsys.readouterr().out
 
     assert cli.main(["predict", path, str(data_dir / "qa1_test.txt")]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -185,6 +190,13 @@ def test_list_names_everything(capsys):
         ("train --set unit=4 --epochs 1", "'unit' is no argument of ga-coref-gru"),
         ("reproduce babi-1k --data-dir nowhere", "No files of bAbI task"),
         ("reproduce babi-1k --set epochs=1", "give --tag NAME with --set"),
+        ("train --language hn", "--language hn: simulator has no languages, only babi and"),
+        ("train --dataset simulator --data-dir x", "/x: the simulator reads no files"),
+        (
+            "train --model dmn-tagger --dataset pos --data-dir x --language hn",
+            "--language hn: pos has no languages",
+        ),
+        ("evaluate ga_coref_gru_babi_1 --dataset simulator --language hn", "--language hn: sim"),
         ("train --epochs 0", "epochs must be a positive integer, got 0"),
         ("predict x.keras --passage Mary", "--passage and --question go together"),
         ("predict x.keras nowhere.txt", "nowhere.txt"),
@@ -199,6 +211,70 @@ def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_pat
     error = capsys.readouterr().err
     assert error.startswith("corefmem: error: ") and message in error
     assert error.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        ("text", "is broken, or holds no reader of this zoo (File is not a zip file)"),
+        ("truncated", "is broken, or holds no reader of this zoo (File is not a zip file)"),
+        ("damaged", "is broken, or holds no reader of this zoo (Bad CRC-32"),
+        ("incomplete", "is broken, or holds no reader of this zoo ("),
+        ("foreign", "holds no reader of this zoo, but a Sequential"),
+        ("wordless", "has no preprocessor and reads ids alone"),
+    ],
+)
+def test_files_that_hold_no_reader_of_text_are_refused(
+    kind, message, make_reader, tmp_path, capsys
+):
+    path = tmp_path / "model.keras"
+    reader = make_reader("gru")
+    if kind == "foreign":
+        reader = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    elif kind == "wordless":
+        reader.reader = None
+    reader.save(path)
+    content = bytearray(path.read_bytes())
+    if kind == "text":
+        content = b"Mary went to the kitchen."
+    elif kind == "truncated":
+        content = content[: len(content) // 2]
+    elif kind == "damaged":
+        content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    if kind == "incomplete":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("metadata.json", "{}")
+    if kind == "wordless":
+        assert zoo.load(path).reader is None
+    else:
+        with pytest.raises(ValueError, match=re.escape(f"{path} {message}")):
+            zoo.load(path)
+    texts = ["--passage", STORY, "--question", "Where is Mary?"]
+    for command in (
+        ["predict", str(path), *texts],
+        ["explain", str(path), *texts],
+        ["evaluate", str(path), "--dataset", "simulator", "--task", "1"],
+        ["export", str(path), str(tmp_path / "saved")],
+    ):
+        assert cli.main(command) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("corefmem: error: ") and error.count("\n") == 1
+        assert str(path) in error and message in error
+    assert not (tmp_path / "saved").exists()
+
+
+def test_seeds_are_numbers_and_ranges(capsys):
+    def seeds(*words):
+        return cli.build_parser().parse_args(["reproduce", "babi-1k", *words]).seeds
+
+    assert seeds() == [0] and seeds("--seeds", "3") == [3]
+    assert seeds("--seeds", "0-4", "7", "3", "6-6") == [0, 1, 2, 3, 4, 7, 6]
+    for bad in ("4-2", "x", "-1", "1-", "1.5"):
+        with pytest.raises(SystemExit) as stop:
+            seeds("--seeds", bad)
+        assert stop.value.code == 2
+        assert f"'{bad}' is neither a seed" in capsys.readouterr().err
 
 
 def test_a_broken_line_of_json_is_named(capsys, monkeypatch):

@@ -90,7 +90,7 @@ def test_attention_sum_reader_has_one_layer(make_reader):
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(ValueError, match="File not found"):
+    with pytest.raises(ValueError, match="There is no file .*model.keras"):
         zoo.load(tmp_path / "model.keras")
 
 

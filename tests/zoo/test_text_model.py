@@ -14,9 +14,9 @@ def test_ids_that_the_model_does_not_know_are_refused(name):
     model = shared(name)
     features = make_batches(model, CASES[name].examples[:4], batch_size=4)[0][0]
     assert np.all(np.isfinite(model.inspect(features)[0]))
-    for feature, limit in model.id_limits().items():
+    for feature, limit in model.id_counts().items():
         wrong = {**features, feature: features[feature] + limit}
-        with pytest.raises(ValueError, match=f"{feature} has the id .* the model knows {limit}"):
+        with pytest.raises(ValueError, match=f"{feature} of row .* from 0 to {limit - 1}"):
             model.inspect(wrong)
 
 

@@ -1,0 +1,60 @@
+"""Time on the clock of a whole study: all 20 bAbI tasks, one seed, GA + Coref-GRU, two processes.
+
+    python benchmarks/study.py --data-dir path/to/babi --seed 4
+
+Runs `corefmem reproduce` from nothing to its table: imports, data, compilation, training, tests.
+Nothing else should run beside it. The results are kept, as of any study.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import records
+
+STUDY, MODEL, JOBS = "babi-1k", "ga-coref-gru", 2
+
+
+def make_table(content):
+    """The figures as Markdown."""
+    return "\n".join(
+        [
+            "| study | model | tasks | seeds | processes | minutes |",
+            "|---|---|---:|---:|---:|---:|",
+            f"| {STUDY} | `{MODEL}` | {content['tasks']} | 1 | {content['jobs']} | "
+            f"{content['seconds'] / 60:.1f} |",
+        ]
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir", help="by default what `corefmem download babi` got")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", default="results")
+    parser.add_argument("--runs", help="folder of the training states; a new one by default")
+    options = parser.parse_args()
+    pattern = f"{MODEL}-task-*-seed-{options.seed}.json"
+    if any(pathlib.Path(options.results, STUDY).glob(pattern)):
+        parser.error(f"{options.results} has runs of seed {options.seed}: take another.")
+    words = [sys.executable, "-c", "import sys; from zoo.cli import main; sys.exit(main())"]
+    words += ["reproduce", STUDY, "--models", MODEL, "--seeds", str(options.seed)]
+    words += ["--jobs", str(JOBS), "--results", options.results]
+    words += ["--data-dir", options.data_dir] if options.data_dir else []
+    with tempfile.TemporaryDirectory() as folder:
+        runs = options.runs or folder
+        start, busy = time.perf_counter(), os.times()
+        subprocess.run([*words, "--runs", runs], check=True)
+        seconds, end = time.perf_counter() - start, os.times()
+    cpu = sum(end[2:4]) - sum(busy[2:4])
+    tasks = len(list(pathlib.Path(options.results, STUDY).glob(pattern)))
+    figures = {"seed": options.seed, "tasks": tasks, "jobs": JOBS, "seconds": seconds, "cpu": cpu}
+    records.write("study", figures, make_table)
+
+
+if __name__ == "__main__":
+    main()
