@@ -49,8 +49,10 @@ class DynamicMemoryNetwork(StoryModel):
         gate_loss: weight of the loss of passes that do not attend to the supporting facts.
         embeddings_initializer: initializer of the word vectors; `None` for uniform ones of variance
             1. Those of Keras are so small that all facts look alike to the gates at first.
-        dropout: fraction of word vectors, and of the units of the answer module, to drop.
-        l2: factor of the squares of the word vectors and the answer's weights.
+        dropout: fraction of the units of the passage's word vectors (DMN+: of its sentences and
+            facts), the same ones for all of a passage, and of those of the answer module, to drop.
+        l2: factor of the squares of the word vectors and, where answers are classes, the answer's
+            matrix.
         **kwargs: `preprocessor` and the arguments of a Keras model.
 
     `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`

@@ -47,7 +47,7 @@ class RecurrentEntityNetwork(StoryModel):
         question_mask_initializer: initializer of f', ones in the paper and in the authors' code.
         gate_bias: whether gates have a bias per slot, as in the authors' code.
         slot_slopes: whether every slot has PReLU slopes of its own; the output then has others.
-        l2: factor of the squares of all weights but biases.
+        l2: factor of the squares of all weights but biases and slopes.
         initializer: initializer of word vectors and matrices.
         passages: `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
         entity_tokens: token id of the entity of each slot, whose word vector is its key, and where
@@ -137,10 +137,11 @@ class RecurrentEntityNetwork(StoryModel):
             )(vectors[name], mask=ops.not_equal(ids, 0))
             for name, ids in words.items()
         }
-        activation = config["activation"]
+        activation = output = config["activation"]
         if activation == "prelu":
             axes = None if config["slot_slopes"] else [1]
             activation = keras.layers.PReLU(alpha_initializer="ones", shared_axes=axes)
+            output = "prelu" if config["slot_slopes"] else activation
         given, entities = {}, config["entity_tokens"]
         if entities is not None:
             given["keys"] = table(ops.zeros_like(question[:, :1]) + np.array(entities, "int32"))
@@ -156,8 +157,9 @@ class RecurrentEntityNetwork(StoryModel):
         )
         asked = [encoded["question"]] if config["question_dependent"] else []
         slots, gates = memory(encoded["sentence"], *asked, **given, mask=read)
-        output = config["output_activation"] or ("prelu" if config["slot_slopes"] else activation)
-        read_out = EntityOutput(output, name="output_module", **shared)
+        read_out = EntityOutput(
+            config["output_activation"] or output, name="output_module", **shared
+        )
         summary, _ = read_out(slots, encoded["question"])
         logits = keras.layers.Dense(
             config["num_answers"],

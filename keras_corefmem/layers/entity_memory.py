@@ -63,7 +63,7 @@ class EntityMemoryCell(AbstractRNNCell):
         gate_bias: whether gates have a bias per slot, as in the authors' code.
         candidate_bias: whether candidates have a bias, as in the authors' code.
         initializer: initializer of keys and matrices.
-        regularizer: regularizer of all weights but the biases.
+        regularizer: regularizer of all weights but biases and slopes.
 
     Call arguments:
         inputs: sentences `(batch, units)`; with a question, `(batch, 2 · units)`: the sentence,
