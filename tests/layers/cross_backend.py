@@ -5,7 +5,8 @@ import sys
 import numpy as np
 from fused import run
 
-NAMES = ("coref", "dag", "gru", "mage_mixed_attention", "mage_previous_shared")
+MAGE = ("mixed", "mixed_attention", "previous", "previous_shared")
+NAMES = ("coref", "dag", "gru", *(f"mage_{name}" for name in MAGE))
 
 
 def results():

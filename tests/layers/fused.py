@@ -24,15 +24,17 @@ from keras_corefmem.layers import (
     MAGEGRUCell,
 )
 
-BATCH, TIME, EDGES = 4, 8, 2
-# Units, carry, shared, edge attention: every pair of choices.
+BATCH, TIME = 4, 8
+# Units, carry, shared, edge attention: every pair of choices, and every carry alone.
 MAGE = {
     "mage_gathered": ((3, 2, 1), "gathered", False, False),
     "mage_gathered_attention": ((4, 2), "gathered", False, True),
     "mage_gathered_shared": ((4, 2), "gathered", True, False),
     "mage_gathered_shared_attention": ((3, 2, 1), "gathered", True, True),
+    "mage_previous": ((3, 2, 1), "previous", False, False),
     "mage_previous_attention": ((4, 2), "previous", False, True),
     "mage_previous_shared": ((4, 2), "previous", True, False),
+    "mage_mixed": ((4, 2), "mixed", False, False),
     "mage_mixed_attention": ((3, 2, 1), "mixed", False, True),
     "mage_mixed_shared": ((4, 2), "mixed", True, False),
 }
@@ -41,10 +43,14 @@ WITH_CELLS = (
     "dag",
     "mage_gathered",
     "mage_gathered_shared",
+    "mage_mixed",
     "mage_mixed_attention",
+    "mage_previous",
     "mage_previous_shared",
 )
 NAMES = ("coref", "coref_chains", "dag", "gru", *MAGE)
+# Edges of one type into a token at most, where not 2.
+EDGES = {"mage_previous": 3}
 Graph = namedtuple("Graph", "layer inputs oracle cell columns")
 Result = namedtuple("Result", "graph x mask weights upstream output gradients")
 
@@ -66,7 +72,7 @@ def make_graph(name, rng, mask):
     # A cell's columns cannot give an edge twice.
     repeat = name not in WITH_CELLS
     types = 2 if name == "dag" else len(MAGE[name][0]) - 1
-    sources = random_sources(rng, BATCH, TIME, types, EDGES, mask, repeat)
+    sources = random_sources(rng, BATCH, TIME, types, EDGES.get(name, 2), mask, repeat)
     if name == "dag":
         flat = sources.reshape(BATCH, TIME, 1, -1)
         columns = slot_columns(flat), slot_columns(flat, reverse=True)
@@ -80,13 +86,18 @@ def make_graph(name, rng, mask):
     return Graph(layer, (sources,), oracle, MAGEGRUCell(**options, chains=TIME), columns)
 
 
-@functools.cache
-def run(name, masked):
-    """Outputs and gradients of the fused layer on a random graph."""
+def draw(name, masked):
+    """The random numbers of a case, its mask, features and graph."""
     rng = np.random.default_rng(sum(map(ord, name)))
     mask = random_mask(BATCH, TIME) if masked else None
     x = random_features(rng, BATCH, TIME)
-    graph = make_graph(name, rng, mask)
+    return rng, mask, x, make_graph(name, rng, mask)
+
+
+@functools.cache
+def run(name, masked):
+    """Outputs and gradients of the fused layer on a random graph."""
+    rng, mask, x, graph = draw(name, masked)
     graph.layer.build(x.shape, *(array.shape for array in graph.inputs))
     weights = random_weights(graph.layer, rng)
     upstream = rng.normal(size=(BATCH, TIME, graph.layer.output_units)).astype("float32")

@@ -1,5 +1,7 @@
 """Cells: the contract of `AbstractRNNCell`, and cells in Keras' own recurrent layers."""
 
+import json
+
 import keras
 import numpy as np
 import oracles
@@ -10,19 +12,29 @@ from keras import ops
 
 from keras_corefmem.layers import (
     AbstractRNNCell,
+    AttentionGRUCell,
     CorefGRU,
     CorefGRUCell,
     DAGRNNCell,
+    EntityMemoryCell,
     MAGEGRUCell,
+    QueryReductionCell,
 )
 
 BATCH, TIME, CHAINS = 4, 6, 2
+# With the width of the inputs.
 CELLS = [
-    MAGEGRUCell((5,)),
-    MAGEGRUCell((3, 2), chains=CHAINS),
-    MAGEGRUCell((2, 1, 1), chains=CHAINS, carry="mixed", shared=True, edge_attention=True),
-    CorefGRUCell(4, chains=CHAINS),
-    DAGRNNCell(5, chains=CHAINS),
+    (MAGEGRUCell((5,)), WIDTH),
+    (MAGEGRUCell((3, 2), chains=CHAINS), WIDTH + 2 * CHAINS),
+    (
+        MAGEGRUCell((2, 1, 1), chains=CHAINS, carry="mixed", shared=True, edge_attention=True),
+        WIDTH + 4 * CHAINS,
+    ),
+    (CorefGRUCell(4, chains=CHAINS), WIDTH + CHAINS),
+    (DAGRNNCell(5, chains=CHAINS), WIDTH + 2 * CHAINS),
+    (EntityMemoryCell(3, WIDTH, question_dependent=True), 2 * WIDTH),
+    (AttentionGRUCell(5), WIDTH + 1),
+    (QueryReductionCell(WIDTH), 2 * WIDTH),
 ]
 NO_EDGES = np.zeros((TIME, 1, 1), "int32")
 SEQUENTIAL = [
@@ -68,22 +80,88 @@ def test_a_cell_of_ones_own_runs_with_a_mask():
     np.testing.assert_array_equal(steps[:, 0], mask.sum(axis=1))
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=named)
-def test_sizes_describe_the_states_and_the_output(cell):
-    states = cell.get_initial_state(batch_size=BATCH)
-    assert [state.shape for state in states] == [(BATCH, size) for size in cell.state_size]
-    assert not any(np.any(ops.convert_to_numpy(state)) for state in states)
-    copy = type(cell).from_config(cell.get_config())
-    inputs = np.ones((BATCH, WIDTH + cell.columns), "float32")
+def copy_of(cell, **changes):
+    config = json.loads(json.dumps(keras.saving.serialize_keras_object(cell)))
+    config["config"] |= changes
+    return keras.saving.deserialize_keras_object(config)
+
+
+def random_inputs(rng, cell, width):
+    """Features, and 0 or 1 in the columns behind them that address a memory."""
+    inputs = random_features(rng, BATCH, TIME, width)
+    columns = getattr(cell, "columns", 0)
+    inputs[..., width - columns :] = inputs[..., width - columns :] > 0.5
+    return inputs
+
+
+def step_by_step(cell, x, mask):
+    """Outputs of a cell, one step after the other; masked steps change nothing."""
+    step = compiled(lambda inputs, *states: cell(inputs, list(states)))
+    states = list(map(ops.convert_to_numpy, cell.get_initial_state(batch_size=BATCH)))
+    outputs = [np.zeros((BATCH, cell.output_size))]
+    for t in range(TIME):
+        read = mask[:, t, None]
+        output, after = step(x[:, t], *states)
+        states = [np.where(read, new, old) for new, old in zip(after, states, strict=True)]
+        outputs.append(np.where(read, output, outputs[-1]))
+    return np.stack(outputs[1:], axis=1)
+
+
+every_cell = pytest.mark.parametrize(
+    ("cell", "width"), CELLS, ids=[named(cell) for cell, _ in CELLS]
+)
+
+
+@every_cell
+def test_sizes_describe_the_states_and_the_output(cell, width):
+    copy = copy_of(cell)
+    assert type(copy) is type(cell) and copy.get_config() == cell.get_config()
+    inputs = np.ones((BATCH, width), "float32")
     copy.build(inputs.shape)
+    states = copy.get_initial_state(batch_size=BATCH)
+    sizes = keras.tree.flatten(cell.state_size)
+    assert [state.shape for state in states] == [(BATCH, size) for size in sizes]
+    start = np.concatenate([ops.convert_to_numpy(state) for state in states], axis=-1)
+    # An entity memory starts as its keys.
+    assert np.any(start) == isinstance(cell, EntityMemoryCell)
     step = compiled(lambda inputs, *states: copy(inputs, list(states)))
     output, after = step(inputs, *states)
     assert output.shape == (BATCH, cell.output_size)
     assert [state.shape for state in after] == [state.shape for state in states]
     np.testing.assert_array_equal(output, after[0])
     assert keras.layers.RNN(copy, return_sequences=True).compute_output_shape(
-        (BATCH, TIME, inputs.shape[-1])
+        (BATCH, TIME, width)
     ) == (BATCH, TIME, cell.output_size)
+
+
+@every_cell
+def test_keras_layers_run_a_cell_step_by_step(cell, width):
+    rng = np.random.default_rng(3)
+    x, mask = random_inputs(rng, cell, width), random_mask(BATCH, TIME)
+    layer = keras.layers.Bidirectional(keras.layers.RNN(copy_of(cell), return_sequences=True))
+    layer.build(x.shape)
+    layer.set_weights(random_weights(layer, rng))
+    forward = step_by_step(layer.forward_layer.cell, x, mask)
+    backward = step_by_step(layer.backward_layer.cell, x[:, ::-1], mask[:, ::-1])[:, ::-1]
+    # Keras' Bidirectional gives zeros at masked tokens.
+    expected = np.concatenate([forward, backward], axis=-1) * mask[..., None]
+    np.testing.assert_allclose(evaluate(layer, x, mask=mask), expected, atol=1e-5)
+
+
+@every_cell
+def test_mixed_precision_stays_close(cell, width):
+    rng = np.random.default_rng(4)
+    x, weights, outputs = random_inputs(rng, cell, width), None, []
+    for dtype in ("float32", "mixed_float16"):
+        layer = keras.layers.RNN(copy_of(cell, dtype=dtype), return_sequences=True, dtype=dtype)
+        layer.build(x.shape)
+        weights = weights or random_weights(layer, rng)
+        layer.set_weights(weights)
+        outputs.append(evaluate(layer, x))
+    expected, output = outputs
+    assert output.dtype.name == "float16"
+    error = np.abs(output.astype("float32") - expected)
+    assert np.max(error) < 0.01 * np.max(np.abs(expected))
 
 
 @pytest.mark.parametrize(("cell", "oracle", "edges"), SEQUENTIAL, ids=named)

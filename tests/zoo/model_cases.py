@@ -1,4 +1,4 @@
-"""The memory networks of the zoo that the tests run, tiny."""
+"""The models of the zoo, tiny, as the tests run them."""
 
 import functools
 import typing
@@ -11,7 +11,7 @@ from quick import JIT
 import zoo
 from keras_corefmem.datasets import simulator
 from keras_corefmem.datasets.sentence import Sentence
-from zoo.configurations import CLOZE_MODELS, STORY_MODELS, configuration
+from zoo.configurations import CLOZE_MODELS, READER_MODELS, STORY_MODELS, configuration
 
 STORIES = simulator.simulate(1, 24)
 TAGS = {"The": "DT", "film": "NN", "is": "VBZ", "not": "RB", "Great": "JJ", "bad": "JJ"}
@@ -38,9 +38,21 @@ NEWS = {
     "question": [CLOZE[7].question, "@placeholder was late", "Zoë and @placeholder took it"],
 }
 ALONE = {"sentence": ["GREAT film is bad isn't Great is", "the zoë film", "film"]}
-SMALL = {"units": 6, "embedding_dim": 6, "buckets": 512}
+SMALL = {"units": 6, "edge_units": 2, "embedding_dim": 6, "buckets": 512}
 RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
 SPELT = {"characters": True, "word_length": 4}
+# Each reads in another way.
+READERS = {
+    **{f"ga-{encoder}": {"layers": 2} for encoder in ("gru", "one-hot", "dag-rnn", "mage-gru")},
+    "ga-mage-gru-shared": {"layers": 2, "carry": "previous"},
+    "ga-coref-gru": {"layers": 2, "head": "classification"},
+    "as-gru": {"head": "classification", "joint": False},
+    "as-one-hot": {"max_chains": 3},
+    "as-dag-rnn": {"order": "passage_first"},
+    "as-mage-gru": {"joint": False, "carry": "gathered"},
+    "as-mage-gru-shared": {"head": "classification", "order": "passage_first"},
+    "as-coref-gru": {},
+}
 
 
 class Case(typing.NamedTuple):
@@ -51,15 +63,18 @@ class Case(typing.NamedTuple):
         examples: training examples.
         texts: what it reads, by the names of its strings; "zoë" is no word of the examples.
         options: arguments that differ from the model's configuration.
+        spread: standard deviation of random weights, large enough to tell examples apart.
     """
 
     model: str
     examples: list = STORIES
     texts: dict = ASKED
     options: dict = {}
+    spread: float = 0.4
 
 
 CASES = {
+    **{name: Case(name, options=READERS[name], spread=0.8) for name in READER_MODELS},
     **{name: Case(name) for name in STORY_MODELS if name not in CLOZE_MODELS},
     **{name: Case(name, CLOZE, NEWS) for name in CLOZE_MODELS},
     # Any model of stories may have a retrieval in front.
@@ -74,15 +89,20 @@ CASES = {
         "dmn-tagger", TAGGED, ALONE, {"attention": "gated", "compact": False, **SPELT}
     ),
 }
+# Readers with the encoder of another one.
+TWINS = {"ga-gru", "ga-one-hot", "ga-dag-rnn", "as-mage-gru", "ga-mage-gru-shared", "ga-coref-gru"}
 # One of each architecture: the others differ in arguments that compile to the same.
-ALIKE = {"dmn", "ren-sent", "qdren-sent", "ren-wind", "dmn-sentiment-spelt"}
+ALIKE = {"dmn", "ren-sent", "qdren-sent", "ren-wind", "dmn-sentiment-spelt", *TWINS}
 ALIKE |= {"dmn-plus-retrieving", "memn2n-retrieving", "dmn-tagger-gated"}
 DISTINCT = [name for name in CASES if name not in ALIKE]
+# Readers compile long: where that is most of a test, it is for one of each encoder.
+WITHOUT_TWINS = [name for name in CASES if name not in TWINS]
 
 
-def make(name, spread=0.4, **options):
+def make(name, spread=None, **options):
     keras.utils.set_random_seed(3)
     case = CASES[name]
+    spread = case.spread if spread is None else spread
     kind, arguments = configuration(case.model)
     model_class = getattr(zoo, kind)
     small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}

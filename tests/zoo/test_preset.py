@@ -2,9 +2,10 @@ import json
 
 import numpy as np
 import pytest
+from quick import JIT
 
 import zoo
-from zoo import preset
+from zoo import data, preset, training
 
 CARD = {"dataset": "babi", "task": 2, "valid_accuracy": 0.5, "test_accuracy": 0.25}
 TEXT = "Mary went to the kitchen. Mary took the milk there.", "Where is Mary?"
@@ -74,6 +75,11 @@ def test_weights_too_large_for_half_precision_are_refused(make_reader, tmp_path)
     assert preset.presets(tmp_path) == []
 
 
+def result_of(card):
+    """What the run that a preset was made of has on record."""
+    return json.loads((preset.FOLDER.parents[1] / card["result"]).read_text())
+
+
 @pytest.mark.parametrize("name", preset.presets())
 def test_shipped_presets_load_and_have_a_card(name):
     model = zoo.from_preset(name)
@@ -81,10 +87,21 @@ def test_shipped_presets_load_and_have_a_card(name):
     assert model.reader.answers[0] == "[unknown]"
     assert 0 <= card["test_accuracy"] <= 1 and 0 <= card["valid_accuracy"] <= 1
     assert card["command"].startswith("corefmem reproduce ") and card["licence"]
-    assert (
-        json.loads((preset.FOLDER.parents[1] / card["result"]).read_text())["seed"]
-        == (card["seed"])
-    )
+    assert result_of(card)["seed"] == card["seed"]
+
+
+@pytest.mark.parametrize("name", ["ga_mage_gru_babi_17", "ga_coref_gru_babi_17"])
+def test_shipped_presets_answer_as_the_run_on_record(name, babi_dir):
+    model, card = zoo.from_preset(name), preset.read_preset(name)["card"]
+    model.compile(jit_compile=JIT)
+    examples = data.load(card["dataset"], card["task"], babi_dir, card["language"]).test
+    batches = training.make_batches(model, examples[:160])
+    found, result = training.evaluate(model, batches), result_of(card)
+    wrong = [n for n in result["test_wrong"] if n < 160]
+    assert found["count"] == 160 and len(wrong) > 5
+    # The run had weights in full precision: the card says how many answers the half changed.
+    changed = abs(card["test_accuracy"] - result["test_accuracy"]) * len(examples)
+    assert len(set(found["wrong"]) ^ set(wrong)) <= round(changed)
 
 
 def test_the_zoo_lists_models_and_presets():

@@ -70,19 +70,6 @@ def test_loads_in_a_fresh_process(explicit, trained, examples, run_python):
     )
 
 
-def test_attention_sum_reader_round_trip(tmp_path, make_reader):
-    model = make_reader("dag_rnn", joint=False, name="small")
-    model.save(tmp_path / "model.keras")
-    loaded = zoo.load(tmp_path / "model.keras")
-    assert type(loaded) is zoo.AttentionSumReader
-    assert loaded.get_config() == model.get_config()
-    assert not loaded.reader.joint
-    question = "Where is Mary?"
-    assert loaded.read("Mary went to the kitchen.", question) == model.read(
-        "Mary went to the kitchen.", question
-    )
-
-
 def test_attention_sum_reader_has_one_layer(make_reader):
     with pytest.raises(TypeError, match="layers"):
         zoo.AttentionSumReader(9, 3, layers=2)
