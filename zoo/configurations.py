@@ -53,13 +53,15 @@ CLOZE_MODELS = {
 DMN_TRAINING = {"learning_rate": 0.002, "halve_every": 1500, "epochs": 150, "patience": 30}
 
 # Memory networks and their baselines: class and arguments, how it is trained where that differs
-# from `zoo.training.Settings`, a line.
+# from `zoo.training.Settings`, a line. Comments say what the authors did.
 STORY_MODELS = {
+    # Adam, 0.01 halved every 25 epochs, as here.
     "ren": (
         {"class": "RecurrentEntityNetwork"},
         {"learning_rate": 0.01, "halve_every": 725, "epochs": 200, "patience": 50},
         "Recurrent entity network: a memory slot per entity",
     ),
+    # Adam, 0.001, constant.
     "qdren": (
         {"class": "RecurrentEntityNetwork", "question_dependent": True, "dropout": 0.5},
         {"learning_rate": 0.005, "halve_every": 1500, "epochs": 200, "patience": 50},
@@ -92,11 +94,14 @@ STORY_MODELS = {
         DMN_TRAINING,
         "DMN+: fused sentences, softmax attention in the episode's GRU",
     ),
+    # SGD, 0.005 on the sum over a batch, halved every 25 epochs after the linear start.
     "memn2n": (
         {"class": "EndToEndMemoryNetwork"},
         {"learning_rate": 0.01, "halve_every": 1450, "epochs": 200, "patience": 50},
         "End-to-end memory network: several hops of attention over sentences",
     ),
+    # Adagrad, 0.5 halved every 100 epochs, and weight decay, without which stories are learned by
+    # heart.
     "qrn": (
         {"class": "QueryReductionNetwork", "l2": 0.001},
         {"learning_rate": 0.003, "halve_every": 1500, "epochs": 200, "patience": 50},
