@@ -41,13 +41,6 @@ def answers(run_python, texts, tmp_path):
     return answer
 
 
-# `test_model_conformance` exports every kind of reader.
-def test_saved_model_answers_as_read_does(tmp_path, make_reader, answers, texts):
-    model = make_reader("mage_gru", layers=2)
-    export(model, tmp_path / "model", top=3)
-    assert_answers_as_read_does(answers(tmp_path / "model"), model, texts, top=3)
-
-
 def test_texts_have_coreference_between_question_and_passage(make_reader, texts):
     reader = make_reader("mage_gru").reader
     passage, question = (reader.tokens(texts[name][0])[None] for name in ("passage", "question"))

@@ -94,7 +94,7 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
 
 
 SLEEPER = """
-import functools, pathlib, sys, time
+import functools, pathlib, signal, sys, time
 from zoo import reproduce
 
 def sleep(run, results, runs):
@@ -102,6 +102,8 @@ def sleep(run, results, runs):
     time.sleep(600)
 
 if __name__ == "__main__":
+    # A parent in the background may have had it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     reproduce.execute, reproduce.PULSE = sleep, 0.5
     runs = reproduce.plan("babi-1k", models=["as-gru"], tasks=[1, 4, 6])
     say = functools.partial(print, flush=True)
