@@ -7,18 +7,29 @@ from zoo.configurations import SENTENCE_MODELS
 
 
 class DataSet(typing.NamedTuple):
-    """What a data set is: a line, the task by default, what it consists of, what is counted."""
+    """What a data set is.
+
+    Args:
+        line: a line about it.
+        first_task: the task by default.
+        texts: what it consists of.
+        counted: what is counted of it.
+        languages: whether it comes in several languages.
+        files: whether it is read from files.
+    """
 
     line: str
     first_task: int | str = 1
     texts: str = "questions"
     counted: str = "questions"
+    languages: bool = False
+    files: bool = True
 
 
 DATASETS = {
-    "simulator": DataSet("stories like bAbI's, simulated: nothing to download"),
-    "babi": DataSet("the 20 bAbI tasks, v1.2"),
-    "babi-mix": DataSet("bAbI-Mix: two bAbI stories of two worlds, told at once"),
+    "simulator": DataSet("stories like bAbI's, simulated: nothing to download", files=False),
+    "babi": DataSet("the 20 bAbI tasks, v1.2", languages=True),
+    "babi-mix": DataSet("bAbI-Mix: two bAbI stories of two worlds, told at once", languages=True),
     "cnn": DataSet("cloze questions about CNN's or the Daily Mail's news"),
 }
 SENTENCES = {
@@ -36,7 +47,6 @@ SENTENCES = {
     ),
 }
 ALL = {**DATASETS, **SENTENCES}
-WITH_LANGUAGES = ("babi", "babi-mix")
 
 
 def check_model(model, dataset):
@@ -76,14 +86,15 @@ def load(dataset, task, data_dir=None, language=None):
 
     if dataset not in ALL:
         raise ValueError(f"There is no data set {dataset!r}; choose one of {', '.join(ALL)}.")
-    if language and dataset not in WITH_LANGUAGES:
+    if language and not ALL[dataset].languages:
+        having = " and ".join(name for name, known in ALL.items() if known.languages)
         raise ValueError(
-            f"--language {language}: {dataset} has no languages, only "
-            f"{' and '.join(WITH_LANGUAGES)} have. Leave it out, or give another --dataset."
+            f"--language {language}: {dataset} has no languages, only {having} have. Leave it out, "
+            "or give another --dataset."
         )
-    if data_dir and dataset == "simulator":
+    if data_dir and not ALL[dataset].files:
         raise ValueError(
-            f"--data-dir {data_dir}: the simulator reads no files. Leave it out, or give another "
+            f"--data-dir {data_dir}: the {dataset} reads no files. Leave it out, or give another "
             "--dataset."
         )
     if dataset in SENTENCES:

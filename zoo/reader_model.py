@@ -4,15 +4,12 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor
+from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor, sequences
 from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
 from keras_corefmem.positions import check_positions
 from zoo.encoders import STRUCTURE, check_encoder, check_size, embed, make_encoder
-from zoo.reader_preprocessing import fit_preprocessor
+from zoo.reader_preprocessing import check_head, fit_preprocessor
 from zoo.text_model import TextModel, without_unknown
-
-HEADS = ("pointer_sum", "classification")
-PARTS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
 
 
 class ReaderModel(TextModel):
@@ -108,7 +105,7 @@ class ReaderModel(TextModel):
         for n in range(1, layers + 1):
             encoder_options = (encoder, units, edge_units, carry)
             encode = encode_joint if joint else encode_apart
-            vectors = encode(encoder_options, n, PARTS[order], vectors, reads, masks)
+            vectors = encode(encoder_options, n, ORDERS[order], vectors, reads, masks)
             if n < layers:
                 question_mask = masks["question"]
                 gated = gate(vectors["passage"], vectors["question"], question_mask=question_mask)
@@ -160,8 +157,6 @@ class ReaderModel(TextModel):
                 learns them from the examples.
             **arguments: further arguments of the constructor.
         """
-        if head != "auto":
-            check_head(head)
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
         preprocessor, head = fit_preprocessor(
             examples, head, language, lemmatizer, tokenizer, tagger, **shared
@@ -187,18 +182,11 @@ class ReaderModel(TextModel):
         edges = STRUCTURE[self.config["encoder"]]
         if not edges:
             return
-        order = PARTS[self.config["order"]]
         # Joint positions count from the start of what comes first.
-        for parts in [order] if self.config["joint"] else [[part] for part in order]:
+        for parts in sequences(self.config["joint"], self.config["order"]):
             names = [f"{part}_{edges}" for part in parts]
             joined = np.concatenate([features[name] for name in names], axis=1)
             check_positions(joined, f"{' and '.join(names)}: position")
-
-
-def check_head(head):
-    """Refuses a head that does not exist."""
-    if head not in HEADS:
-        raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
 
 
 def check_preprocessor(preprocessor, config):

@@ -4,6 +4,8 @@ from keras_corefmem.datasets.preprocessor import Preprocessor
 from keras_corefmem.graphs import get_lemmatizer, learn_entities, tagged_entities
 from keras_corefmem.text import get_tokenizer
 
+HEADS = ("pointer_sum", "classification")
+
 
 def fit_preprocessor(
     examples,
@@ -33,8 +35,11 @@ def fit_preprocessor(
         The `Preprocessor` and the name of the head.
 
     Raises:
-        ValueError: if a pointer-sum is asked for where an answer is no word of its passage.
+        ValueError: if there is no such head, or a pointer-sum is asked for where an answer is no
+            word of its passage.
     """
+    if head != "auto":
+        check_head(head)
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
     if tagger is None:
         entities = learn_entities(examples, tokenize)
@@ -58,6 +63,12 @@ def fit_preprocessor(
             'head="classification".'
         )
     return first, "classification"
+
+
+def check_head(head):
+    """Refuses a head that does not exist."""
+    if head not in HEADS:
+        raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
 
 
 def unmentioned(preprocessor, examples):

@@ -15,7 +15,7 @@ from keras_corefmem.layers import (
     HashDropout,
     MultiplicativeMask,
 )
-from zoo.story_model import FIRST_WORD, StoryModel
+from zoo.story_model import StoryModel
 
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
 
@@ -227,9 +227,9 @@ class RecurrentEntityNetwork(StoryModel):
         tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None
         if cloze and candidates:
             arguments["answer_tokens"] = [None, *tokens]
-        if tied_keys:
-            entities = tokens
-            if not cloze:
-                entities = words.encode(sorted(learn_entities(examples, preprocessor.tokenizer)))
-            arguments["entity_tokens"] = [int(n) for n in entities if n >= FIRST_WORD]
+        if tied_keys and cloze:
+            arguments["entity_tokens"] = tokens
+        elif tied_keys:
+            entities = sorted(learn_entities(examples, preprocessor.tokenizer))
+            arguments["entity_tokens"] = words.encode(entities).tolist()
         return cls.from_preprocessor(preprocessor, examples, passages=passages, **arguments)

@@ -7,7 +7,7 @@ import re
 import shlex
 import statistics
 
-from zoo.configurations import MODELS, READER_MODELS
+from zoo.configurations import READER_MODELS
 from zoo.studies import ERROR, PUBLISHED, STUDIES
 
 FAILED = 5
@@ -167,7 +167,7 @@ def table(study, folder="results"):
     # A table of all would be too wide to read.
     families = collections.defaultdict(list)
     for model in models:
-        families[MODELS[model]["class"] if model in READER_MODELS else ""].append(model)
+        families[READER_MODELS.get(model, {}).get("class")].append(model)
     tables = [columns_of(study, group(runs), family) for family in families.values()]
     made = "\n".join(commands(runs))
     return "\n\n".join(map(markdown, tables)) + f"\n\nMade by\n```\n{made}\n```"

@@ -9,7 +9,7 @@ from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
 UNKNOWN_ANSWER = "[unknown]"
-ORDERS = ("question_first", "passage_first")
+ORDERS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
 LINKS = ("antecedents", "chains", "sources")
 FEATURES = (
     *("passage", "question", "candidates"),
@@ -36,6 +36,11 @@ def pad(arrays, width, count=None):
     for row, array in zip(result, arrays, strict=count is None):
         row[: len(array)] = array
     return result
+
+
+def sequences(joint, order):
+    """Names of what each sequence consists of: question and passage, in order or apart."""
+    return [ORDERS[order]] if joint else [(name,) for name in ORDERS[order]]
 
 
 def check_ids(name, ids, count):
@@ -204,11 +209,9 @@ class Preprocessor:
             sequence, positions count the padded columns of what comes first.
         """
         parts = {"question": question, "passage": passage}
-        order = list(parts) if self.order == "question_first" else list(parts)[::-1]
-        groups = [order] if self.joint else [[name] for name in order]
         kinds = {name.rpartition("_")[2] for name in names}
         result = {**parts, "candidates": xp.take(self.pointers, passage)}
-        for group in groups:
+        for group in sequences(self.joint, self.order):
             ids = xp.concatenate([parts[name] for name in group], axis=-1)
             entities = xp.take(self.entities, ids)
             links = {}

@@ -117,10 +117,10 @@ class StoryPreprocessor:
 
     def rows_of(self, sentences):
         """The row, from 1, in which each sentence of a passage ends before any row is dropped."""
-        encode = self.vocabulary.encode
-        ends = [self.ends[encode(self.tokenizer(sentence))] for sentence in sentences]
+        known = set(ENDS).intersection(self.vocabulary.words)
+        ends = [[word in known for word in self.tokenizer(sentence)] for sentence in sentences]
         # An abbreviation cuts a sentence; one without a full stop goes on in the next row.
-        return 1 + np.cumsum([end.sum() for end in ends]) - [end[-1:].sum() for end in ends]
+        return 1 + np.cumsum(list(map(sum, ends))) - [sum(end[-1:]) for end in ends]
 
     def encode_text(self, passage, question, answer=None, source=""):
         """Strings as `EncodedStory`; `source` says in errors where they come from."""

@@ -10,7 +10,7 @@ import zoo
 from keras_corefmem.datasets.preprocessor import ORDERS
 from zoo.configurations import READER_MODELS
 from zoo.encoders import ENCODERS
-from zoo.reader_model import HEADS
+from zoo.reader_preprocessing import HEADS
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
 every_model = pytest.mark.parametrize("name", DISTINCT if JIT else CASES)
