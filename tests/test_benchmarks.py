@@ -16,7 +16,12 @@ def records(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name, row", [("recurrence", "| CorefGRU | 100 |"), ("memory_networks", "| REN | ")]
+    "name, row",
+    [
+        ("recurrence", "| CorefGRU | 100 |"),
+        ("memory_networks", "| REN | "),
+        ("study", "| babi-1k | `ga-coref-gru` | 20 | 1 | 2 | "),
+    ],
 )
 def test_the_readme_shows_the_figures_of_the_benchmark(name, row, records):
     make_table = runpy.run_path(str(FOLDER / f"{name}.py"))["make_table"]
@@ -46,6 +51,11 @@ def test_the_recorded_figures_of_recurrences_reach_their_goals(records):
         }
         assert memory[1000, 10] == memory[1000, 200]
         assert memory[2000, 10] < 2.1 * memory[1000, 10]
+
+
+def test_a_study_of_all_tasks_ends_within_half_an_hour(records):
+    content = records.read("study")
+    assert content["tasks"] == 20 and content["jobs"] == 2 and content["seconds"] < 1800
 
 
 def test_the_layers_are_built_both_ways(records):

@@ -51,8 +51,7 @@ class DynamicMemoryNetwork(StoryModel):
             1. Those of Keras are so small that all facts look alike to the gates at first.
         dropout: fraction of the units of the passage's word vectors (DMN+: of its sentences and
             facts), the same ones for all of a passage, and of those of the answer module, to drop.
-        l2: factor of the squares of the word vectors and, where answers are classes, the answer's
-            matrix.
+        l2: factor of the squares of all weights but biases.
         **kwargs: `preprocessor` and the arguments of a Keras model.
 
     `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`
@@ -116,9 +115,8 @@ class DynamicMemoryNetwork(StoryModel):
     @staticmethod
     def build_graph(sentences, question, read, config, supporting_facts=None):
         units, length = config["units"], config["sentence_length"]
-        table, regularizer = StoryModel.embedding(
-            config, embeddings_initializer=config["embeddings_initializer"] or unit_uniform()
-        )
+        initializer = config["embeddings_initializer"] or unit_uniform()
+        table = StoryModel.embedding(config, embeddings_initializer=initializer)
         drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
         if config["input_module"] == "words":
             flat = keras.layers.Reshape((-1,), name="words")(sentences)
@@ -151,9 +149,7 @@ class DynamicMemoryNetwork(StoryModel):
             decode = AnswerDecoder(config["num_answers"], config["answer_length"], name="answer")
             return decode(drop(memory), asked), attention
         found = drop(ops.concatenate([memory, asked], axis=-1))
-        logits = keras.layers.Dense(
-            config["num_answers"], kernel_regularizer=regularizer, dtype="float32", name="answer"
-        )(found)
+        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(found)
         return logits, attention
 
     @classmethod

@@ -101,7 +101,6 @@ class NGramClassifier(StoryModel):
             config["buckets"] + 1,
             config["num_answers"],
             embeddings_initializer="zeros",
-            embeddings_regularizer=keras.regularizers.L2(config["l2"]) if config["l2"] else None,
             dtype="float32",
             name="weights",
         )

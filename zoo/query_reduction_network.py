@@ -58,15 +58,14 @@ class QueryReductionNetwork(StoryModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config):
-        table, regularizer = StoryModel.embedding(config, embeddings_initializer=unit_uniform())
+        table = StoryModel.embedding(config, embeddings_initializer=unit_uniform())
         encode = PositionEncoding(config["sentence_length"], name="position_encoding")
         x, q = (encode(table(ids), mask=ops.not_equal(ids, 0)) for ids in (sentences, question))
         queries = q[:, None] + ops.zeros_like(x)
 
         def make_layer(n):
-            return QueryReduction(
-                config["units"], config["update_bias"], regularizer, name=f"query_reduction_{n}"
-            )
+            name = f"query_reduction_{n}"
+            return QueryReduction(config["units"], config["update_bias"], name=name)
 
         tied, opened = make_layer(1) if config["tied"] else None, []
         for n in range(1, config["layers"] + 1):
@@ -75,11 +74,7 @@ class QueryReductionNetwork(StoryModel):
             forward, backward, gates = reduce(x, queries, reset=not last, mask=read)
             opened.append(gates)
             queries = forward if last else forward + backward
-        logits = keras.layers.Dense(
-            config["num_answers"],
-            use_bias=False,
-            kernel_regularizer=regularizer,
-            dtype="float32",
-            name="answer",
-        )(queries[:, -1])
-        return logits, ops.stack(opened, axis=-1)
+        answer = keras.layers.Dense(
+            config["num_answers"], use_bias=False, dtype="float32", name="answer"
+        )
+        return answer(queries[:, -1]), ops.stack(opened, axis=-1)

@@ -120,20 +120,15 @@ class RecurrentEntityNetwork(StoryModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config):
-        table, regularizer = StoryModel.embedding(
-            config, embeddings_initializer=config["initializer"]
-        )
-        shared = {"initializer": config["initializer"], "regularizer": regularizer}
+        initializer = config["initializer"]
+        table = StoryModel.embedding(config, embeddings_initializer=initializer)
         words = {"sentence": sentences, "question": question}
         vectors = {name: table(ids) for name, ids in words.items()}
         vectors["sentence"] = HashDropout(config["dropout"])(vectors["sentence"])
         starts = {"sentence": "mask_initializer", "question": "question_mask_initializer"}
         encoded = {
             name: MultiplicativeMask(
-                config["sentence_length"],
-                config[starts[name]],
-                regularizer,
-                name=f"{name}_mask",
+                config["sentence_length"], config[starts[name]], name=f"{name}_mask"
             )(vectors[name], mask=ops.not_equal(ids, 0))
             for name, ids in words.items()
         }
@@ -151,21 +146,20 @@ class RecurrentEntityNetwork(StoryModel):
             question_dependent=config["question_dependent"],
             activation=activation,
             gate_bias=config["gate_bias"],
+            initializer=initializer,
             return_gates=True,
             name="entity_memory",
-            **shared,
         )
         asked = [encoded["question"]] if config["question_dependent"] else []
         slots, gates = memory(encoded["sentence"], *asked, **given, mask=read)
         read_out = EntityOutput(
-            config["output_activation"] or output, name="output_module", **shared
+            config["output_activation"] or output, initializer, name="output_module"
         )
         summary, _ = read_out(slots, encoded["question"])
         logits = keras.layers.Dense(
             config["num_answers"],
             use_bias=False,
-            kernel_initializer=config["initializer"],
-            kernel_regularizer=regularizer,
+            kernel_initializer=initializer,
             dtype="float32",
             name="answer",
         )(summary)

@@ -29,7 +29,7 @@ class RecurrentReader(StoryModel):
         embedding_dim: width of the word vectors.
         dropout: fraction of the word vectors, and of the last state, to drop; one mask for all
             words of a text.
-        l2: factor of the squares of the word vectors and the answer's weights.
+        l2: factor of the squares of all weights but biases.
         **kwargs: `preprocessor` and the arguments of a Keras model.
 
     It has no attention, and `attend` says so.
@@ -66,7 +66,7 @@ class RecurrentReader(StoryModel):
 
     @staticmethod
     def build_graph(sentences, question, read, config):
-        table, regularizer = StoryModel.embedding(config, config["embedding_dim"])
+        table = StoryModel.embedding(config, config["embedding_dim"])
         passage = keras.layers.Reshape((-1,), name="words")(sentences)
         words = ops.concatenate([passage, question], axis=1)
         vectors = table(words)
@@ -78,7 +78,5 @@ class RecurrentReader(StoryModel):
             recurrence = keras.layers.LSTM(config["units"], use_cudnn=False, name="lstm")
         state = recurrence(drop(vectors), mask=ops.not_equal(words, 0))
         state = HashDropout(config["dropout"], name="answer_dropout")(state)
-        logits = keras.layers.Dense(
-            config["num_answers"], kernel_regularizer=regularizer, dtype="float32", name="answer"
-        )(state)
+        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(state)
         return logits, None

@@ -42,7 +42,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         filters: filters of each width of the `CharacterCNN`.
         filter_widths: these widths.
         dropout: fraction of the word vectors and of the units of facts and answer module to drop.
-        l2: factor of the squares of the answer's weights.
+        l2: factor of the squares of all weights but biases.
         **kwargs: `preprocessor` and the arguments of a Keras model.
 
     `attend` gives the attention of every pass: `(batch, words, passes)`, for tags `(batch, words,
@@ -115,12 +115,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         memory, gates = episodes(drop(states), asked, mask=read)
         found = ops.concatenate([memory, last], axis=-1)
         found = HashDropout(config["dropout"], name="answer_dropout")(found)
-        logits = keras.layers.Dense(
-            config["num_answers"],
-            kernel_regularizer=keras.regularizers.L2(config["l2"]) if config["l2"] else None,
-            dtype="float32",
-            name="answer",
-        )(found)
+        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(found)
         if not config["passes"]:
             return logits, None
         attention = ops.moveaxis(gates, 1, -1)

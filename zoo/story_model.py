@@ -112,22 +112,16 @@ class StoryModel(TextModel):
 
     @staticmethod
     def embedding(config, width=None, **kwargs):
-        """The table of word vectors, and the regularizer of an `l2` in the configuration.
+        """The table of word vectors.
 
         Args:
             config: the arguments of the model.
             width: width of the word vectors; `None` for that of the model's states.
             **kwargs: further arguments of the layer.
         """
-        regularizer = keras.regularizers.L2(config["l2"]) if config["l2"] else None
-        table = keras.layers.Embedding(
-            config["vocabulary_size"],
-            width or config["units"],
-            embeddings_regularizer=regularizer,
-            name="word_embedding",
-            **kwargs,
+        return keras.layers.Embedding(
+            config["vocabulary_size"], width or config["units"], name="word_embedding", **kwargs
         )
-        return table, regularizer
 
     @classmethod
     def from_examples(cls, examples, max_sentences=70, **arguments):

@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.datasets.preprocessor import check_ids
+from keras_corefmem.datasets.tensorflow_dataset import EpochHooks, tensorflow_dataset
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 
 # Arguments that come from the data.
@@ -51,6 +52,8 @@ class TextModel(keras.Model):
     ):
         super().__init__(inputs=inputs, outputs=logits, name=name, trainable=trainable)
         check_sizes(preprocessor, config)
+        if config.get("l2"):
+            regularize(self.trainable_variables, config["l2"])
         self.config, self.attention_output = config, attention
         self.reader = preprocessor
         self.features = tuple(inputs)
@@ -88,10 +91,22 @@ class TextModel(keras.Model):
         """Keras callbacks that belong to how this model is trained; `fit` adds them."""
         return []
 
-    def fit(self, *args, callbacks=None, **kwargs):
-        """Trains the model as Keras does, with its `training_callbacks` before those given."""
-        given = keras.tree.flatten([] if callbacks is None else callbacks)
-        return super().fit(*args, callbacks=[*self.training_callbacks(), *given], **kwargs)
+    def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
+        """Trains the model as Keras does, with its `training_callbacks` before those given.
+
+        `Batches` shuffle themselves; Keras does not shuffle them again.
+        """
+        every = self.training_callbacks()
+        if isinstance(x, Batches):
+            kwargs["shuffle"] = False
+        if keras.backend.backend() == "tensorflow":
+            if isinstance(x, Batches):
+                every.append(EpochHooks(x))
+                x = tensorflow_dataset(x)
+            if isinstance(validation_data, Batches):
+                validation_data = tensorflow_dataset(validation_data)
+        every += keras.tree.flatten([] if callbacks is None else callbacks)
+        return super().fit(x, *args, validation_data=validation_data, callbacks=every, **kwargs)
 
     def get_config(self):
         preprocessor = None if self.reader is None else self.reader.get_config()
@@ -206,6 +221,13 @@ def check_sizes(preprocessor, config):
             f"The preprocessor knows {words} words and {answers} answers, but the model has "
             f"vocabulary_size={config['vocabulary_size']} and num_answers={config['num_answers']}."
         )
+
+
+def regularize(variables, factor):
+    """Adds the squares of all weights but biases and slopes to the loss."""
+    for variable in variables:
+        if len(variable.shape) > 1 and variable.name != "alpha":
+            variable.regularizer = keras.regularizers.L2(factor)
 
 
 OPTIMIZERS = {

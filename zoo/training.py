@@ -252,8 +252,6 @@ def fit(model, batches, folder, settings, callbacks=(), verbose=0):
             initial_epoch=epoch,
             epochs=settings.epochs,
             callbacks=[progress, *callbacks],
-            # `Batches` shuffles, by seed and epoch.
-            shuffle=False,
             verbose=verbose,
         )
     model.load_weights(progress.weights_file("best"))

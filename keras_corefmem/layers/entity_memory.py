@@ -63,7 +63,6 @@ class EntityMemoryCell(AbstractRNNCell):
         gate_bias: whether gates have a bias per slot, as in the authors' code.
         candidate_bias: whether candidates have a bias, as in the authors' code.
         initializer: initializer of keys and matrices.
-        regularizer: regularizer of all weights but biases and slopes.
 
     Call arguments:
         inputs: sentences `(batch, units)`; with a question, `(batch, 2 · units)`: the sentence,
@@ -87,7 +86,6 @@ class EntityMemoryCell(AbstractRNNCell):
         gate_bias=True,
         candidate_bias=True,
         initializer="glorot_uniform",
-        regularizer=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -97,7 +95,6 @@ class EntityMemoryCell(AbstractRNNCell):
         self.activation = make_activation(activation)
         self.gate_bias, self.candidate_bias = gate_bias, candidate_bias
         self.initializer = keras.initializers.get(initializer)
-        self.regularizer = keras.regularizers.get(regularizer)
 
     @property
     def state_size(self):
@@ -118,9 +115,7 @@ class EntityMemoryCell(AbstractRNNCell):
         shapes = {"keys": (self.slots, self.units)} if self.learns_keys else {}
         shapes |= {name: matrix for name in ("memory_kernel", "key_kernel", "sentence_kernel")}
         for name, shape in shapes.items():
-            weight = self.add_weight(
-                name=name, shape=shape, initializer=self.initializer, regularizer=self.regularizer
-            )
+            weight = self.add_weight(name=name, shape=shape, initializer=self.initializer)
             setattr(self, name, weight)
         self.bias = self.gates_bias = 0.0
         if self.candidate_bias:
@@ -183,7 +178,6 @@ class EntityMemoryCell(AbstractRNNCell):
             "gate_bias": self.gate_bias,
             "candidate_bias": self.candidate_bias,
             "initializer": keras.initializers.serialize(self.initializer),
-            "regularizer": keras.regularizers.serialize(self.regularizer),
         }
 
 

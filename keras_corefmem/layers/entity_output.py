@@ -22,7 +22,6 @@ class EntityOutput(keras.layers.Layer):
     Args:
         activation: φ, a name or a `keras.layers.PReLU`, such as that of the memory.
         initializer: initializer of H.
-        regularizer: regularizer of H.
 
     Call arguments:
         memory: `(batch, slots, units)`.
@@ -34,21 +33,15 @@ class EntityOutput(keras.layers.Layer):
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.3.
     """
 
-    def __init__(
-        self, activation="prelu", initializer="glorot_uniform", regularizer=None, **kwargs
-    ):
+    def __init__(self, activation="prelu", initializer="glorot_uniform", **kwargs):
         super().__init__(**kwargs)
         self.activation = make_activation(activation)
         self.initializer = keras.initializers.get(initializer)
-        self.regularizer = keras.regularizers.get(regularizer)
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
         self.kernel = self.add_weight(
-            name="kernel",
-            shape=(units, units),
-            initializer=self.initializer,
-            regularizer=self.regularizer,
+            name="kernel", shape=(units, units), initializer=self.initializer
         )
         build_activation(self.activation, 1, units)
 
@@ -70,5 +63,4 @@ class EntityOutput(keras.layers.Layer):
             **super().get_config(),
             "activation": serialize_activation(self.activation),
             "initializer": keras.initializers.serialize(self.initializer),
-            "regularizer": keras.regularizers.serialize(self.regularizer),
         }

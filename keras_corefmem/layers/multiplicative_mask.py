@@ -12,7 +12,6 @@ class MultiplicativeMask(SentenceEncoder):
     Args:
         length: number of positions, the words of the longest sentence.
         initializer: initial value of `f`: `"ones"`, a sum of words to begin with, or any other.
-        regularizer: regularizer of `f`.
 
     Call arguments:
         words: `(…, words, units)`.
@@ -27,25 +26,20 @@ class MultiplicativeMask(SentenceEncoder):
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.1.
     """
 
-    def __init__(self, length, initializer="ones", regularizer=None, **kwargs):
+    def __init__(self, length, initializer="ones", **kwargs):
         super().__init__(length, **kwargs)
         self.initializer = keras.initializers.get(initializer)
-        self.regularizer = keras.regularizers.get(regularizer)
 
     def build(self, words_shape):
         self.factors = self.add_weight(
             name="factors",
             shape=(self.length, words_shape[-1]),
             initializer=self.initializer,
-            regularizer=self.regularizer,
         )
 
     def factors_of(self, units):
         return self.factors
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "initializer": keras.initializers.serialize(self.initializer),
-            "regularizer": keras.regularizers.serialize(self.regularizer),
-        }
+        initializer = keras.initializers.serialize(self.initializer)
+        return {**super().get_config(), "initializer": initializer}

@@ -22,7 +22,6 @@ class QueryReductionCell(AbstractRNNCell):
         units: width d of sentences, queries and the state.
         reset: whether there is a gate r.
         update_bias: c; below zero, most sentences change little at first.
-        regularizer: regularizer of the matrices.
 
     Call arguments:
         inputs: `(batch, 2 · units)`: the sentence x, then its query q.
@@ -31,12 +30,11 @@ class QueryReductionCell(AbstractRNNCell):
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582).
     """
 
-    def __init__(self, units, reset=True, update_bias=-2.5, regularizer=None, **kwargs):
+    def __init__(self, units, reset=True, update_bias=-2.5, **kwargs):
         super().__init__(**kwargs)
         if units < 1:
             raise ValueError(f"units must be positive, got {units}.")
         self.units, self.reset, self.update_bias = units, reset, update_bias
-        self.regularizer = keras.regularizers.get(regularizer)
 
     @property
     def state_size(self):
@@ -53,13 +51,9 @@ class QueryReductionCell(AbstractRNNCell):
                 "together."
             )
         gates = 2 if self.reset else 1
-        self.gate_kernel = self.add_weight(
-            name="gate_kernel", shape=(self.units, gates), regularizer=self.regularizer
-        )
+        self.gate_kernel = self.add_weight(name="gate_kernel", shape=(self.units, gates))
         self.gate_bias = self.add_weight(name="gate_bias", shape=(gates,), initializer="zeros")
-        self.kernel = self.add_weight(
-            name="kernel", shape=(2 * self.units, self.units), regularizer=self.regularizer
-        )
+        self.kernel = self.add_weight(name="kernel", shape=(2 * self.units, self.units))
         self.bias = self.add_weight(name="bias", shape=(self.units,), initializer="zeros")
 
     def gates(self, x, q, reset):
@@ -83,7 +77,6 @@ class QueryReductionCell(AbstractRNNCell):
             "units": self.units,
             "reset": self.reset,
             "update_bias": self.update_bias,
-            "regularizer": keras.regularizers.serialize(self.regularizer),
         }
 
 
@@ -98,7 +91,6 @@ class QueryReduction(keras.layers.Layer):
     Args:
         units: width d of sentences, queries and states.
         update_bias: constant c of the update gate.
-        regularizer: regularizer of the matrices.
         **kwargs: the arguments of a Keras layer.
 
     Call arguments:
@@ -114,14 +106,10 @@ class QueryReduction(keras.layers.Layer):
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582), Section 2.2.
     """
 
-    def __init__(self, units, update_bias=-2.5, regularizer=None, **kwargs):
+    def __init__(self, units, update_bias=-2.5, **kwargs):
         super().__init__(**kwargs)
         self.cell = QueryReductionCell(
-            units,
-            update_bias=update_bias,
-            regularizer=regularizer,
-            name="cell",
-            dtype=self.dtype_policy,
+            units, update_bias=update_bias, name="cell", dtype=self.dtype_policy
         )
         self.supports_masking = True
 
@@ -168,5 +156,4 @@ class QueryReduction(keras.layers.Layer):
 
     def get_config(self):
         cell = self.cell.get_config()
-        names = ("units", "update_bias", "regularizer")
-        return {**super().get_config(), **{name: cell[name] for name in names}}
+        return {**super().get_config(), **{name: cell[name] for name in ("units", "update_bias")}}

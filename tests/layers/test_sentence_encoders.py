@@ -192,7 +192,7 @@ def test_the_memory_needs_a_hop():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: MultiplicativeMask(4, "zeros", keras.regularizers.L2(0.1)),
+        lambda: MultiplicativeMask(4, "zeros"),
         lambda: PositionEncoding(4),
         lambda: SentenceEnds(4),
         lambda: EntityOutput(keras.layers.PReLU(shared_axes=[1])),

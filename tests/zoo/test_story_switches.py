@@ -184,6 +184,10 @@ MATRICES = {f"entity_memory/cell/{name}" for name in SENTENCE_MATRICES}
 MASKS = {f"{name}_mask/factors" for name in ("sentence", "question")}
 REN_PENALTY = {TABLE, KEYS, "answer/kernel", "output_module/kernel", *MATRICES, *MASKS}
 QRN_PENALTY = {f"query_reduction_1/cell/{name}" for name in ("gate_kernel", "kernel")}
+GRUS = ("input_gru/forward", "question_gru/forward", EPISODE, MEMORY)
+DMN_PENALTY = {TABLE, SIMILARITY, SCORES, "episodic_memory/gate_score/kernel"}
+DMN_PENALTY |= {f"{gru}/{name}" for gru in GRUS for name in ("kernel", "recurrent_kernel")}
+SPOKEN = {f"answer/{name}" for name in ("gru/kernel", "gru/recurrent_kernel", "output/kernel")}
 
 
 @pytest.mark.parametrize(
@@ -191,8 +195,8 @@ QRN_PENALTY = {f"query_reduction_1/cell/{name}" for name in ("gate_kernel", "ker
     [
         ("ren", {}, REN_PENALTY),
         ("ren", {"slot_slopes": True, "question_dependent": True}, REN_PENALTY),
-        ("dmn", {}, {TABLE, "answer/kernel"}),
-        ("dmn", {"answer_length": 3}, {TABLE}),
+        ("dmn", {}, {*DMN_PENALTY, "answer/kernel"}),
+        ("dmn", {"answer_length": 3}, DMN_PENALTY | SPOKEN),
         ("qrn", {}, {TABLE, "answer/kernel", *QRN_PENALTY}),
     ],
 )
