@@ -45,6 +45,12 @@ SENTENCES = {
         texts="sentences",
         counted="labels",
     ),
+    "wsj": DataSet(
+        "parts of speech of the Wall Street Journal, the usual sections of the Penn Treebank",
+        first_task="PTB",
+        texts="sentences",
+        counted="labels",
+    ),
 }
 ALL = {**DATASETS, **SENTENCES}
 
@@ -72,7 +78,7 @@ def load(dataset, task, data_dir=None, language=None):
 
     Returns:
         `Splits`. Of sentences, the published development part is the one that is reported, `test`;
-        `valid` is a tenth of the training sentences, held out to choose by.
+        `valid` is a tenth of the training sentences, held out to choose by. WSJ has its own parts.
 
     Raises:
         ValueError: if the data set or task does not exist, or the data set has no languages or
@@ -118,6 +124,10 @@ def load_sentences(dataset, task, data_dir):
 
     if data_dir is None:
         raise ValueError(f"{dataset} has no download: give the folder of its files, --data-dir.")
+    if dataset == "wsj":
+        if task != "PTB":
+            raise ValueError(f"There is no task {task!r} of wsj, only PTB.")
+        return from_tagged(pos.load_wsj(data_dir))
     if dataset == "sst":
         splits = from_phrases(sst.load(_inside(data_dir, "sst"), task), task)
     else:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pathlib
+import shutil
 import time
 
 import keras
@@ -207,10 +208,11 @@ class Progress(keras.callbacks.Callback):
         self.history.append({name: float(value) for name, value in logs.items()})
         for name, now in clocks().items():
             self.seconds[name] += now - self.started[name]
+        saved = self.weights_file(f"epoch-{epoch}")
+        self.model.save_weights(saved)
         if self.best_epoch == epoch:
             with replacing(self.weights_file("best")) as partial:
-                self.model.save_weights(partial)
-        self.model.save_weights(self.weights_file(f"epoch-{epoch}"))
+                shutil.copyfile(saved, partial)
         content = {
             "weights": f"epoch-{epoch}",
             "random": [keras.ops.convert_to_numpy(v).tolist() for v in random_state(self.model)],

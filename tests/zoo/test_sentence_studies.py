@@ -60,6 +60,16 @@ def test_a_tenth_of_the_training_sentences_is_held_out(data_dir):
     assert list(map(len, (splits.train, splits.valid, splits.test))) == [27, 3, 6]
 
 
+def test_the_treebank_of_the_journal_has_parts_of_its_own(tmp_path):
+    for section in range(25):
+        (tmp_path / f"wsj_{section:02}00.mrg").write_text(f"( (NP (DT the) (NN word{section})))\n")
+    splits = data.load("wsj", "PTB", tmp_path)
+    assert list(map(len, (splits.train, splits.valid, splits.test))) == [19, 3, 3]
+    assert splits.test[0] == Sentence(("the", "word22"), ("DT", "NN"))
+    with pytest.raises(ValueError, match="no task 'XPOS' of wsj, only PTB"):
+        data.load("wsj", "XPOS", tmp_path)
+
+
 def test_a_model_starts_from_word_vectors(data_dir):
     splits = data.load("sst", "fine", data_dir)
     path = data.word_vectors(data_dir)
@@ -252,7 +262,7 @@ def test_published_rows_are_of_tasks_and_groups():
 def test_stories_do_not_train_a_model_of_sentences(tmp_path, capsys):
     command = ["train", "--model", "dmn-sentiment", "--output", str(tmp_path), "--log-dir"]
     assert cli.main([*command, str(tmp_path)]) == 2
-    assert "does not read simulator; it reads sst, pos." in capsys.readouterr().err
+    assert "does not read simulator; it reads sst, pos, wsj." in capsys.readouterr().err
 
 
 def test_missing_files_are_named(tmp_path):
