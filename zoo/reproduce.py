@@ -9,6 +9,7 @@ import os
 import pathlib
 import platform
 import shlex
+import signal
 
 import keras_corefmem
 from keras_corefmem.files import different_fields, replacing, write_json
@@ -137,6 +138,8 @@ def versions():
 
 def pin(cores):
     """Gives a worker process one core of its own, and compiled programs a lasting home."""
+    # An interrupt is the parent's to handle: a worker would go on with the next run.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cores.get()})
