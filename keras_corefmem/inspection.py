@@ -170,7 +170,8 @@ def sentences_read(example, rows, preprocessor):
     dropped = len(example.sentences) - len(rows)
     sentences = example.sentences[max(dropped, 0) :]
     read = [row[row != 0] for row in rows]
-    ids = [encode(preprocessor.tokenizer(sentence))[:width] for sentence in sentences]
+    ids = [preprocessor.without_ends(encode(preprocessor.tokenizer(s)))[:width] for s in sentences]
+    ids = [row[row != 0] for row in ids]
     if len(ids) == len(read) and all(map(np.array_equal, ids, read)):
         return sentences, [fact - dropped for fact in example.supporting_facts if fact > dropped]
     return [" ".join(preprocessor.vocabulary.decode(row)) for row in read], []

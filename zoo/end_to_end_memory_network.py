@@ -32,6 +32,7 @@ class EndToEndMemoryNetwork(StoryModel):
     """
 
     COLUMN = "hop"
+    READ_ENDS = False
     FIXED = ("word_vectors",)
 
     def __init__(

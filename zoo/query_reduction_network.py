@@ -34,6 +34,7 @@ class QueryReductionNetwork(StoryModel):
     """
 
     COLUMN = "layer"
+    READ_ENDS = False
 
     def __init__(
         self,

@@ -177,6 +177,7 @@ class RecurrentEntityNetwork(StoryModel):
         passages="sentences",
         tied_keys=False,
         max_sentences=70,
+        read_ends=True,
         max_length=80,
         half_width=4,
         max_windows=150,
@@ -188,12 +189,13 @@ class RecurrentEntityNetwork(StoryModel):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples, stories or `ClozeExample`s; all but `tied_keys` and
-                `max_sentences` is for the latter.
+            examples: training examples, stories or `ClozeExample`s; all but `tied_keys`,
+                `max_sentences` and `read_ends` is for the latter.
             passages: `"sentences"` or `"windows"`.
             tied_keys: whether there is a slot for each entity (`learn_entities`, or the markers of
                 cloze questions), with its word vector for a key.
             max_sentences: sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence of a story is one of its words.
             max_length: words of a sentence or question that are read, at most.
             half_width: words on each side of the entity of a window.
             max_windows: windows of a passage that are read, the first ones.
@@ -215,7 +217,9 @@ class RecurrentEntityNetwork(StoryModel):
         elif cloze:
             preprocessor = fit_sentences(examples, max_sentences, max_length, **known)
         else:
-            preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
+            preprocessor = StoryPreprocessor.fit(
+                examples, max_sentences=max_sentences, read_ends=read_ends
+            )
         words = preprocessor.vocabulary
         # The first answer is the unknown one, whose word is none.
         tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None

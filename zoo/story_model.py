@@ -89,6 +89,8 @@ class StoryModel(TextModel):
         inputs |= extra
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
 
+    # Whether the authors read the marks that end sentences and questions.
+    READ_ENDS = True
     # What a column of the attention is.
     COLUMN = "pass"
 
@@ -124,15 +126,20 @@ class StoryModel(TextModel):
         )
 
     @classmethod
-    def from_examples(cls, examples, max_sentences=70, **arguments):
+    def from_examples(cls, examples, max_sentences=70, read_ends=None, **arguments):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
             examples: training examples; its preprocessing is learned from them.
             max_sentences: sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence or question is one of its words;
+                `None` does as the model's authors did.
             **arguments: further arguments of `from_preprocessor`.
         """
-        preprocessor = StoryPreprocessor.fit(examples, max_sentences=max_sentences)
+        read_ends = cls.READ_ENDS if read_ends is None else read_ends
+        preprocessor = StoryPreprocessor.fit(
+            examples, max_sentences=max_sentences, read_ends=read_ends
+        )
         return cls.from_preprocessor(preprocessor, examples, **arguments)
 
     @classmethod

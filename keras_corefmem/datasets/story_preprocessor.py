@@ -43,6 +43,7 @@ class StoryPreprocessor:
         answer_length: words of the longest answer and its end, where `answers` are the words that
             answers consist of; 1 where they are answers as a whole.
         max_facts: number of supporting facts of a question that are told to a model.
+        read_ends: whether the `.`, `?` or `!` that ends a sentence or question is one of its words.
     """
 
     # As for a `Preprocessor`, in sentences.
@@ -57,6 +58,7 @@ class StoryPreprocessor:
         tokenizer="words",
         answer_length=1,
         max_facts=1,
+        read_ends=True,
     ):
         sizes = {
             "sentence_length": sentence_length,
@@ -73,29 +75,34 @@ class StoryPreprocessor:
         self.tokenizer, self.vocabulary = self.plain.tokenizer, self.plain.vocabulary
         self.answers, self.answer_numbers = self.plain.answers, self.plain.answer_numbers
         self.sentence_length, self.max_sentences = sentence_length, max_sentences
+        self.read_ends = read_ends
         self.ends = np.isin(self.vocabulary.words, ENDS).astype("int32")
 
     @classmethod
-    def fit(cls, examples, tokenizer="words", answer_words=False, **kwargs):
+    def fit(cls, examples, tokenizer="words", answer_words=False, read_ends=True, **kwargs):
         """Learns vocabulary, answers and the longest sentence from training examples.
 
         Args:
             examples: training examples.
             tokenizer: name of the tokenizer.
             answer_words: whether answers are sequences of words, rather than one class each.
+            read_ends: as in the constructor.
             **kwargs: further arguments of the constructor.
         """
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
+        ignored = () if read_ends else ENDS
+        lengths = [sum(word not in ignored for word in words) for words in tokens]
         answers = {(example.answer,) for example in examples}
         if answer_words:
             answers = {tuple(answer.split(SEPARATOR)) for (answer,) in answers}
         return cls(
             Vocabulary.from_tokens(tokens).words[2:],
             sorted({word for words in answers for word in words}),
-            max(map(len, tokens)),
+            max(1, *lengths),
             tokenizer=tokenizer,
+            read_ends=read_ends,
             answer_length=max(map(len, answers)) + answer_words,
             max_facts=max(1, *(len(example.supporting_facts) for example in examples)),
             **kwargs,
@@ -130,9 +137,13 @@ class StoryPreprocessor:
             number = encode_words(answer, self.answer_numbers, self.answer_length)
         return EncodedStory(
             self.sentences(encoded.passage[None])[0],
-            encoded.question[: self.sentence_length],
+            self.without_ends(encoded.question)[: self.sentence_length],
             number,
         )
+
+    def without_ends(self, ids, xp=np):
+        """Ids with 0 where a sentence or question ends, unless its end is read."""
+        return ids if self.read_ends else ids * (1 - xp.take(self.ends, ids))
 
     def sentences(self, passage, xp=np):
         """Cuts padded passages into the sentences that are read.
@@ -165,7 +176,7 @@ class StoryPreprocessor:
         longest, width = xp.max(read), self.sentence_length
         flat = xp.take_along_axis(passage, xp.reshape(position, (-1, longest * width)), axis=1)
         words = xp.reshape(flat, (-1, longest, width))
-        return xp.asarray(xp.where(kept, words, 0), dtype="int32")
+        return self.without_ends(xp.asarray(xp.where(kept, words, 0), dtype="int32"), xp)
 
     def refused(self, passage, question, xp=np):
         """What cannot be read of padded ids, as of a `Preprocessor`: nothing."""
@@ -205,7 +216,7 @@ class StoryPreprocessor:
             names: names of the features.
             xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
         """
-        short = question[:, : self.sentence_length]
+        short = self.without_ends(question, xp)[:, : self.sentence_length]
         missing = self.sentence_length - xp.size(short[:1])
         zeros = xp.zeros_like(short[:, :1]) + xp.zeros((1, missing), dtype="int32")
         features = {
@@ -225,4 +236,5 @@ class StoryPreprocessor:
             "tokenizer": config["tokenizer"],
             "answer_length": self.answer_length,
             "max_facts": self.max_facts,
+            "read_ends": self.read_ends,
         }

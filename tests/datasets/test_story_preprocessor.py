@@ -20,6 +20,23 @@ def words(preprocessor, sentences):
     return [" ".join(preprocessor.vocabulary.decode(row[row > 0])) for row in sentences]
 
 
+def test_ends_of_sentences_need_not_be_read():
+    preprocessor = StoryPreprocessor.fit(EXAMPLES, read_ends=False)
+    assert preprocessor.sentence_length == 5
+    encoded = preprocessor.encode(EXAMPLES[0])
+    read = ["mary went to the kitchen", "she slept", "did john leave", "the milk"]
+    assert words(preprocessor, encoded.sentences) == read
+    assert words(preprocessor, [encoded.question]) == ["where is mary"]
+    assert encoded.supporting_facts == (1,)
+    tokens = [preprocessor.plain.tokens(text)[None] for text in (" ".join(STORY), "Where is Mary?")]
+    features = preprocessor.features(*tokens)
+    np.testing.assert_array_equal(features["sentences"][0], encoded.sentences)
+    np.testing.assert_array_equal(features["question"][0][:3], encoded.question[:3])
+    assert not features["question"][0][3:].any()
+    copy = StoryPreprocessor(**preprocessor.get_config())
+    np.testing.assert_array_equal(copy.encode(EXAMPLES[0]).sentences, encoded.sentences)
+
+
 def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
     encoded = preprocessor.encode(EXAMPLES[0])
     assert preprocessor.sentence_length == 6

@@ -115,11 +115,19 @@ def test_commands_of_recorded_runs_are_accepted():
         assert program == "corefmem" and build_parser().parse_args(words).command == "reproduce"
 
 
+# Tasks whose best run did not keep its weights: the preset is the run after it.
+SECOND = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8, 16, 19))}
+
+
 def test_presets_are_the_best_recorded_runs():
-    names = preset.presets()
-    assert names
-    for name in names:
+    recorded = report.group(report.read_results("babi-1k", README.parent / "results"))
+    for model in ("ga-mage-gru", "ga-coref-gru"):
+        names = {preset.preset_name(model, "babi-1k", task) for task in TASKS}
+        assert names <= set(preset.presets())
+    for name in preset.presets():
         path = README.parent / preset.read_preset(name)["card"]["result"]
         chosen = json.loads(path.read_text())
-        runs = report.group(report.read_results(chosen["study"], README.parent / "results"))
-        assert chosen == report.best(runs[chosen["model"], chosen["task"]]), name
+        runs = list(recorded[chosen["model"], chosen["task"]])
+        if name in SECOND:
+            runs.remove(report.best(runs))
+        assert chosen == report.best(runs), name
