@@ -21,7 +21,8 @@ class EndToEndMemoryNetwork(StoryModel):
         answer_tokens: token id of each answer, `None` for those that are no word.
         units: width of embeddings.
         hops: number of hops.
-        max_sentences: number of places in time.
+        max_sentences: number of places of the memory; `from_examples` takes the sentences of the
+            longest passage.
         linear_start: number of epochs without softmax at the start of training (`LinearStart`).
         time_noise: share of empty sentences that training adds.
         **kwargs: `preprocessor` and the arguments of a Keras model.
@@ -87,8 +88,9 @@ class EndToEndMemoryNetwork(StoryModel):
     @classmethod
     def learned(cls, preprocessor, examples):
         ids = preprocessor.vocabulary.encode([lower(answer) for answer in preprocessor.answers])
+        longest = max(len(preprocessor.encode(example).sentences) for example in examples)
         return {
-            "max_sentences": preprocessor.max_sentences,
+            "max_sentences": longest,
             "answer_tokens": [None if n < 2 else int(n) for n in ids],
         }
 

@@ -12,18 +12,21 @@ class EndToEndMemory(keras.layers.Layer):
 
     ```
     m_i = Σ_j l_j ⊙ A^k x_ij + T^k_i,   c_i = Σ_j l_j ⊙ A^{k+1} x_ij + T^{k+1}_i
-    p = softmax_i(u·m_i)
+    p_i = exp(u·m_i) / (Σ_j exp(u·m_j) + number of empty places)
     u ← u + Σ_i p_i c_i,   u = Σ_j l_j ⊙ A^1 q_j before the first hop
     ```
 
-    `l` are the factors of `PositionEncoding`; `T_i` belongs to the i-th sentence from the end.
-    While the weight `linear` is 1, there is no softmax, `p = u·m`: see `zoo.LinearStart`.
+    `l` are twice the factors of `PositionEncoding`, 1 on average, as in the authors' code; `T_i`
+    belongs to the i-th sentence from the end. As there, the memory has `max_sentences` places, and
+    attention to those that are empty finds nothing: with a softmax over the sentences alone, the
+    network overfits. While the weight `linear` is 1, there is no softmax, `p = u·m`: see
+    `zoo.LinearStart`.
 
     Args:
         vocabulary_size: number of token ids.
         units: width d of embeddings.
         hops: number K of hops.
-        max_sentences: number of places in time; sentences before them share the first.
+        max_sentences: number of places; sentences before them share the time of the first.
         sentence_length: words of the longest sentence or question.
         answer_tokens: token ids of the answers by number; the table of the last hop scores them.
         time_noise: share of empty sentences that training adds at random, which moves others back
@@ -67,26 +70,22 @@ class EndToEndMemory(keras.layers.Layer):
         }
         self.hops, self.units, self.max_sentences = hops, units, max_sentences
         self.time_noise = time_noise
-        self.factors = position_factors(sentence_length, units)
+        self.factors = 2 * position_factors(sentence_length, units)
         self.generator = keras.random.SeedGenerator(seed)
 
     def build(self, sentences_shape, question_shape):
-        normal = keras.initializers.RandomNormal(stddev=0.1)
-        config = self.config
-        self.tables = [
-            self.add_weight(
-                name=f"embedding_{n}",
-                shape=(config["vocabulary_size"], self.units),
-                initializer=normal,
-            )
-            for n in range(self.hops + 1)
-        ]
-        self.times = [
-            self.add_weight(
-                name=f"time_{n}", shape=(self.max_sentences, self.units), initializer=normal
-            )
-            for n in range(self.hops + 1)
-        ]
+        def tables(name, rows):
+            return [
+                self.add_weight(
+                    name=f"{name}_{n}",
+                    shape=(rows, self.units),
+                    initializer=keras.initializers.RandomNormal(stddev=0.1),
+                )
+                for n in range(self.hops + 1)
+            ]
+
+        self.tables = tables("embedding", self.config["vocabulary_size"])
+        self.times = tables("time", self.max_sentences)
         self.linear = self.add_weight(name="linear", shape=(), trainable=False, initializer="zeros")
 
     def places(self, read, training):
@@ -111,9 +110,12 @@ class EndToEndMemory(keras.layers.Layer):
             for n in range(self.hops + 1)
         ]
         state, attentions = self.encode(0, question), []
+        empty = self.max_sentences - ops.sum(ops.cast(read, "float32"), axis=1, keepdims=True)
+        nothing = ops.log(ops.maximum(empty, 0.0))
         for memory, output in zip(vectors[:-1], vectors[1:], strict=True):
             scores = ops.cast(ops.einsum("bd,btd->bt", state, memory), "float32")
-            soft = ops.softmax(ops.where(read, scores, -1e9), axis=-1)
+            scores = ops.where(read, scores, -1e9)
+            soft = ops.softmax(ops.concatenate([scores, nothing], axis=1), axis=-1)[:, :-1]
             attention = ops.where(read, ops.where(self.linear > 0, scores, soft), 0.0)
             attentions.append(attention)
             state = state + ops.einsum("bt,btd->bd", ops.cast(attention, output.dtype), output)

@@ -115,7 +115,9 @@ class EntityMemoryCell(AbstractRNNCell):
         shapes = {"keys": (self.slots, self.units)} if self.learns_keys else {}
         shapes |= {name: matrix for name in ("memory_kernel", "key_kernel", "sentence_kernel")}
         for name, shape in shapes.items():
-            weight = self.add_weight(name=name, shape=shape, initializer=self.initializer)
+            # An initializer gives the same numbers whenever it is called.
+            initializer = self.initializer.clone()
+            weight = self.add_weight(name=name, shape=shape, initializer=initializer)
             setattr(self, name, weight)
         self.bias = self.gates_bias = 0.0
         if self.candidate_bias:

@@ -82,13 +82,11 @@ class MAGEGRUCell(GraphCell):
                 name="carry_bias", shape=(units,), initializer="zeros"
             )
         if self.edge_attention:
-            normal = keras.initializers.RandomNormal(stddev=0.1)
-            self.reader_keys = self.add_weight(
-                name="reader_keys", shape=(features, self.types + 1), initializer=normal
-            )
-            self.source_keys = self.add_weight(
-                name="source_keys", shape=(features, self.types), initializer=normal
-            )
+            shapes = {"reader_keys": self.types + 1, "source_keys": self.types}
+            for name, types in shapes.items():
+                normal = keras.initializers.RandomNormal(stddev=0.1)
+                keys = self.add_weight(name=name, shape=(features, types), initializer=normal)
+                setattr(self, name, keys)
 
     def mix(self, x):
         if self.carry != "mixed":

@@ -93,3 +93,14 @@ def assert_gradients(function, arrays, gradients, step=1e-6):
         expected = (ends[0] - ends[1]) / (2 * step)
         scale = np.linalg.norm(gradient) * np.linalg.norm(direction)
         assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
+
+
+def alike(variables):
+    """Paths of pairs of weights that start with the same random numbers."""
+    values = [ops.convert_to_numpy(variable) for variable in variables]
+    return [
+        (variables[i].path, variables[j].path)
+        for j, other in enumerate(values)
+        for i, value in enumerate(values[:j])
+        if np.ptp(value) > 0 and np.array_equal(value, other)
+    ]

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import pytest
 from conformance_cases import CASES, RECURRENT
-from evaluation import compiled, evaluate, random_weights, value_and_gradients
+from evaluation import alike, compiled, evaluate, random_weights, value_and_gradients
 
 BATCH, TIME, EXTRA = 3, 5, 3
 Reference = namedtuple("Reference", "layer run output model")
@@ -139,6 +139,13 @@ def test_the_last_state_of_each_direction(case):
     output = evaluate(last, *arrays, mask=mask)
     assert output.shape == last.compute_output_shape(*(array.shape for array in arrays))
     np.testing.assert_allclose(output, ends, atol=1e-6)
+
+
+@every_layer
+def test_no_two_weights_start_alike(case):
+    layer = case.make()
+    layer.build(*(array.shape for array in arrays_of(case)))
+    assert not alike(layer.trainable_variables)
 
 
 @every_layer

@@ -120,11 +120,11 @@ def make_memory(**options):
 
 @pytest.fixture
 def story():
-    """Sentences, the last one of the first story padding, and questions."""
+    """Sentences, the last two of the first story padding, and questions."""
     rng = np.random.default_rng(6)
     sentences = rng.integers(1, VOCABULARY, (BATCH, TIME, WORDS)).astype("int32")
     sentences[:, :, 3:] *= rng.integers(0, 2, (BATCH, TIME, 1)).astype("int32")
-    sentences[0, -1] = 0
+    sentences[0, -2:] = 0
     question = rng.integers(1, VOCABULARY, (BATCH, WORDS)).astype("int32")
     return sentences, question
 
@@ -142,7 +142,7 @@ def end_to_end_memory(layer, sentences, question, linear):
         for j, token in enumerate(tokens, 1):
             if token:
                 k = np.arange(1, UNITS + 1)
-                total += position_factor(j, k, WORDS, UNITS) * tables[n][token]
+                total += 2 * position_factor(j, k, WORDS, UNITS) * tables[n][token]
         return total
 
     state, attentions = encode(0, question), []
@@ -158,7 +158,7 @@ def end_to_end_memory(layer, sentences, question, linear):
         )
         p = memory @ state
         if not linear:
-            p = np.exp(p) / np.exp(p).sum()
+            p = np.exp(p) / (np.exp(p).sum() + max(0, PLACES - len(read)))
         attentions.append(np.pad(p, (0, len(sentences) - len(read))))
         state = state + p @ output
     return tables[-1][ANSWERS] @ state, np.array(attentions)

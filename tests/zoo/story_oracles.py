@@ -205,7 +205,7 @@ def query_reduction_network(weights, config, sentences, question):
 
 def end_to_end_memory_network(weights, config, sentences, question):
     memory, hops = weights["memory"], config["hops"]
-    factors, read = position_factors(config["units"]), np.flatnonzero(sentences.any(axis=-1))
+    factors, read = 2 * position_factors(config["units"]), np.flatnonzero(sentences.any(axis=-1))
 
     def told(n, i):
         place = min(len(read) - 1 - i, config["max_sentences"] - 1)
@@ -213,7 +213,8 @@ def end_to_end_memory_network(weights, config, sentences, question):
 
     state, attention = encode(question, memory["embedding_0"], factors), np.zeros((TIME, hops))
     for hop in range(hops):
-        p = oracles.softmax(np.array([told(hop, i) @ state for i in read]))
+        shares = np.exp([told(hop, i) @ state for i in read])
+        p = shares / (shares.sum() + max(0, config["max_sentences"] - len(read)))
         attention[read, hop] = p
         state = state + sum(p[i] * told(hop + 1, i) for i in read)
     size, rows = VOCABULARY, []

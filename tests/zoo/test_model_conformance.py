@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from evaluation import alike
 from model_cases import ALONE, CASES, DISTINCT, WITHOUT_TWINS, make, shared
 from quick import JIT
 
@@ -50,6 +51,11 @@ def test_every_model_of_the_zoo_is_here():
         "joint": (True, False),
     }.items():
         assert {config[argument] for config in distinct} == set(ways)
+
+
+@every_model
+def test_no_two_weights_start_alike(name):
+    assert not alike(make(name, spread=0).trainable_variables)
 
 
 @every_model
