@@ -10,6 +10,7 @@ import pathlib
 import platform
 import shlex
 import signal
+import threading
 
 import keras_corefmem
 from keras_corefmem.files import different_fields, replacing, write_json
@@ -140,12 +141,19 @@ def pin(cores):
     """Gives a worker process one core of its own, and compiled programs a lasting home."""
     # An interrupt is the parent's to handle: a worker would go on with the next run.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cores.get()})
     if os.environ.get("KERAS_BACKEND") == "jax":
         home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
+
+
+def leave_with_parent():
+    """Ends a worker whose parent was killed: it would train beside the one that continues."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def choose_tasks(study, names=None):

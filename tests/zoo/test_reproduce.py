@@ -111,7 +111,8 @@ if __name__ == "__main__":
 """
 
 
-def test_an_interrupt_ends_the_workers_too(tmp_path):
+@pytest.mark.parametrize("killed", [False, True], ids=["interrupted", "killed"])
+def test_workers_end_with_their_parent(killed, tmp_path):
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "sleeper.py"), str(tmp_path)],
@@ -124,9 +125,14 @@ def test_an_interrupt_ends_the_workers_too(tmp_path):
         time.sleep(0.1)
     assert b"3 to run, 1 at a time" in process.stdout.readline()
     assert process.stdout.readline() == b"  compiling\n"
-    # What a terminal sends on Ctrl-C: to the whole group.
-    os.killpg(process.pid, signal.SIGINT)
-    assert b"KeyboardInterrupt" in process.communicate(timeout=30)[1]
+    if killed:
+        process.kill()
+    else:
+        # What a terminal sends on Ctrl-C: to the whole group.
+        os.killpg(process.pid, signal.SIGINT)
+    # Ends when nobody holds the pipe any more, the worker included.
+    errors = process.communicate(timeout=30)[1]
+    assert killed or b"KeyboardInterrupt" in errors
     assert len(list(tmp_path.glob("as-gru-task-*"))) == 1
 
 
