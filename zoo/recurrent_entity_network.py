@@ -177,7 +177,7 @@ class RecurrentEntityNetwork(StoryModel):
         passages="sentences",
         tied_keys=False,
         max_sentences=70,
-        read_ends=True,
+        read_ends=None,
         max_length=80,
         half_width=4,
         max_windows=150,
@@ -195,7 +195,8 @@ class RecurrentEntityNetwork(StoryModel):
             tied_keys: whether there is a slot for each entity (`learn_entities`, or the markers of
                 cloze questions), with its word vector for a key.
             max_sentences: sentences of a passage that are read, the last ones.
-            read_ends: whether the mark that ends a sentence of a story is one of its words.
+            read_ends: whether the mark that ends a sentence of a story is one of its words; `None`
+                does as the model's authors did.
             max_length: words of a sentence or question that are read, at most.
             half_width: words on each side of the entity of a window.
             max_windows: windows of a passage that are read, the first ones.
@@ -217,9 +218,7 @@ class RecurrentEntityNetwork(StoryModel):
         elif cloze:
             preprocessor = fit_sentences(examples, max_sentences, max_length, **known)
         else:
-            preprocessor = StoryPreprocessor.fit(
-                examples, max_sentences=max_sentences, read_ends=read_ends
-            )
+            preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
         words = preprocessor.vocabulary
         # The first answer is the unknown one, whose word is none.
         tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None

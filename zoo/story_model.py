@@ -136,11 +136,14 @@ class StoryModel(TextModel):
                 `None` does as the model's authors did.
             **arguments: further arguments of `from_preprocessor`.
         """
-        read_ends = cls.READ_ENDS if read_ends is None else read_ends
-        preprocessor = StoryPreprocessor.fit(
-            examples, max_sentences=max_sentences, read_ends=read_ends
-        )
+        preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
         return cls.from_preprocessor(preprocessor, examples, **arguments)
+
+    @classmethod
+    def fit_stories(cls, examples, max_sentences, read_ends):
+        """The `StoryPreprocessor` of `from_examples`."""
+        read_ends = cls.READ_ENDS if read_ends is None else read_ends
+        return StoryPreprocessor.fit(examples, max_sentences=max_sentences, read_ends=read_ends)
 
     @classmethod
     def from_preprocessor(cls, preprocessor, examples, word_vectors=None, **arguments):

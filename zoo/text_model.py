@@ -238,19 +238,23 @@ OPTIMIZERS = {
 }
 
 
-def make_optimizer(learning_rate=3e-3, halve_every=1000, optimizer="adam", clip_norm=10.0):
-    """An optimizer that clips gradients to a global norm.
+def make_optimizer(
+    learning_rate=3e-3, halve_every=1000, optimizer="adam", clip_norm=10.0, clip_each=False
+):
+    """An optimizer that clips gradients by their norm.
 
     Args:
         learning_rate: first learning rate.
         halve_every: updates after which the rate halves, again and again; `None` keeps it.
         optimizer: one of `OPTIMIZERS`.
         clip_norm: largest norm of all gradients together.
+        clip_each: whether `clip_norm` is that of each weight's gradient instead.
     """
     rate = learning_rate
     if halve_every:
         rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
-    return OPTIMIZERS[optimizer](rate, global_clipnorm=clip_norm)
+    clip = {"clipnorm" if clip_each else "global_clipnorm": clip_norm}
+    return OPTIMIZERS[optimizer](rate, **clip)
 
 
 def without_unknown(logits):

@@ -33,6 +33,7 @@ class Settings:
         halve_every: updates after which the learning rate halves, again and again; `None` keeps it.
         optimizer: `"adam"`, `"rmsprop"`, `"sgd"` or `"adagrad"`.
         clip_norm: largest norm of all gradients together.
+        clip_each: whether `clip_norm` is that of each weight's gradient instead.
         buckets: largest number of lengths that passages are padded to; each costs a compilation.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
     """
@@ -46,6 +47,7 @@ class Settings:
     halve_every: int | None = 1000
     optimizer: str = "adam"
     clip_norm: float = 10.0
+    clip_each: bool = False
     buckets: int = 6
     arguments: dict = dataclasses.field(default_factory=dict)
 
@@ -93,7 +95,8 @@ def make_model(examples, settings, **options):
             )
     model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     rate = settings.learning_rate, settings.halve_every
-    model.compile(optimizer=make_optimizer(*rate, settings.optimizer, settings.clip_norm))
+    clip = settings.clip_norm, settings.clip_each
+    model.compile(optimizer=make_optimizer(*rate, settings.optimizer, *clip))
     return model
 
 

@@ -191,15 +191,22 @@ def test_bad_settings_are_refused(splits, change, message):
 
 
 @pytest.mark.parametrize(
-    "changes, kind, rates",
+    "changes, kind, rates, clip",
     [
-        ({}, keras.optimizers.Adam, (3e-3, 1.5e-3)),
-        ({"optimizer": "rmsprop", "halve_every": None}, keras.optimizers.RMSprop, (3e-3, 3e-3)),
+        ({}, keras.optimizers.Adam, (3e-3, 1.5e-3), "global_clipnorm"),
+        (
+            {"optimizer": "rmsprop", "halve_every": None, "clip_each": True},
+            keras.optimizers.RMSprop,
+            (3e-3, 3e-3),
+            "clipnorm",
+        ),
     ],
 )
-def test_the_optimizer_follows_the_settings(splits, changes, kind, rates):
+def test_the_optimizer_follows_the_settings(splits, changes, kind, rates, clip):
     model = training.make_model(splits.train, dataclasses.replace(SETTINGS, **changes))
-    assert type(model.optimizer) is kind and model.optimizer.global_clipnorm == 10
+    clips = {name: getattr(model.optimizer, name) for name in ("clipnorm", "global_clipnorm")}
+    assert type(model.optimizer) is kind
+    assert {name for name, norm in clips.items() if norm} == {clip} and clips[clip] == 10
     for iterations, rate in zip((999, 1000), rates, strict=True):
         model.optimizer.iterations.assign(iterations)
         assert float(model.optimizer.learning_rate) == pytest.approx(rate)
