@@ -53,7 +53,7 @@ def test_every_model_of_the_zoo_is_here():
         assert {config[argument] for config in distinct} == set(ways)
 
 
-@every_model
+@pytest.mark.parametrize("name", DISTINCT)
 def test_no_two_weights_start_alike(name):
     assert not alike(make(name, spread=0).trainable_variables)
 
