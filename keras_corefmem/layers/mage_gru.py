@@ -82,11 +82,13 @@ class MAGEGRUCell(GraphCell):
                 name="carry_bias", shape=(units,), initializer="zeros"
             )
         if self.edge_attention:
-            shapes = {"reader_keys": self.types + 1, "source_keys": self.types}
-            for name, types in shapes.items():
-                normal = keras.initializers.RandomNormal(stddev=0.1)
-                keys = self.add_weight(name=name, shape=(features, types), initializer=normal)
-                setattr(self, name, keys)
+            normal = keras.initializers.RandomNormal(stddev=0.1)
+            self.reader_keys = self.add_weight(
+                name="reader_keys", shape=(features, self.types + 1), initializer=normal
+            )
+            self.source_keys = self.add_weight(
+                name="source_keys", shape=(features, self.types), initializer=normal.clone()
+            )
 
     def mix(self, x):
         if self.carry != "mixed":
