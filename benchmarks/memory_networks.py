@@ -3,8 +3,8 @@
     python benchmarks/memory_networks.py            # one minute on two cores
     python benchmarks/memory_networks.py --quick    # fewer rounds, not written
 
-The memories of REN and DMN stand beside their cells in `keras.layers.RNN`, dropout beside that of
-Keras. Steps per second of the loss and the gradients of all weights and inputs under XLA on
+The memories of REN, QDREN and DMN stand beside their cells in `keras.layers.RNN`, dropout beside
+that of Keras. Steps per second of the loss and the gradients of all weights and inputs under XLA on
 TensorFlow; both ways take turns, and the fastest round counts.
 """
 
@@ -37,24 +37,38 @@ def make_steps():
             gate = ops.sigmoid(self.memory.score(self.memory.hidden(features)))[:, 0]
             return self.memory.episode(ops.concatenate([fact, gate], axis=-1), states)
 
+    def beside(sequence, *vectors):
+        """A sequence with the same vectors at every step."""
+        rows = [ops.broadcast_to(vector[:, None], ops.shape(sequence)) for vector in vectors]
+        return ops.concatenate([sequence, *rows], axis=-1)
+
+    class PlainEntityMemory(keras.layers.RNN):
+        def call(self, sentences, question):
+            return super().call(beside(sentences, question))
+
+        def build(self, sentences_shape):
+            super().build((*sentences_shape[:-1], 2 * sentences_shape[-1]))
+
     class PlainEpisodicMemory(EpisodicMemory):
         def call(self, facts, question, supporting_facts=None):
             memory, cell = question, PlainEpisodeCell(self)
             for update in self.updates:
-                rows = [
-                    ops.broadcast_to(vector[:, None], ops.shape(facts))
-                    for vector in (memory, question)
-                ]
-                episode = keras.layers.RNN(cell)(ops.concatenate([facts, *rows], axis=-1))
+                episode = keras.layers.RNN(cell)(beside(facts, memory, question))
                 memory, _ = update(episode, [memory, ops.zeros((ops.shape(facts)[0], 0))])
             return memory
 
     x, question = random_features(SENTENCES, width=UNITS), random_features(width=UNITS)
+    by_question = {"question_dependent": True}
     cases = {
         "REN": (
             keras.layers.RNN(EntityMemoryCell(SLOTS, UNITS)),
             EntityMemory(SLOTS, UNITS),
             (),
+        ),
+        "QDREN": (
+            PlainEntityMemory(EntityMemoryCell(SLOTS, UNITS, **by_question)),
+            EntityMemory(SLOTS, UNITS, **by_question),
+            (question,),
         ),
         "DMN": (PlainEpisodicMemory(UNITS, PASSES), EpisodicMemory(UNITS, PASSES), (question,)),
         "dropout": (keras.layers.Dropout(0.5), HashDropout(0.5), ()),

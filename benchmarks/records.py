@@ -15,11 +15,14 @@ def read(name):
     return json.loads((HERE / f"{name}.json").read_text())
 
 
-def write(name, figures, make_table):
-    """Records the figures of a benchmark, a dictionary, and puts their table into the README."""
+def write(name, figures, make_table, arguments=()):
+    """Records the figures of a benchmark, a dictionary, and puts their table into the README.
+
+    Its command is recorded with its `arguments`, but those that are only paths.
+    """
     content = {
         **figures,
-        "command": f"python benchmarks/{name}.py",
+        "command": " ".join([f"python benchmarks/{name}.py", *arguments]),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "versions": {name: importlib.metadata.version(name) for name in ("tensorflow", "keras")},

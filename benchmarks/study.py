@@ -53,7 +53,7 @@ def main():
     cpu = sum(end[2:4]) - sum(busy[2:4])
     tasks = len(list(pathlib.Path(options.results, STUDY).glob(pattern)))
     figures = {"seed": options.seed, "tasks": tasks, "jobs": JOBS, "seconds": seconds, "cpu": cpu}
-    records.write("study", figures, make_table)
+    records.write("study", figures, make_table, ("--seed", str(options.seed)))
 
 
 if __name__ == "__main__":

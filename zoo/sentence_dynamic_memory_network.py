@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, CharacterCNN, EpisodicMemory, HashDropout, WordMemory
+from keras_corefmem.text import UNKNOWN
 from zoo.sentence_model import SentenceModel
 
 
@@ -41,6 +42,8 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         character_dim: width of character vectors.
         filters: filters of each width of the `CharacterCNN`.
         filter_widths: these widths.
+        word_dropout: fraction of the words to read as unknown in training, so that their characters
+            and neighbours have to tell their answers.
         dropout: fraction of the word vectors and of the units of facts and answer module to drop.
         l2: factor of the squares of all weights but biases.
         **kwargs: `preprocessor` and the arguments of a Keras model.
@@ -71,6 +74,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         character_dim=16,
         filters=32,
         filter_widths=(2, 3, 4),
+        word_dropout=0.0,
         dropout=0.3,
         l2=0.0,
         **kwargs,
@@ -88,6 +92,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
             "character_dim": character_dim,
             "filters": filters,
             "filter_widths": tuple(filter_widths),
+            "word_dropout": word_dropout,
             "dropout": dropout,
             "l2": l2,
         }
@@ -129,7 +134,9 @@ def vectors(inputs, config):
     table = keras.layers.Embedding(
         config["vocabulary_size"], config["embedding_dim"], name="word_embedding"
     )
-    x = table(inputs["words"])
+    words = inputs["words"]
+    kept = HashDropout(config["word_dropout"], name="word_dropout")(ops.ones_like(words, "float32"))
+    x = table(ops.where(kept > 0, words, UNKNOWN))
     if not config["num_characters"]:
         return x
     characters = inputs["characters"]

@@ -66,6 +66,8 @@ class Settings:
             if not isinstance(value, kinds) or value <= 0:
                 kind = "number" if name in numbers else "integer"
                 raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
+        if not isinstance(self.clip_each, bool):
+            raise ValueError(f"clip_each must be true or false, got {self.clip_each!r}.")
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(
                 f"optimizer must be one of {', '.join(OPTIMIZERS)}; got {self.optimizer!r}."

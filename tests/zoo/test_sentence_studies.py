@@ -5,12 +5,14 @@ import json
 import pathlib
 import re
 
+import keras
 import numpy as np
 import pytest
 
 import zoo
 from keras_corefmem.callbacks import Questions
 from keras_corefmem.datasets.sentence import Sentence
+from keras_corefmem.text import UNKNOWN
 from zoo import cli, data, report, training
 from zoo.reproduce import plan
 from zoo.studies import PUBLISHED, STUDIES
@@ -82,6 +84,21 @@ def test_a_model_starts_from_word_vectors(data_dir):
     assert not table[0].any() and model.get_layer("word_embedding").trainable
     with pytest.raises(ValueError, match="3 numbers instead of 7"):
         type(model).from_examples(splits.train, path, embedding_dim=7)
+
+
+def test_words_that_are_dropped_are_read_as_unknown(data_dir):
+    splits = data.load("sst", "fine", data_dir)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(
+        splits.train, units=4, word_dropout=1.0, dropout=0.0
+    )
+    words = np.array([[2, 3, 4, 0]], "int32")
+    unknown = np.where(words > 0, UNKNOWN, 0)
+    trained, read, unread = (
+        keras.ops.convert_to_numpy(model({"words": ids}, training=training))
+        for ids, training in ((words, True), (words, False), (unknown, False))
+    )
+    np.testing.assert_allclose(trained, unread, atol=1e-6)
+    assert np.abs(trained - read).max() > 1e-3
 
 
 def test_word_vectors_are_one_file(data_dir, tmp_path):

@@ -176,6 +176,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"batch_size": "8"}, "batch_size must be a positive integer, got '8'"),
         ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
         ({"halve_every": 0}, "halve_every must be a positive integer, got 0"),
+        ({"clip_each": "no"}, "clip_each must be true or false, got 'no'"),
         ({"optimizer": "lion"}, "optimizer must be one of adam, .*, adagrad; got 'lion'"),
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
         ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of carry"),
