@@ -169,6 +169,7 @@ SENTENCE_MODELS = {
             "lower_case": False,
             "min_count": 2,
             "units": 128,
+            "word_dropout": 0.1,
         },
         {"learning_rate": 0.004, "halve_every": 1400, "epochs": 12, "patience": 3, "buckets": 4},
         "Dynamic memory network that tags words: every word has a memory",
