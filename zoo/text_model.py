@@ -239,7 +239,12 @@ OPTIMIZERS = {
 
 
 def make_optimizer(
-    learning_rate=3e-3, halve_every=1000, optimizer="adam", clip_norm=10.0, clip_each=False
+    learning_rate=3e-3,
+    halve_every=1000,
+    optimizer="adam",
+    clip_norm=10.0,
+    clip_each=False,
+    average=0.0,
 ):
     """An optimizer that clips gradients by their norm.
 
@@ -249,12 +254,14 @@ def make_optimizer(
         optimizer: one of `OPTIMIZERS`.
         clip_norm: largest norm of all gradients together.
         clip_each: whether `clip_norm` is that of each weight's gradient instead.
+        average: momentum of running averages of the weights, which `fit` leaves in the model; 0
+            for none.
     """
     rate = learning_rate
     if halve_every:
         rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
     clip = {"clipnorm" if clip_each else "global_clipnorm": clip_norm}
-    return OPTIMIZERS[optimizer](rate, **clip)
+    return OPTIMIZERS[optimizer](rate, **clip, use_ema=average > 0, ema_momentum=average)
 
 
 def without_unknown(logits):

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import pathlib
-import shutil
 import time
 
 import keras
@@ -34,6 +33,8 @@ class Settings:
         optimizer: `"adam"`, `"rmsprop"`, `"sgd"` or `"adagrad"`.
         clip_norm: largest norm of all gradients together.
         clip_each: whether `clip_norm` is that of each weight's gradient instead.
+        average: momentum of the running averages of the weights, which are validated and kept
+            instead of the last ones; 0 for none.
         buckets: largest number of lengths that passages are padded to; each costs a compilation.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
     """
@@ -48,6 +49,7 @@ class Settings:
     optimizer: str = "adam"
     clip_norm: float = 10.0
     clip_each: bool = False
+    average: float = 0.0
     buckets: int = 6
     arguments: dict = dataclasses.field(default_factory=dict)
 
@@ -68,6 +70,8 @@ class Settings:
                 raise ValueError(f"{name} must be a positive {kind}, got {value!r}.")
         if not isinstance(self.clip_each, bool):
             raise ValueError(f"clip_each must be true or false, got {self.clip_each!r}.")
+        if not isinstance(self.average, int | float) or not 0 <= self.average < 1:
+            raise ValueError(f"average must be at least 0 and below 1, got {self.average!r}.")
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(
                 f"optimizer must be one of {', '.join(OPTIMIZERS)}; got {self.optimizer!r}."
@@ -97,8 +101,8 @@ def make_model(examples, settings, **options):
             )
     model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     rate = settings.learning_rate, settings.halve_every
-    clip = settings.clip_norm, settings.clip_each
-    model.compile(optimizer=make_optimizer(*rate, settings.optimizer, *clip))
+    rest = settings.clip_norm, settings.clip_each, settings.average
+    model.compile(optimizer=make_optimizer(*rate, settings.optimizer, *rest))
     return model
 
 
@@ -153,6 +157,9 @@ def random_state(model):
 class Progress(keras.callbacks.Callback):
     """Keeps the best weights and everything needed to go on after an interruption.
 
+    Where the optimizer averages weights, the averages are validated, kept as the best, and seen by
+    the callbacks behind this one; training goes on from the weights themselves.
+
     Validation is prediction, as tests are: XLA compiles one function less than Keras' evaluation
     needs. The best epoch has the highest validation accuracy, then the lowest loss. Training
     stops when that has not improved for `patience` epochs, for a quarter of them where there is
@@ -164,13 +171,15 @@ class Progress(keras.callbacks.Callback):
         folder: where the state is kept.
         patience: epochs without improvement after which training stops.
         warm_up: first epochs, whose lack of improvement does not count.
+        averages: whether the optimizer averages weights.
     """
 
-    def __init__(self, batches, folder, patience, warm_up=0):
+    def __init__(self, batches, folder, patience, warm_up=0, averages=False):
         super().__init__()
         self.batches, self.folder, self.patience = batches, pathlib.Path(folder), patience
-        self.warm_up = warm_up
+        self.warm_up, self.averages = warm_up, averages
         self.history, self.seconds = [], {"seconds": 0.0, "cpu_seconds": 0.0}
+        self.trained = None
 
     @property
     def best_epoch(self):
@@ -203,21 +212,30 @@ class Progress(keras.callbacks.Callback):
         return len(self.history)
 
     def on_epoch_begin(self, epoch, logs=None):
+        if self.trained is not None:
+            self.model.set_weights(self.trained)
         self.batches["train"].start_epoch(epoch)
         self.started = clocks()
 
     def on_epoch_end(self, epoch, logs=None):
+        saved = self.weights_file(f"epoch-{epoch}")
+        self.model.save_weights(saved)
+        if self.averages:
+            self.trained = self.model.get_weights()
+            weights = self.model.trainable_variables
+            self.model.optimizer.finalize_variable_values(weights)
+            # On JAX they share memory with the averages, which prediction would give away.
+            for weight in weights:
+                weight.assign(keras.ops.copy(weight))
         score = evaluate(self.model, self.batches["valid"])
         # The callbacks behind this one see it too.
         logs.update({f"val_{name}": score[name] for name in ("accuracy", "loss")})
         self.history.append({name: float(value) for name, value in logs.items()})
         for name, now in clocks().items():
             self.seconds[name] += now - self.started[name]
-        saved = self.weights_file(f"epoch-{epoch}")
-        self.model.save_weights(saved)
         if self.best_epoch == epoch:
             with replacing(self.weights_file("best")) as partial:
-                shutil.copyfile(saved, partial)
+                self.model.save_weights(partial)
         content = {
             "weights": f"epoch-{epoch}",
             "random": [keras.ops.convert_to_numpy(v).tolist() for v in random_state(self.model)],
@@ -251,7 +269,8 @@ def fit(model, batches, folder, settings, callbacks=(), verbose=0):
     Returns:
         The `Progress` of the run: `history`, `best_epoch`, `seconds`.
     """
-    progress = Progress(batches, folder, settings.patience, model.warm_up_epochs)
+    averages = settings.average > 0
+    progress = Progress(batches, folder, settings.patience, model.warm_up_epochs, averages)
     epoch = progress.restore(model)
     if epoch < settings.epochs and not progress.finished:
         model.fit(

@@ -108,6 +108,46 @@ def test_the_best_epoch_by_validation_stays(splits, tmp_path):
         assert by_keras[name] == pytest.approx(found[name], rel=1e-5)
 
 
+class Averages(keras.callbacks.Callback):
+    """The weights after each update, and their running averages at the end of each epoch."""
+
+    def __init__(self, momentum):
+        super().__init__()
+        self.momentum, self.averages, self.kept = momentum, None, []
+
+    def on_train_batch_end(self, batch, logs=None):
+        if keras.backend.backend() == "jax":
+            self.model.jax_state_sync()
+        weights = [weight.numpy() for weight in self.model.trainable_variables]
+        previous, m = self.averages or weights, self.momentum
+        pairs = zip(previous, weights, strict=True)
+        self.averages = [m * old + (1 - m) * new for old, new in pairs]
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.kept.append(self.averages)
+
+
+def test_averages_of_weights_are_validated_and_kept(splits, tmp_path):
+    settings = dataclasses.replace(SETTINGS, average=0.9)
+    model, batches = prepare(splits, settings)
+    averages = Averages(0.9)
+    progress = training.fit(model, batches, tmp_path / "whole", settings, [averages])
+    kept = averages.kept[progress.best_epoch]
+    for found, wanted in zip(model.trainable_variables, kept, strict=True):
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4, atol=1e-6)
+    found = training.evaluate(model, batches["valid"])
+    best = progress.history[progress.best_epoch]
+    assert found["loss"] == pytest.approx(best["val_loss"], rel=1e-5)
+
+    model, batches = prepare(splits, settings)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(model, batches, tmp_path / "parts", settings, [Interruption(epoch=2)])
+    model, batches = prepare(splits, settings)
+    continued = training.fit(model, batches, tmp_path / "parts", settings)
+    for found, wanted in zip(continued.history, progress.history, strict=True):
+        assert found == pytest.approx(wanted, rel=1e-4)
+
+
 def history(*scores, accuracy=0.5):
     return [
         {"accuracy": accuracy, "val_accuracy": valid, "val_loss": loss} for valid, loss in scores
@@ -176,6 +216,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"batch_size": "8"}, "batch_size must be a positive integer, got '8'"),
         ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
         ({"halve_every": 0}, "halve_every must be a positive integer, got 0"),
+        ({"average": 1}, "average must be at least 0 and below 1, got 1"),
         ({"clip_each": "no"}, "clip_each must be true or false, got 'no'"),
         ({"optimizer": "lion"}, "optimizer must be one of adam, .*, adagrad; got 'lion'"),
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
