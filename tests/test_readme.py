@@ -21,7 +21,7 @@ COMMANDS = [
     command.strip()
     for language, text in BLOCKS
     if language != "python"
-    for line in text.splitlines()
+    for line in text.replace("\\\n", " ").splitlines()
     for command in line.split("&&")
     if re.match(r"\s*([A-Z_]+=\S+ +)*(\S*/)?corefmem( |$)", command)
 ]

@@ -74,7 +74,7 @@ STORY_MODELS = {
         "Recurrent entity network whose gates depend on the question",
     ),
     "dmn": (
-        {"class": "DynamicMemoryNetwork"},
+        {"class": "DynamicMemoryNetwork", "attention": "softmax", "l2": 0.001},
         DMN_TRAINING,
         "Dynamic memory network: gated episodes over facts, several passes",
     ),

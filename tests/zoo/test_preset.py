@@ -90,8 +90,11 @@ def test_shipped_presets_load_and_have_a_card(name):
     assert result_of(card)["seed"] == card["seed"]
 
 
-@pytest.mark.parametrize("name", ["ga_mage_gru_babi_17", "ga_coref_gru_babi_17"])
-def test_shipped_presets_answer_as_the_run_on_record(name, babi_dir):
+@pytest.mark.parametrize(
+    "model", ["ga_mage_gru", "ga_coref_gru", "qdren", "ren", "dmn_supervised", "memn2n", "qrn"]
+)
+def test_shipped_presets_answer_as_the_run_on_record(model, babi_dir):
+    name = f"{model}_babi_17"
     model, card = zoo.from_preset(name), preset.read_preset(name)["card"]
     model.compile(jit_compile=JIT)
     examples = data.load(card["dataset"], card["task"], babi_dir, card["language"]).test

@@ -115,13 +115,14 @@ def test_commands_of_recorded_runs_are_accepted():
         assert program == "corefmem" and build_parser().parse_args(words).command == "reproduce"
 
 
+PRESETS = ("ga-mage-gru", "ga-coref-gru", "qdren", "ren", "dmn-supervised", "memn2n", "qrn")
 # Tasks whose best run did not keep its weights: the preset is the run after it.
 SECOND = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8, 16, 19))}
 
 
 def test_presets_are_the_best_recorded_runs():
     recorded = report.group(report.read_results("babi-1k", README.parent / "results"))
-    for model in ("ga-mage-gru", "ga-coref-gru"):
+    for model in PRESETS:
         names = {preset.preset_name(model, "babi-1k", task) for task in TASKS}
         assert names <= set(preset.presets())
     for name in preset.presets():
