@@ -1,14 +1,19 @@
 """The structure of a text: entities, coreference chains, typed edges."""
 
+from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
 from keras_corefmem.graphs.entities import learn_entities, spacy_tagger, tagged_entities
 from keras_corefmem.graphs.lemmas import get_lemmatizer
+from keras_corefmem.graphs.targets import attention_pairs
 from keras_corefmem.positions import check_antecedents, check_sources
 
 __all__ = [
+    "Annotation",
+    "Mention",
     "TypedEdges",
     "antecedents",
+    "attention_pairs",
     "chain_ids",
     "check_antecedents",
     "check_sources",

@@ -1,0 +1,121 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from keras_corefmem.graphs import Annotation, Mention, antecedents
+
+# "Mary told his wife that he slept. She left."
+TEXT = "Mary told his wife that he slept. She left."
+TOKENS = ("Mary", "told", "his", "wife", "that", "he", "slept", ".", "She", "left", ".")
+STARTS = (0, 5, 10, 14, 19, 24, 27, 32, 34, 38, 42)
+HEADS = (1, 1, 3, 1, 6, 6, 1, 1, 9, 9, 9)
+LABELS = (
+    *("nsubj", "root", "nmod", "obj", "mark", "nsubj", "ccomp", "punct"),
+    *("nsubj", "root", "punct"),
+)
+# The wife and she; he: "his wife" holds "his".
+CHAINS = (((2, 4, 3), (8, 9, 8)), ((5, 6, 5), (2, 3, 2)))
+SENTENCES = (0, 8)
+STRUCTURE = {"sentences": SENTENCES, "heads": HEADS, "labels": LABELS, "chains": CHAINS}
+
+
+@pytest.fixture
+def annotation():
+    return Annotation(TEXT, TOKENS, STARTS, **STRUCTURE)
+
+
+def test_chains_are_sorted_mentions(annotation):
+    assert annotation.chains == (
+        (Mention(2, 3, 2), Mention(5, 6, 5)),
+        (Mention(2, 4, 3), Mention(8, 9, 8)),
+    )
+
+
+def test_sentences(annotation):
+    assert annotation.sentence_numbers.tolist() == [0] * 8 + [1] * 3
+    assert annotation.sentence_ends.tolist() == [8, 11]
+    assert annotation.ends[:3] == (4, 9, 13) and len(annotation) == 11
+
+
+def test_entities_of_heads(annotation):
+    numbers = annotation.entities()
+    assert numbers.tolist() == [0, 0, 1, 2, 0, 1, 0, 0, 2, 0, 0]
+    assert antecedents(numbers).tolist() == [0, 0, 0, 0, 0, 3, 0, 0, 4, 0, 0]
+
+
+def test_the_shortest_mention_has_its_tokens():
+    text = "the man who lost his cap laughed at him"
+    tokens = text.split()
+    starts = [f" {text} ".index(f" {token} ") for token in tokens]
+    chains = [[(0, 6, 1), (8, 9, 8)], [(4, 6, 5)], [(4, 5, 4)]]
+    numbers = Annotation(text, tokens, starts, chains=chains).entities("spans")
+    assert numbers.tolist() == [1, 1, 1, 1, 2, 3, 0, 0, 1]
+
+
+def test_edges(annotation):
+    edges = annotation.edges().edges
+    assert {e for e in edges if e[2] == "coref"} == {(3, 6, "coref"), (4, 9, "coref")}
+    assert {e for e in edges if e[2] == "dependency"} == {
+        (head + 1, token + 1, "dependency") for token, head in enumerate(HEADS) if head != token
+    }
+    assert len(edges) == 2 + 9
+
+
+def test_edges_by_label_and_relation(annotation):
+    related = dataclasses.replace(annotation, relations=[(8, 3, "hypernym"), (0, 3, "spouse")])
+    assert related.edges(mentions=None, dependencies=None).edges == (
+        (1, 4, "spouse"),
+        (9, 4, "hypernym"),
+    )
+    assert (2, 1, "nsubj") in related.edges(dependencies="labels").edges
+    assert related.edges(None, None).forward_dag().edges == (
+        (1, 4, "spouse"),
+        (4, 9, "hypernym^-1"),
+    )
+
+
+def test_json_round_trip(annotation):
+    content = json.loads(json.dumps(annotation.to_dict()))
+    assert Annotation.from_dict(content) == annotation
+
+
+def test_structure_is_optional():
+    bare = Annotation("a b", ("a", "b"), (0, 2))
+    assert bare.entities().tolist() == [0, 0]
+    assert bare.edges().edges == () and bare.entities().dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tokens": (), "starts": ()}, "needs a token"),
+        ({"starts": STARTS[1:]}, "11 tokens, but 10 starts"),
+        ({"tags": ("NN",)}, "11 tokens, but 1 tags"),
+        ({"labels": ()}, "go together"),
+        ({"starts": (0, 4, *STARTS[2:])}, "Token 1, 'told', is not at character 4"),
+        ({"starts": (0, 5, 5, *STARTS[3:])}, "Token 2, 'his', is not at character 5"),
+        ({"sentences": (1, 8)}, "from 0 and below 11"),
+        ({"sentences": (0, 8, 8)}, "ascending"),
+        ({"sentences": (0, 11)}, "below 11"),
+        ({"sentences": ()}, "from 0"),
+        ({"heads": (11, *HEADS[1:])}, "from 0 to 10"),
+        ({"chains": [[(2, 4, 4)]]}, "its head lies inside"),
+        ({"chains": [[(10, 12, 10)]]}, "no mention in 11 tokens"),
+        ({"relations": [(1, 1, "loop")]}, "two different tokens"),
+        ({"relations": [(1, 11, "far")]}, "from 0 to 10"),
+    ],
+)
+def test_refuses_what_does_not_fit(annotation, change, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(annotation, **change)
+
+
+def test_refuses_arguments(annotation):
+    with pytest.raises(ValueError, match="mentions must be one of heads, spans; got 'words'"):
+        annotation.entities("words")
+    with pytest.raises(ValueError, match="dependencies must be one, labels or None; got True"):
+        annotation.edges(dependencies=True)
+    with pytest.raises(ValueError, match="no annotation: .*words"):
+        Annotation.from_dict({"text": "a", "words": ["a"]})
