@@ -9,7 +9,14 @@ import numpy as np
 
 from keras_corefmem.datasets.answers import best_answer
 from keras_corefmem.events import EventFile
-from keras_corefmem.inspection import ask, heading, sentence_views, token_views, word_views
+from keras_corefmem.inspection import (
+    ask,
+    heading,
+    known_answers,
+    sentence_views,
+    token_views,
+    word_views,
+)
 from keras_corefmem.pictures import WIDE, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
@@ -215,7 +222,7 @@ class AnswerTable(Questions):
     def write(self, step):
         lines = [f"| | {self.ASKED} | answer | predicted | probability |", "|---|---|---|---|---:|"]
         for example, logits in zip(self.examples, self.ask(self.examples)[1], strict=True):
-            predicted, probability = best_answer(logits, self.preprocessor.answers)
+            predicted, probability = best_answer(logits, known_answers(example, self.preprocessor))
             sign = "✓" if predicted == example.answer else "✗"
             cells = sign, self.text(example), example.answer, predicted, f"{probability:.0%}"
             lines.append("|".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]))

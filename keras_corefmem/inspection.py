@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from keras_corefmem.datasets.answers import best_answer, best_tags
+from keras_corefmem.datasets.answers import answers_of, best_answer, best_tags
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.pictures import BAD, GOOD, INK
 
@@ -38,6 +38,11 @@ def ask(examples, preprocessor, inspect):
         for parts in zip(*results, strict=True)
     )
     return features, logits, attention
+
+
+def known_answers(example, preprocessor):
+    """The answers by number to an example."""
+    return answers_of(preprocessor.encode(example), preprocessor)
 
 
 def heading(example, logits, answers):
@@ -76,7 +81,7 @@ def token_views(examples, preprocessor, inspect):
             "chains": features["passage_chains"][n, :length],
             "question": question,
             "question_chains": shared,
-            "heading": heading(example, logits[n], preprocessor.answers),
+            "heading": heading(example, logits[n], known_answers(example, preprocessor)),
             "supporting_facts": example.supporting_facts,
         }
 
@@ -103,7 +108,7 @@ def sentence_views(examples, preprocessor, inspect, columns):
             "values": np.concatenate([attention[n, : len(rows)], end]),
             "columns": columns,
             "question": example.question,
-            "heading": heading(example, logits[n], preprocessor.answers),
+            "heading": heading(example, logits[n], known_answers(example, preprocessor)),
             "supporting_facts": facts,
         }
 

@@ -2,9 +2,6 @@
 
 import numbers
 
-import keras
-from keras import ops
-
 from keras_corefmem import layers
 from keras_corefmem.layers.mage_gru import CARRIES
 
@@ -71,26 +68,3 @@ def make_encoder(encoder, units, edge_units, carry, name):
         "coref_gru": lambda: layers.CorefGRU(units, **options),
     }
     return makers[encoder]()
-
-
-def embed(tokens, chains, vocabulary_size, embedding_dim, encoder, max_chains):
-    """Word vectors of several sequences, followed by the one-hot chain where the encoder wants it.
-
-    Args:
-        tokens: symbolic ids `(batch, time)` by name.
-        chains: chain ids `(batch, time)` by name.
-        vocabulary_size: number of ids.
-        embedding_dim: width of the word vectors.
-        encoder: one of `ENCODERS`.
-        max_chains: highest chain id.
-
-    Returns:
-        Features `(batch, time, width)` by name.
-    """
-    table = keras.layers.Embedding(vocabulary_size, embedding_dim, name="word_embedding")
-    vectors = {name: table(ids) for name, ids in tokens.items()}
-    if encoder == "one_hot":
-        for name in vectors:
-            one_hot = ops.one_hot(chains[name], max_chains + 1)[..., 1:]
-            vectors[name] = ops.concatenate([vectors[name], one_hot], axis=-1)
-    return vectors

@@ -7,7 +7,14 @@ from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentence import Sentence
 from keras_corefmem.files import replacing
-from keras_corefmem.inspection import ask, heading, sentence_views, token_views, word_views
+from keras_corefmem.inspection import (
+    ask,
+    heading,
+    known_answers,
+    sentence_views,
+    token_views,
+    word_views,
+)
 from keras_corefmem.pictures import draw_attention, draw_columns
 from keras_corefmem.terminal import make_console, print_attention, print_columns, print_head
 from zoo.commands import check_strings, given_texts, load_model, read_questions
@@ -37,7 +44,11 @@ def explain(args):
         views, show, draw = word_views(*asked), print_columns, draw_columns
     elif not model.has_attention:
         _, logits, _ = ask(*asked)
-        print_head(console, example.question, heading(example, logits[0], preprocessor.answers))
+        print_head(
+            console,
+            example.question,
+            heading(example, logits[0], known_answers(example, preprocessor)),
+        )
         console.print("This model attends to nothing in particular: there is no more to show.")
         return
     elif isinstance(model, StoryModel):

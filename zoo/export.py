@@ -20,8 +20,9 @@ def export(model, path, top=5):
     The signature takes strings `passage` and `question`, both `(batch,)`, and returns `answer` and
     `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. A model
     of single sentences takes `sentence` `(batch,)`; a tagger returns `words`, `tags` and
-    `probabilities`, `(batch, words)`, empty strings and 0 behind a sentence. The signature `logits`
-    takes the features of the model. Works on the TensorFlow and JAX backends.
+    `probabilities`, `(batch, words)`, empty strings and 0 behind a sentence. Where answers are
+    words of the passage, fewer than `top`, the rest are empty strings. The signature `logits` takes
+    the features of the model. Works on the TensorFlow and JAX backends.
 
     Args:
         model: a reader with a preprocessor.
@@ -62,16 +63,21 @@ def _archive(model, preprocessor, top):
     import tensorflow as tf
 
     from keras_corefmem.datasets.answers import best_sequences
+    from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
+    from zoo.export_passages import passage_answers, passage_features
 
     archive = keras.export.ExportArchive()
     tables = [_vocabulary_table(preprocessor.vocabulary)]
+    if getattr(preprocessor, "spells", False):
+        tables.append(_vocabulary_table(preprocessor.characters))
     logits_of = _add_logits(archive, model)
     text_of = _answer_texts(preprocessor.answers)
     alone = model.STRINGS == ("sentence",)
+    local = isinstance(preprocessor, PassagePreprocessor)
     if alone:
-        if preprocessor.spells:
-            tables.append(_vocabulary_table(preprocessor.characters))
         features = functools.partial(_sentence_features, preprocessor, tables)
+    elif local:
+        features = functools.partial(passage_features, preprocessor, tables, model.features)
     else:
         features = functools.partial(_question_features, preprocessor, tables[0], model.features)
 
@@ -90,7 +96,13 @@ def _archive(model, preprocessor, top):
         if alone and preprocessor.tags:
             return _tags(logits, tokens[0], preprocessor.answers)
         sequences, logs = best_sequences(logits, top, tf.experimental.numpy)
-        answer, probability = text_of(sequences), tf.exp(logs)
+        probability = tf.exp(logs)
+        if local:
+            known = passage_answers(preprocessor, tokens[0])
+            answer = tf.gather(known, sequences[..., 0], batch_dims=1)
+            probability = tf.where(answer == "", 0.0, probability)
+        else:
+            answer = text_of(sequences)
         return {
             "answer": answer[:, 0],
             "probability": probability[:, 0],
@@ -229,7 +241,10 @@ def _add_logits(archive, model):
     import tensorflow as tf
 
     inputs = {name: tensor.shape for name, tensor in model.input.items()}
-    signature = {name: tf.TensorSpec(shape, "int32", name=name) for name, shape in inputs.items()}
+    signature = {
+        name: tf.TensorSpec(tensor.shape, tensor.dtype, name=name)
+        for name, tensor in model.input.items()
+    }
     options = {}
     if keras.config.backend() == "jax":
         # All features of a text are equally long.

@@ -4,12 +4,19 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor, sequences
-from keras_corefmem.layers import AttentionSum, GatedAttention, SplitSequences
+from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.positions import check_positions
-from zoo.encoders import STRUCTURE, check_encoder, check_size, embed, make_encoder
+from keras_corefmem.text.word_vectors import load_word_vectors
+from zoo.encoders import STRUCTURE, check_encoder, check_size
+from zoo.reader_graph import attend, embed, encode_apart, encode_joint, make_inputs, summary
 from zoo.reader_preprocessing import check_head, fit_preprocessor
 from zoo.text_model import TextModel, without_unknown
+
+SIZES = ("vocabulary_size", "num_answers", "layers", "embedding_dim", "max_chains")
+SIZES += ("word_length", "character_units")
 
 
 class ReaderModel(TextModel):
@@ -20,7 +27,8 @@ class ReaderModel(TextModel):
         num_answers: number of answers; answer 0 is the unknown one and never predicted.
         encoder: `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"` or
             `"coref_gru"`.
-        head: `"pointer_sum"`, where the answer is a word of the passage, or `"classification"`.
+        head: `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`, where it is
+            a candidate of several words; or `"classification"`.
         layers: number K of recurrent layers.
         units: width of the state per direction; even for a `coref_gru`.
         edge_units: of these, units that coreference edges carry in a `mage_gru`, less than all.
@@ -31,12 +39,18 @@ class ReaderModel(TextModel):
         joint: whether question and passage are one sequence, linked by coreference.
         order: which of the two comes first where joint: `"question_first"` or `"passage_first"`.
         max_chains: number of chains of the one-hot baseline.
-        preprocessor: the `Preprocessor` (or its configuration) that turns text into features.
+        num_characters: number of character ids where words are spelt, 0 where they are not.
+        word_length: characters of a word that are read.
+        character_units: filters of width 5 over the characters of a word, of 10 units each.
+        asked: whether each word of the passage has a feature that says if the question has it too.
+        preprocessor: the `Preprocessor` or `PassagePreprocessor` (or its configuration) that turns
+            text into features.
 
     Input: a dictionary of int32 features, listed by `model.features`: `passage` `(batch, time)`,
     `question` `(batch, question time)`; for both, as the encoder needs, `_antecedents` or `_chains`
-    of the same shape, or `_sources` `(batch, time, 1, 1)`; and `candidates` `(batch, time)` for a
-    pointer-sum.
+    of the same shape, or `_sources` `(batch, time, 1, 1)`; where words are spelt their
+    `_characters` `(batch, time, word_length)`; `passage_asked` `(batch, time)`; and `candidates`
+    `(batch, time)` for a pointer-sum, for a span-sum bool `(batch, time, num_answers)`.
 
     Output: logits `(batch, num_answers)`, float32. `attend` gives the attention over the passage
     `(batch, time)`, whose rows sum to 1; a pointer-sum attends to mentions of answers only, and a
@@ -63,6 +77,10 @@ class ReaderModel(TextModel):
         joint=True,
         order="question_first",
         max_chains=32,
+        num_characters=0,
+        word_length=15,
+        character_units=50,
+        asked=False,
         preprocessor=None,
         **kwargs,
     ):
@@ -84,18 +102,15 @@ class ReaderModel(TextModel):
             "joint": joint,
             "order": order,
             "max_chains": max_chains,
+            "num_characters": num_characters,
+            "word_length": word_length,
+            "character_units": character_units,
+            "asked": asked,
         }
-        for name in ("vocabulary_size", "num_answers", "layers", "embedding_dim", "max_chains"):
+        for name in SIZES:
             check_size(name, config[name])
-        inputs = make_inputs(encoder, head)
-        vectors = embed(
-            {name: inputs[name] for name in ("question", "passage")},
-            {name: inputs.get(f"{name}_chains") for name in ("question", "passage")},
-            vocabulary_size,
-            embedding_dim,
-            encoder,
-            max_chains,
-        )
+        inputs = make_inputs(config)
+        vectors = embed(inputs, config)
         masks = {name: ops.not_equal(inputs[name], 0) for name in vectors}
         reads = {name: inputs.get(f"{name}_{STRUCTURE[encoder]}") for name in vectors}
         gate = GatedAttention(name="gated_attention")
@@ -114,10 +129,13 @@ class ReaderModel(TextModel):
         # Padding carries the state, so that the last column holds the last token's.
         query = ops.concatenate([question[:, -1, :units], question[:, 0, units:]], axis=-1)
         passage = drop(vectors["passage"])
-        pointer_sum = head == "pointer_sum"
-        readable = ops.not_equal(inputs["candidates"], 0) if pointer_sum else masks["passage"]
+        readable = masks["passage"]
+        if head == "pointer_sum":
+            readable = ops.not_equal(inputs["candidates"], 0)
+        elif head == "span_sum":
+            readable = ops.any(inputs["candidates"], axis=-1)
         attention = attend(passage, query, readable)
-        if pointer_sum:
+        if head != "classification":
             logits = AttentionSum(num_answers, name="attention_sum")(
                 passage, query, inputs["candidates"]
             )
@@ -126,7 +144,8 @@ class ReaderModel(TextModel):
                 summary(passage, attention)
             )
         if isinstance(preprocessor, dict):
-            preprocessor = Preprocessor(**preprocessor)
+            local = "num_candidates" in preprocessor
+            preprocessor = (PassagePreprocessor if local else Preprocessor)(**preprocessor)
         if preprocessor is not None:
             check_preprocessor(preprocessor, config)
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
@@ -140,9 +159,17 @@ class ReaderModel(TextModel):
         lemmatizer=None,
         tokenizer="words",
         tagger=None,
+        characters=False,
+        max_words=None,
+        min_count=1,
+        num_candidates=None,
+        word_vectors=None,
         **arguments,
     ):
         """An untrained reader for the words, entities and answers of training examples.
+
+        Answers are those of the examples or, of `AnnotatedExample`s, words or candidates of their
+        own passages.
 
         Args:
             examples: training examples; its preprocessing is learned from them.
@@ -155,25 +182,51 @@ class ReaderModel(TextModel):
             tokenizer: name of the tokenizer.
             tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
                 learns them from the examples.
+            characters: whether words are spelt, of annotated examples.
+            max_words: how many words annotated examples have at most, the most frequent ones.
+            min_count: how often a word of annotated examples has to occur to be known.
+            num_candidates: most candidates of a passage; `None` for the examples' largest number.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
             **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: as `fit_preprocessor` does, or if the vectors have another width than an
+                `embedding_dim` that is given.
         """
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
-        preprocessor, head = fit_preprocessor(
-            examples, head, language, lemmatizer, tokenizer, tagger, **shared
-        )
-        return cls(
+        if all(isinstance(example, AnnotatedExample) for example in examples):
+            shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
+            preprocessor = PassagePreprocessor.fit(
+                examples, max_words, min_count, characters, num_candidates=num_candidates, **shared
+            )
+            arguments["num_characters"] = len(preprocessor.characters) * characters
+            head = "span_sum" if preprocessor.spans else "pointer_sum"
+        else:
+            preprocessor, head = fit_preprocessor(
+                examples, head, language, lemmatizer, tokenizer, tagger, **shared
+            )
+        if word_vectors is not None:
+            width = arguments.get("embedding_dim")
+            vectors = load_word_vectors(word_vectors, preprocessor.vocabulary, width, True)
+            arguments["embedding_dim"] = vectors[0].shape[1]
+        model = cls(
             len(preprocessor.vocabulary),
             len(preprocessor.answers),
             head=head,
             preprocessor=preprocessor,
             **arguments,
         )
+        if word_vectors is not None:
+            model.start_from(*vectors)
+        return model
 
     def id_counts(self):
         counts, config = super().id_counts(), self.config
-        chains = config["max_chains"] + 1
-        counts |= {"passage_chains": chains, "question_chains": chains}
-        counts["candidates"] = config["num_answers"]
+        for part in ("passage", "question"):
+            counts[f"{part}_chains"] = config["max_chains"] + 1
+            counts[f"{part}_characters"] = config["num_characters"]
+        counts |= {"candidates": config["num_answers"], "passage_asked": 3}
         return {name: count for name, count in counts.items() if name in self.features}
 
     def check_features(self, features):
@@ -195,66 +248,14 @@ def check_preprocessor(preprocessor, config):
     Raises:
         ValueError: naming the argument that differs.
     """
-    for name in ("joint", "order", "max_chains"):
-        if getattr(preprocessor, name) != config[name]:
+    has = {name: getattr(preprocessor, name) for name in ("joint", "order", "max_chains")}
+    if isinstance(preprocessor, PassagePreprocessor):
+        has["head"] = "span_sum" if preprocessor.spans else "pointer_sum"
+        has["num_characters"] = len(preprocessor.characters) * preprocessor.spells
+        has["word_length"] = preprocessor.word_length
+    for name, value in has.items():
+        if value != config[name]:
             raise ValueError(
-                f"The preprocessor has {name}={getattr(preprocessor, name)!r}, the model "
-                f"{config[name]!r}; give both the same."
+                f"The preprocessor has {name}={value!r}, the model {config[name]!r}; give both "
+                "the same."
             )
-
-
-def make_inputs(encoder, head):
-    """Symbolic inputs by name."""
-    shapes = {"passage": (None,), "question": (None,)}
-    structure = "chains" if encoder == "one_hot" else STRUCTURE[encoder]
-    for name in ("passage", "question"):
-        if structure:
-            extra = (1, 1) if structure == "sources" else ()
-            shapes[f"{name}_{structure}"] = (None, *extra)
-    if head == "pointer_sum":
-        shapes["candidates"] = (None,)
-    return {name: keras.Input(shape, dtype="int32", name=name) for name, shape in shapes.items()}
-
-
-def call(encoder, vectors, reads, mask):
-    if reads is None:
-        return encoder(vectors, mask=mask)
-    return encoder(vectors, reads, mask=mask)
-
-
-def encode_joint(options, n, names, vectors, reads, masks):
-    """Encodes two sequences as one, and parts them again."""
-
-    def joined(parts):
-        return ops.concatenate([parts[name] for name in names], axis=1)
-
-    encoder = make_encoder(*options, name=f"encoder_{n}")
-    structure = None if reads[names[0]] is None else joined(reads)
-    states = call(encoder, joined(vectors), structure, joined(masks))
-    parts = SplitSequences(name=f"split_{n}")(states, vectors[names[0]])
-    return dict(zip(names, parts, strict=True))
-
-
-def encode_apart(options, n, names, vectors, reads, masks):
-    """Encodes two sequences with an encoder each."""
-    return {
-        name: call(
-            make_encoder(*options, name=f"{name}_encoder_{n}"),
-            vectors[name],
-            reads[name],
-            masks[name],
-        )
-        for name in names
-    }
-
-
-def attend(passage, query, readable):
-    """Softmax of `passage · query` over the tokens that are readable, 0 elsewhere."""
-    scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
-    attention = ops.softmax(ops.where(readable, scores, -1e9), axis=-1)
-    return ops.where(readable, attention, 0.0)
-
-
-def summary(passage, attention):
-    """The passage as the question sees it."""
-    return ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)

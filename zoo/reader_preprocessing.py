@@ -4,7 +4,7 @@ from keras_corefmem.datasets.preprocessor import Preprocessor
 from keras_corefmem.graphs import get_lemmatizer, learn_entities, tagged_entities
 from keras_corefmem.text import get_tokenizer
 
-HEADS = ("pointer_sum", "classification")
+HEADS = ("pointer_sum", "span_sum", "classification")
 
 
 def fit_preprocessor(
@@ -38,6 +38,8 @@ def fit_preprocessor(
         ValueError: if there is no such head, or a pointer-sum is asked for where an answer is no
             word of its passage.
     """
+    if head == "span_sum":
+        raise ValueError("A span_sum needs the candidates of annotated examples.")
     if head != "auto":
         check_head(head)
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from keras_corefmem.datasets.answers import END, best_sequences, join_words
+from keras_corefmem.datasets.answers import END, answers_of, best_sequences, join_words
 from keras_corefmem.text.vocabulary import UNKNOWN
 
 BATCH_SIZE = 32
@@ -103,7 +103,8 @@ def _read(passages, questions, model, preprocessor, top):
     pairs = zip(passages, questions, strict=True)
     encoded = [preprocessor.encode_text(passage, question) for passage, question in pairs]
     unknown = unknown_words(preprocessor, passages, questions, stacklevel=5)
-    return readings_of(logits_of(model, encoded), unknown, preprocessor.answers, top)
+    answers = [answers_of(each, preprocessor) for each in encoded]
+    return readings_of(logits_of(model, encoded), unknown, answers, top)
 
 
 def readings_of(logits, unknown, answers, top):
@@ -112,15 +113,18 @@ def readings_of(logits, unknown, answers, top):
     Args:
         logits: list of logits `(answers,)`, or `(steps, words)`.
         unknown: the unknown words of each.
-        answers: answers by number.
+        answers: the answers by number of each; what has none is left out.
         top: number of answers.
     """
     sequences, logs = best_sequences(np.stack(logits), top)
-    texts = ([join_words(row, answers) for row in rows] for rows in sequences)
-    return [
-        Reading(best[0], found[0], tuple(best), tuple(found), words)
-        for best, found, words in zip(texts, np.exp(logs).tolist(), unknown, strict=True)
-    ]
+    readings = []
+    for rows, odds, words, known in zip(sequences, np.exp(logs), unknown, answers, strict=True):
+        there = [n for n, row in enumerate(rows) if np.max(row) < len(known)]
+        texts = tuple(join_words(rows[n], known) for n in there)
+        readings.append(
+            Reading(texts[0], odds[0].item(), texts, tuple(odds[there].tolist()), words)
+        )
+    return readings
 
 
 def without_id(tokens, ids):

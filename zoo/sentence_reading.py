@@ -60,7 +60,7 @@ def _read(sentences, model, preprocessor, top):
     warn_of(unknown, stacklevel=5)
     logits = logits_of(model, encoded)
     if not preprocessor.tags:
-        return readings_of(logits, unknown, preprocessor.answers, top)
+        return readings_of(logits, unknown, [preprocessor.answers] * len(logits), top)
     rows = zip(logits, tokens, unknown, strict=True)
     return [
         Tagging(tuple(words), *best_tags(row[: len(words)], preprocessor.answers), new)

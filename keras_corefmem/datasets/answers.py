@@ -29,6 +29,18 @@ def join_words(row, answers):
     return SEPARATOR.join(answers[n] for n in row if answers[n] != END)
 
 
+def answers_of(encoded, preprocessor):
+    """Texts of the answers by number to one question.
+
+    Args:
+        encoded: the question, as the preprocessor encodes it. Where it has `candidates` of its own,
+            its answers are the unknown one and these.
+        preprocessor: its preprocessor.
+    """
+    candidates = getattr(encoded, "candidates", None)
+    return preprocessor.answers if candidates is None else [preprocessor.answers[0], *candidates]
+
+
 def best_answer(logits, answers):
     """The text of the best answer and its probability.
 

@@ -208,26 +208,41 @@ class Preprocessor:
             `candidates` `(batch, time)`, the answer that each passage token mentions. In a joint
             sequence, positions count the padded columns of what comes first.
         """
-        parts = {"question": question, "passage": passage}
-        kinds = {name.rpartition("_")[2] for name in names}
-        result = {**parts, "candidates": xp.take(self.pointers, passage)}
+        ids = {"question": question, "passage": passage}
+        result = {**ids, "candidates": xp.take(self.pointers, passage)}
+        entities = {name: xp.take(self.entities, array) for name, array in ids.items()}
+        result |= self.links(entities, names, xp)
+        return {name: result[name] for name in names}
+
+    def links(self, entities, names, xp=np):
+        """The features of chains, see `features`.
+
+        Args:
+            entities: entity number of every token, 0 = none, int32 `(batch, time)` by the names
+                `passage` and `question`.
+            names: names of the features that are needed.
+            xp: as for `features`.
+
+        Returns:
+            Dictionary of int32 arrays, all of each kind that a name asks for.
+        """
+        kinds, result = {name.rpartition("_")[2] for name in names}, {}
         for group in sequences(self.joint, self.order):
-            ids = xp.concatenate([parts[name] for name in group], axis=-1)
-            entities = xp.take(self.entities, ids)
+            joined = xp.concatenate([entities[name] for name in group], axis=-1)
             links = {}
             if kinds & {"antecedents", "sources"}:
-                links["antecedents"] = antecedents(entities, xp)
+                links["antecedents"] = antecedents(joined, xp)
                 links["sources"] = links["antecedents"][..., None, None]
             if "chains" in kinds:
-                links["chains"] = chain_ids(entities, self.max_chains, xp)
+                links["chains"] = chain_ids(joined, self.max_chains, xp)
             start = 0
             for name in group:
                 # The shape is unknown inside a graph.
-                width = xp.size(parts[name][:1])
+                width = xp.size(entities[name][:1])
                 for kind, array in links.items():
                     result[f"{name}_{kind}"] = array[:, start : start + width]
                 start += width
-        return {name: result[name] for name in names}
+        return result
 
     def get_config(self):
         return {

@@ -24,13 +24,14 @@ def antecedents(entities, xp=np):
     return xp.asarray(xp.where(entities == 0, 0, previous), dtype="int32")
 
 
-def chain_ids(entities, max_chains=None, xp=np):
+def chain_ids(entities, max_chains=None, xp=np, singletons=False):
     """Numbers the chains of a text by first appearance.
 
     Args:
         entities: int array of shape `(..., T)`, the entity number of every token, 0 = none.
         max_chains: keep chains 1 to `max_chains` only; `None` keeps all.
         xp: `numpy`, or `tensorflow.experimental.numpy` to run the same code inside a graph.
+        singletons: whether an entity that is mentioned once has a number too.
 
     Returns:
         int32 array of shape `(..., T)`: the chain of each token, 0 for tokens outside any
@@ -44,11 +45,13 @@ def chain_ids(entities, max_chains=None, xp=np):
     head = xp.take_along_axis(order, xp.take_along_axis(starts, run, axis=-1), axis=-1)
     head = xp.take_along_axis(head, rank, axis=-1)
 
-    last = xp.concatenate([first[..., 1:], xp.ones_like(first[..., :1])], axis=-1)
-    repeated = ~xp.take_along_axis(first & last, rank, axis=-1) & (entities != 0)
-    opens = repeated & xp.take_along_axis(first, rank, axis=-1)
+    chosen = entities != 0
+    if not singletons:
+        last = xp.concatenate([first[..., 1:], xp.ones_like(first[..., :1])], axis=-1)
+        chosen = chosen & ~xp.take_along_axis(first & last, rank, axis=-1)
+    opens = chosen & xp.take_along_axis(first, rank, axis=-1)
     number = xp.cumsum(xp.where(opens, 1, 0), axis=-1)
-    chains = xp.where(repeated, xp.take_along_axis(number, head, axis=-1), 0)
+    chains = xp.where(chosen, xp.take_along_axis(number, head, axis=-1), 0)
     if max_chains is not None:
         chains = xp.where(chains > max_chains, 0, chains)
     return xp.asarray(chains, dtype="int32")

@@ -1,6 +1,8 @@
 """The models of the zoo, tiny, as the tests run them."""
 
+import dataclasses
 import functools
+import itertools
 import typing
 
 import cloze
@@ -10,6 +12,7 @@ from quick import JIT
 
 import zoo
 from keras_corefmem.datasets import simulator
+from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.sentence import Sentence
 from zoo.configurations import CLOZE_MODELS, READER_MODELS, STORY_MODELS, configuration
 
@@ -38,6 +41,25 @@ NEWS = {
     "question": [CLOZE[7].question, "@placeholder was late", "Zoë and @placeholder took it"],
 }
 ALONE = {"sentence": ["GREAT film is bad isn't Great is", "the zoë film", "film"]}
+# Questions whose passages hold their own answers, and chains that only the annotation knows.
+NAMES = ("mary", "john", "sandra", "daniel", "bill", "fred")
+ANNOTATED = [
+    AnnotatedExample(
+        (f"{one} was late .", f"then {other} , tired{' and cold' * (n % 3)} , saw the house ."),
+        "and home went",
+        one,
+        entities=(1, 0, 0, 0, 0, 2, *[0] * (7 + 2 * (n % 3)), 0, 0, 1 + n % 2),
+    )
+    for n, (one, other) in enumerate(itertools.permutations(NAMES, 2))
+][:24]
+SPANS = [
+    dataclasses.replace(example, candidates=("the house", example.answer, "was late"))
+    for example in ANNOTATED
+]
+UNSEEN = {
+    "passage": ["MARY was late . then zoë saw MARY .", "the house", ANNOTATED[20].passage],
+    "question": ["and home went", "late", "zoë went"],
+}
 SMALL = {"units": 6, "edge_units": 2, "embedding_dim": 6, "buckets": 512}
 RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
 SPELT = {"characters": True, "word_length": 4}
@@ -77,6 +99,10 @@ CASES = {
     **{name: Case(name, options=READERS[name], spread=0.8) for name in READER_MODELS},
     **{name: Case(name) for name in STORY_MODELS if name not in CLOZE_MODELS},
     **{name: Case(name, CLOZE, NEWS) for name in CLOZE_MODELS},
+    "ga-coref-gru-words": Case("ga-coref-gru", ANNOTATED, UNSEEN, {"layers": 2}, 0.8),
+    "as-mage-gru-spans": Case(
+        "as-mage-gru", SPANS, UNSEEN, {"characters": True, "word_length": 4, "asked": True}, 0.8
+    ),
     # Any model of stories may have a retrieval in front.
     **{f"{name}-retrieving": Case(name, options=RETRIEVE) for name in ("dmn-plus", "memn2n")},
     "dmn-lists": Case("dmn", LISTS, CARRIED),

@@ -1,18 +1,12 @@
 """The memory networks from token ids to logits, sentence by sentence, in NumPy float64."""
 
-import sys
 import zlib
-from pathlib import Path
 
 import keras
-import numpy as np
-from quick import JIT
-
-# The equations of the layers are beside the tests of the layers.
-sys.path.append(str(Path(__file__).parents[1] / "layers"))
-
 import memory_oracles
+import numpy as np
 import oracles
+from quick import JIT
 
 VOCABULARY, ANSWERS, WORDS, TIME, UNITS = 12, 5, 6, 5, 4
 SENTENCES = (5, 3, 1, 4, 5, 2, 4, 5)

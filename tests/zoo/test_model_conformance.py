@@ -43,7 +43,7 @@ def logits_of(model, encoded, rows, extra):
 
 def test_every_model_of_the_zoo_is_here():
     assert {case.model for case in CASES.values()} == set(zoo.models())
-    distinct = [shared(name).config for name in DISTINCT if name in READER_MODELS]
+    distinct = [shared(name).config for name in DISTINCT if CASES[name].model in READER_MODELS]
     for argument, ways in {
         "encoder": ENCODERS,
         "head": HEADS,
@@ -74,7 +74,8 @@ def test_padding_and_company_change_no_logit(name):
 def test_fit_learns_the_training_examples(name):
     options = {"dropout": 0.0, "units": 24, "passes": 2}.items()
     model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
-    model.compile(optimizer=keras.optimizers.Adam(0.03 if name in READER_MODELS else 0.01))
+    rate = 0.03 if CASES[name].model in READER_MODELS else 0.01
+    model.compile(optimizer=keras.optimizers.Adam(rate))
     assert model.jit_compile
     # XLA compiles long: on TensorFlow, one of each kind, and readers in `test_reader_model`.
     model.jit_compile = JIT or name in KINDS and name not in READER_MODELS
@@ -100,7 +101,7 @@ def test_attention_is_about_the_sentences_or_words(name):
     padded = max(counts) + 3
     # One more row ends the reading.
     rows = padded + bool(model.config.get("end_of_passes"))
-    dimensions = (2,) if name in READER_MODELS else (3, 4)
+    dimensions = (2,) if CASES[name].model in READER_MODELS else (3, 4)
     assert attention.shape[:2] == (4, rows) and attention.ndim in dimensions
     for row, count in zip(attention, counts, strict=True):
         assert np.any(row[:count] != 0) and not np.any(row[count:padded])

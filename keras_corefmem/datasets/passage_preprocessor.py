@@ -1,0 +1,269 @@
+"""From passages that hold their own answers to the features of a reader."""
+
+import collections
+import dataclasses
+
+import numpy as np
+import regex
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.preprocessor import (
+    FEATURES,
+    Encoded,
+    Preprocessor,
+    check_ids,
+    pad,
+)
+from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.text.vocabulary import Vocabulary
+
+# Of what is in every word, and in no punctuation; RE2 reads it alike.
+WORD = r"[\p{L}\p{N}]"
+_WORD = regex.compile(WORD)
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedPassage(Encoded):
+    """A question as ids; the answer is the number of a candidate of this passage.
+
+    `entities` `(T + Q,)`, chain of each token of passage and question; `candidates` by number, from
+    1, as strings; `mentions`, `(start, end, number)` of each in the passage, `(N, 3)`; `words`, the
+    tokens of passage and question.
+    """
+
+    entities: np.ndarray = None
+    candidates: tuple = ()
+    mentions: np.ndarray = None
+    words: tuple = ()
+
+
+class PassagePreprocessor(Preprocessor):
+    """What a reader knows whose answers are words or candidates of the passage at hand.
+
+    An answer is the number that it has among the candidates of its own passage: those that an
+    example gives, or else all words of the passage in the order of their first occurrence, without
+    punctuation. Chains are those of an `AnnotatedExample`; in any other text, words that were
+    answers in training are linked where they are repeated.
+
+    Args:
+        words: words of the vocabulary without its two specials.
+        entities: entity number of each word, 0 = no entity, for text without annotation.
+        num_candidates: largest number of candidates; a passage with more loses the last ones.
+        spans: whether candidates may have several words.
+        characters: string of the characters that are known, `""` where words are not spelt.
+        word_length: characters of a word that are read, the first ones.
+        tokenizer: name of the tokenizer.
+        **kwargs: `joint`, `order` and `max_chains`, see `Preprocessor`.
+
+    Raises:
+        ValueError: if `num_candidates` or `word_length` is less than 1.
+    """
+
+    def __init__(
+        self,
+        words,
+        entities,
+        num_candidates,
+        spans=False,
+        characters="",
+        word_length=15,
+        tokenizer="spaces",
+        **kwargs,
+    ):
+        for name, value in (("num_candidates", num_candidates), ("word_length", word_length)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}.")
+        answers = [f"candidate {n}" for n in range(1, num_candidates + 1)]
+        super().__init__(words, answers, entities, [0] * len(words), tokenizer, **kwargs)
+        self.spans, self.word_length = spans, word_length
+        self.characters, self.spells = Vocabulary(characters), bool(characters)
+        self._spelt = {}
+
+    @classmethod
+    def fit(
+        cls,
+        examples,
+        max_words=None,
+        min_count=1,
+        characters=False,
+        tokenizer="spaces",
+        num_candidates=None,
+        **kwargs,
+    ):
+        """Learns vocabulary and sizes from training examples.
+
+        Args:
+            examples: training examples.
+            max_words: how many words are known, the most frequent ones; `None` for all.
+            min_count: how often a word has to occur to be known.
+            characters: whether words are spelt.
+            tokenizer: name of the tokenizer.
+            num_candidates: largest number of candidates; `None` for that of the examples.
+            **kwargs: further arguments of the constructor.
+        """
+        tokenize, counts, answers, spans, most = get_tokenizer(tokenizer), {}, set(), False, 1
+        counts = collections.Counter()
+        for example in examples:
+            passage = tokens_of(example, example.passage, tokenize)
+            counts.update(passage)
+            counts.update(tokens_of(example, example.question, tokenize))
+            answers.add(lower(example.answer))
+            given = getattr(example, "candidates", ())
+            spans = spans or any(len(tokenize(text)) > 1 for text in given)
+            most = max(most, len(given or set(filter(is_word, passage))))
+        counts = {word: count for word, count in counts.items() if count >= min_count}
+        words = Vocabulary.from_counts(counts, None if max_words is None else max_words + 2)
+        words = words.words[2:]
+        numbers = {word: n for n, word in enumerate(sorted(answers), 1)}
+        return cls(
+            words,
+            [numbers.get(word, 0) for word in words],
+            most if num_candidates is None else num_candidates,
+            spans,
+            "".join(sorted({letter for word in words for letter in word})) if characters else "",
+            tokenizer=tokenizer,
+            **kwargs,
+        )
+
+    def encode(self, example):
+        """An `Example` as `EncodedPassage`.
+
+        Raises:
+            ValueError: if passage or question has no tokens.
+        """
+        passage, question = (
+            tokens_of(example, text, self.tokenizer) for text in (example.passage, example.question)
+        )
+        given = getattr(example, "candidates", ())
+        entities = getattr(example, "entities", ())
+        source = f" of {example.source or 'an example'}"
+        encoded = self._encode(passage, question, given, entities, example.answer, source)
+        return dataclasses.replace(encoded, source=example.source)
+
+    def encode_text(self, passage, question, answer=None, source=""):
+        words = self.tokenizer(passage), self.tokenizer(question)
+        return self._encode(*words, (), (), answer, source)
+
+    def _encode(self, passage, question, given, entities, answer, source):
+        for name, tokens in (("passage", passage), ("question", question)):
+            if not tokens:
+                raise ValueError(f"The {name}{source} is empty. Give at least one word.")
+        if not given and not any(map(is_word, passage)):
+            raise ValueError(f"The passage{source} has nothing but punctuation: give it a word.")
+        ids = self.vocabulary.encode([*passage, *question])
+        if given:
+            candidates = given[: len(self.answers) - 1]
+            mentions = find_mentions([self.tokenizer(text) for text in candidates], passage)
+        else:
+            candidates = tuple(dict.fromkeys(filter(is_word, passage)))[: len(self.answers) - 1]
+            numbers = {word: number for number, word in enumerate(candidates, 1)}
+            answer = answer and lower(answer)
+            mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
+        return EncodedPassage(
+            ids[: len(passage)],
+            ids[len(passage) :],
+            candidates.index(answer) + 1 if answer in candidates else 0,
+            entities=np.array(entities, "int32") if entities else self.entities[ids],
+            candidates=tuple(candidates),
+            mentions=np.array(mentions, "int32").reshape(-1, 3),
+            words=(*passage, *question) if self.spells else (),
+        )
+
+    def collate(self, rows, count, length, question_length, names=FEATURES):
+        """Features of a batch, see `Preprocessor`.
+
+        With `spans`, `candidates` is a mask, bool `(batch, time, candidates + 1)`. There may also
+        be `passage_asked` `(batch, time)`, 1 for tokens that the question has too and 2 for others;
+        and where words are spelt `passage_characters` and `question_characters` `(batch, time,
+        word_length)`.
+        """
+        ends = [len(row.passage) for row in rows]
+        parts = {"passage": [row.passage for row in rows], "question": [r.question for r in rows]}
+        widths = {"passage": length, "question": question_length}
+        result = {name: pad(arrays, widths[name], count) for name, arrays in parts.items()}
+        for name, ids in result.items():
+            check_ids(name, ids, len(self.vocabulary))
+        chains = {
+            "passage": [row.entities[:end] for row, end in zip(rows, ends, strict=True)],
+            "question": [row.entities[end:] for row, end in zip(rows, ends, strict=True)],
+        }
+        chains = {name: pad(arrays, widths[name], count) for name, arrays in chains.items()}
+        result |= self.links(chains, names)
+        if "candidates" in names:
+            result["candidates"] = self._candidates(rows, count, length)
+        if "passage_asked" in names:
+            asked = [2 - np.isin(row.passage, row.question) for row in rows]
+            result["passage_asked"] = pad(asked, length, count)
+        for name, width in widths.items():
+            if f"{name}_characters" in names:
+                spelt = np.zeros((count, width, self.word_length), "int32")
+                for row, end, characters in zip(rows, ends, spelt, strict=False):
+                    words = row.words[:end] if name == "passage" else row.words[end:]
+                    characters[: len(words)] = [self.spell(word) for word in words]
+                result[f"{name}_characters"] = spelt
+        return {name: result[name] for name in names}
+
+    def _candidates(self, rows, count, length):
+        if self.spans:
+            result = np.zeros((count, length, len(self.answers)), "bool")
+        else:
+            result = np.zeros((count, length), "int32")
+        for mask, row in zip(result, rows, strict=False):
+            for start, end, number in row.mentions:
+                if self.spans:
+                    mask[start:end, number] = True
+                else:
+                    mask[start:end] = number
+        return result
+
+    def spell(self, word):
+        """Ids of the characters of a word that are read, `(word_length,)`."""
+        if word not in self._spelt:
+            letters = self.characters.encode(word[: self.word_length])
+            self._spelt[word] = pad([letters], self.word_length)[0]
+        return self._spelt[word]
+
+    def get_config(self):
+        config = super().get_config()
+        del config["answers"], config["pointers"]
+        return {
+            **config,
+            "num_candidates": len(self.answers) - 1,
+            "spans": self.spans,
+            "characters": "".join(self.characters.words[2:]),
+            "word_length": self.word_length,
+        }
+
+
+def tokens_of(example, text, tokenizer):
+    """Tokens of a passage or question; those of an `AnnotatedExample` are between spaces."""
+    if isinstance(example, AnnotatedExample):
+        return lower(text).split(" ")
+    return tokenizer(text)
+
+
+def is_word(token):
+    """Whether a token is no punctuation: it has a letter or a number."""
+    return _WORD.search(token) is not None
+
+
+def find_mentions(candidates, tokens):
+    """Where candidates are mentioned, all of their tokens side by side.
+
+    Args:
+        candidates: lists of tokens, numbered from 1.
+        tokens: list of tokens.
+
+    Returns:
+        List of `(start, end, number)`, the end exclusive.
+    """
+    starting = collections.defaultdict(list)
+    for number, candidate in enumerate(candidates, 1):
+        if candidate:
+            starting[candidate[0]].append((candidate, number))
+    return [
+        (start, start + len(candidate), number)
+        for start, token in enumerate(tokens)
+        for candidate, number in starting.get(token, ())
+        if tokens[start : start + len(candidate)] == candidate
+    ]

@@ -1,0 +1,53 @@
+import pytest
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.graphs import Annotation
+
+TEXT = "Mary slept . She woke . And then"
+TOKENS = TEXT.split()
+STARTS = [0, 5, 11, 13, 17, 22, 24, 28]
+CHAINS = [[(0, 1, 0), (3, 4, 3)]]
+FIELDS = {
+    "sentences": ("mary slept .",),
+    "question": "and then",
+    "answer": "mary",
+    "entities": (1, 0, 0, 0, 0),
+}
+
+
+@pytest.fixture
+def annotation():
+    return Annotation(TEXT, TOKENS, STARTS, sentences=(0, 3, 6), chains=CHAINS)
+
+
+def test_from_annotation(annotation):
+    example = AnnotatedExample.from_annotation(annotation, 6, "Mary", source="novel:7")
+    assert example.sentences == ("Mary slept .", "She woke .")
+    assert (example.question, example.answer, example.source) == ("And then", "Mary", "novel:7")
+    assert example.entities == (1, 0, 0, 1, 0, 0, 0, 0) and example.candidates == ()
+
+
+def test_a_question_may_begin_inside_a_sentence(annotation):
+    example = AnnotatedExample.from_annotation(annotation, 4, "Mary")
+    assert example.sentences == ("Mary slept .", "She")
+    assert example.question == "woke . And then"
+
+
+@pytest.mark.parametrize("start", [0, 8, -1])
+def test_refuses_an_empty_passage_or_question(annotation, start):
+    with pytest.raises(ValueError, match=f"novel:7: the question starts at token {start} of 8"):
+        AnnotatedExample.from_annotation(annotation, start, "Mary", source="novel:7")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"entities": (1, 0)}, "f:1: 2 entities for 5 tokens"),
+        ({"candidates": ("john",)}, "f:1: the answer 'mary' is none of the 1 candidates"),
+        ({"question": " "}, "f:1: the question is empty"),
+    ],
+)
+def test_refuses_what_does_not_fit(change, message):
+    AnnotatedExample(**FIELDS)
+    with pytest.raises(ValueError, match=message):
+        AnnotatedExample(**{**FIELDS, **change}, source="f:1")
