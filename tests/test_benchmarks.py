@@ -20,6 +20,7 @@ def records(monkeypatch):
     [
         ("recurrence", "| CorefGRU | 100 |"),
         ("memory_networks", "| REN | "),
+        ("long_passages", "| `coref_gru` | 2200 | 50 | 16 | "),
         ("study", "| babi-1k | `ga-coref-gru` | 20 | 1 | 2 | "),
     ],
 )
@@ -51,6 +52,12 @@ def test_the_recorded_figures_of_recurrences_reach_their_goals(records):
         }
         assert memory[1000, 10] == memory[1000, 200]
         assert memory[2000, 10] < 2.1 * memory[1000, 10]
+
+
+def test_long_passages_train_within_eight_gigabytes(records):
+    content = records.read("long_passages")
+    assert (content["tokens"], content["chains"], content["batch"]) == (2200, 50, 16)
+    assert max(row["gb"] for row in content["rows"]) < 8
 
 
 def test_a_study_of_all_tasks_ends_within_half_an_hour(records):

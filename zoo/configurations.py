@@ -50,6 +50,48 @@ CLOZE_MODELS = {
     ),
 }
 
+# Settings of Dhingra et al. (2018) for real text, and of Kadlec et al. (2016) for CNN, by data set
+# and reader: arguments, and how it is trained. `halve_every` counts in their numbers of examples.
+LAMBADA = (
+    {
+        "units": 256,
+        "embedding_dim": 100,
+        "edge_units": 64,
+        "order": "passage_first",
+        "tokenizer": "spaces",
+        "local": True,
+    },
+    {"learning_rate": 0.0005, "halve_every": 22_000, "batch_size": 64, "epochs": 10, "patience": 2},
+)
+WIKIHOP = (
+    {
+        "units": 64,
+        "embedding_dim": 100,
+        "max_words": 100_000,
+        "characters": True,
+        "asked": True,
+        "joint": False,
+    },
+    {"learning_rate": 0.0005, "halve_every": 2500, "batch_size": 16, "epochs": 5, "patience": 2},
+)
+CNN = (
+    {"units": 256, "embedding_dim": 100, "edge_units": 32, "joint": False},
+    {"learning_rate": 0.0005, "halve_every": 12_000, "epochs": 10, "patience": 2},
+)
+REAL_TEXT = {
+    ("lambada", "ga"): LAMBADA,
+    ("lambada", "as"): LAMBADA,
+    ("wikihop", "ga"): WIKIHOP,
+    ("wikihop", "as"): WIKIHOP,
+    ("medhop", "ga"): WIKIHOP,
+    ("medhop", "as"): WIKIHOP,
+    ("cnn", "ga"): CNN,
+    ("cnn", "as"): (
+        {"units": 384, "embedding_dim": 384, "dropout": 0.0, "joint": False},
+        {"learning_rate": 0.001, "halve_every": None, "epochs": 10, "patience": 2},
+    ),
+}
+
 DMN_TRAINING = {
     "learning_rate": 0.002,
     "halve_every": 1500,
@@ -196,10 +238,19 @@ def configuration(name):
     return arguments.pop("class"), arguments
 
 
-def training_settings(name):
-    """Fields of `zoo.training.Settings` that a model is trained with, unless told otherwise."""
+def training_settings(name, dataset=None):
+    """Fields of `zoo.training.Settings` that a model is trained with, unless told otherwise.
+
+    Args:
+        name: name of the model.
+        dataset: name of the data set; on real text, readers are trained as published, with
+            `arguments` of their own.
+    """
     configuration(name)
-    return dict(_DESCRIBED[name][1]) if name in _DESCRIBED else {}
+    if name in _DESCRIBED:
+        return dict(_DESCRIBED[name][1])
+    arguments, settings = REAL_TEXT.get((dataset, name[:2]), ({}, {}))
+    return {**settings, "arguments": dict(arguments)} if arguments else {}
 
 
 def describe(name):

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.cnn import ClozeExample
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor, sequences
 from keras_corefmem.layers import AttentionSum, GatedAttention
@@ -159,6 +159,7 @@ class ReaderModel(TextModel):
         lemmatizer=None,
         tokenizer="words",
         tagger=None,
+        local=None,
         characters=False,
         max_words=None,
         min_count=1,
@@ -168,8 +169,8 @@ class ReaderModel(TextModel):
     ):
         """An untrained reader for the words, entities and answers of training examples.
 
-        Answers are those of the examples or, of `AnnotatedExample`s, words or candidates of their
-        own passages.
+        Answers are those of all examples or, local ones, words or candidates of the passage at
+        hand.
 
         Args:
             examples: training examples; its preprocessing is learned from them.
@@ -182,9 +183,11 @@ class ReaderModel(TextModel):
             tokenizer: name of the tokenizer.
             tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
                 learns them from the examples.
-            characters: whether words are spelt, of annotated examples.
-            max_words: how many words annotated examples have at most, the most frequent ones.
-            min_count: how often a word of annotated examples has to occur to be known.
+            local: whether answers are local; `None` does so for annotated examples and those with
+                candidates of their own. The next four arguments are for local answers.
+            characters: whether words are spelt.
+            max_words: how many words are known at most, the most frequent ones.
+            min_count: how often a word has to occur to be known.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
@@ -195,11 +198,14 @@ class ReaderModel(TextModel):
                 `embedding_dim` that is given.
         """
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
-        if all(isinstance(example, AnnotatedExample) for example in examples):
-            shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
-            preprocessor = PassagePreprocessor.fit(
-                examples, max_words, min_count, characters, num_candidates=num_candidates, **shared
+        if local is None:
+            local = all(
+                hasattr(e, "candidates") and not isinstance(e, ClozeExample) for e in examples
             )
+        if local:
+            shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
+            sizes = max_words, min_count, characters, tokenizer, num_candidates
+            preprocessor = PassagePreprocessor.fit(examples, *sizes, **shared)
             arguments["num_characters"] = len(preprocessor.characters) * characters
             head = "span_sum" if preprocessor.spans else "pointer_sum"
         else:

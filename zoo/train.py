@@ -31,8 +31,8 @@ def train(args):
     chosen = parse_settings(args.set)
     if args.epochs is not None:
         chosen["epochs"] = args.epochs
-    settings = training.Settings.of(args.model, seed=args.seed, **chosen)
     dataset = args.dataset or ("babi" if args.data_dir else "simulator")
+    settings = training.Settings.of(args.model, dataset, seed=args.seed, **chosen)
     data.check_model(args.model, dataset)
     record = {
         "dataset": dataset,

@@ -54,9 +54,18 @@ class Settings:
     arguments: dict = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, model, **changes):
-        """The settings that a model is trained with by default, and changes to them."""
-        return cls(model=model, **{**training_settings(model), **changes})
+    def of(cls, model, dataset=None, **changes):
+        """The settings that a model is trained with by default, and changes to them.
+
+        Args:
+            model: name of the model.
+            dataset: name of the data set; some have settings of their own.
+            **changes: fields that differ; of the arguments, those that differ.
+        """
+        settings = {**training_settings(model, dataset), **changes}
+        arguments = training_settings(model, dataset).get("arguments", {})
+        settings["arguments"] = {**arguments, **changes.get("arguments", {})}
+        return cls(model=model, **settings)
 
     def __post_init__(self):
         numbers = ("learning_rate", "clip_norm")

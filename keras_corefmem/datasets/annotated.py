@@ -27,18 +27,17 @@ class AnnotatedExample(Example):
 
     def __post_init__(self):
         super().__post_init__()
-        place = f"{self.source}: " if self.source else ""
         object.__setattr__(self, "entities", tuple(map(int, self.entities)))
         object.__setattr__(self, "candidates", tuple(self.candidates))
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.entities) != count:
             raise ValueError(
-                f"{place}{len(self.entities)} entities for {count} tokens of passage and question, "
-                "give one of each."
+                f"{self._place}{len(self.entities)} entities for {count} tokens of passage and "
+                "question, give one of each."
             )
         if self.candidates and self.answer not in self.candidates:
             raise ValueError(
-                f"{place}the answer {self.answer!r} is none of the {len(self.candidates)} "
+                f"{self._place}the answer {self.answer!r} is none of the {len(self.candidates)} "
                 "candidates; leave the question out."
             )
 

@@ -209,11 +209,11 @@ class PassagePreprocessor(Preprocessor):
         else:
             result = np.zeros((count, length), "int32")
         for mask, row in zip(result, rows, strict=False):
-            for start, end, number in row.mentions:
-                if self.spans:
+            if self.spans:
+                for start, end, number in row.mentions.tolist():
                     mask[start:end, number] = True
-                else:
-                    mask[start:end] = number
+            else:
+                mask[row.mentions[:, 0]] = row.mentions[:, 2]
         return result
 
     def spell(self, word):

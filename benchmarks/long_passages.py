@@ -1,0 +1,98 @@
+"""Memory and time of training a Gated-Attention Reader on long passages with many chains.
+
+    python benchmarks/long_passages.py            # two minutes on two cores
+    python benchmarks/long_passages.py --quick    # 200 tokens, not written
+
+WikiHop's settings: spelt words, candidates of several words, 2,200 tokens and 50 chains a passage.
+Memory is the most that the process has ever held, imports and compilation included. Every encoder
+has a process of its own.
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import time
+
+import records
+
+ENCODERS = ("gru", "coref_gru", "mage_gru")
+TOKENS, CHAINS, BATCH, WORDS, CANDIDATES = 2200, 50, 16, 30_000, 80
+
+
+def make_examples(tokens, count):
+    """Questions about passages of random words, a fifth of them in chains."""
+    import numpy as np
+
+    from keras_corefmem.datasets.annotated import AnnotatedExample
+
+    random, examples = np.random.default_rng(0), []
+    for _ in range(count):
+        words = [f"w{number}" for number in random.integers(0, WORDS, tokens)]
+        starts = random.choice(tokens - 3, CANDIDATES, replace=False)
+        candidates = [" ".join(words[start : start + 1 + start % 3]) for start in starts]
+        candidates = tuple(dict.fromkeys(candidates))
+        chains = random.integers(1, CHAINS + 1, tokens) * (random.random(tokens) < 0.2)
+        entities = (*chains.tolist(), 0, 0, 0)
+        examples.append(
+            AnnotatedExample(
+                [" ".join(words)],
+                "country of origin",
+                candidates[0],
+                entities=entities,
+                candidates=candidates,
+            )
+        )
+    return examples
+
+
+def measure(encoder, tokens, steps):
+    """Seconds of the fastest training step, and peak memory in GB."""
+    from zoo import GatedAttentionReader
+    from zoo.configurations import training_settings
+    from zoo.training import make_batches
+
+    examples = make_examples(tokens, BATCH)
+    arguments = training_settings("ga-coref-gru", "wikihop")["arguments"]
+    model = GatedAttentionReader.from_examples(examples, encoder=encoder, **arguments)
+    model.compile()
+    batches = make_batches(model, examples, batch_size=BATCH)
+    times = []
+    for _ in range(steps):
+        start = time.perf_counter()
+        model.train_on_batch(*batches[0])
+        times.append(time.perf_counter() - start)
+    return min(times[1:]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def make_table(content):
+    """The figures as Markdown."""
+    lines = [
+        "| encoder | tokens | chains | batch | s/step | GB |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in content["rows"]:
+        sizes = " | ".join(str(content[name]) for name in ("tokens", "chains", "batch"))
+        figures = f"{row['seconds']:.1f} | {row['gb']:.1f}"
+        lines.append(f"| `{row['encoder']}` | {sizes} | {figures} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="short passages, not written")
+    options = parser.parse_args()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    tokens, rows = 200 if options.quick else TOKENS, []
+    for encoder in ENCODERS:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            seconds, gb = pool.apply(measure, (encoder, tokens, 4))
+        rows.append({"encoder": encoder, "seconds": seconds, "gb": gb})
+        print(f"{encoder}: {seconds:.1f} s a step, {gb:.1f} GB")
+    if not options.quick:
+        content = {"tokens": tokens, "chains": CHAINS, "batch": BATCH, "rows": rows}
+        records.write("long_passages", content, make_table)
+
+
+if __name__ == "__main__":
+    main()
