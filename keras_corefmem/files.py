@@ -29,6 +29,24 @@ def read_text(path, form):
         raise ValueError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 
 
+def load_json(path):
+    """Content of a JSON file.
+
+    Args:
+        path: the file.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no JSON; it names the line.
+    """
+    try:
+        return json.loads(read_text(path, "JSON"))
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{path}:{error.lineno}: no JSON ({error.msg}); is the file truncated?"
+        ) from error
+
+
 @contextlib.contextmanager
 def replacing(path):
     """Gives a path to write to, and moves what is there to `path` once the block succeeds.

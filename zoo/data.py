@@ -31,6 +31,10 @@ DATASETS = {
     "babi": DataSet("the 20 bAbI tasks, v1.2", languages=True),
     "babi-mix": DataSet("bAbI-Mix: two bAbI stories of two worlds, told at once", languages=True),
     "cnn": DataSet("cloze questions about CNN's or the Daily Mail's news"),
+    "lambada": DataSet("LAMBADA: the last word of a passage; trained on `corefmem passages`"),
+    "wikihop": DataSet("WikiHop: relations told by several documents together"),
+    "medhop": DataSet("MedHop: interactions of drugs, told by several documents together"),
+    "cbt": DataSet("Children's Book Test, tasks NE, CN, P and V", first_task="NE"),
 }
 SENTENCES = {
     "sst": DataSet(
@@ -71,21 +75,23 @@ def load(dataset, task, data_dir=None, language=None):
 
     Args:
         dataset: one of `DATASETS` or `SENTENCES`.
-        task: number of a bAbI task, or name of a task of sentences; there is one task of CNN.
+        task: number of a bAbI task, or name of a task of CBT or of sentences; the others have one.
         data_dir: folder of the files; for bAbI by default where `babi.download()` puts them. The
-            folder `sst` or `ud_english_ewt` may lie in it.
+            folder `sst`, `ud_english_ewt`, `lambada`, `passages`, `wikihop` or `medhop` may lie in
+            it.
         language: bAbI's language folder, see `babi.load`.
 
     Returns:
-        `Splits`. Of sentences, the published development part is the one that is reported, `test`;
-        `valid` is a tenth of the training sentences, held out to choose by. WSJ has its own parts.
+        `Splits`. Of sentences, WikiHop, MedHop and LAMBADA, the published development part is the
+        one that is reported, `test`; `valid` is held out of the training part to choose by. The
+        others have their own parts.
 
     Raises:
         ValueError: if the data set or task does not exist, or the data set has no languages or
             no files and is given some.
         FileNotFoundError: if the files are not there.
     """
-    from keras_corefmem.datasets import Splits, babi, cnn, simulator
+    from keras_corefmem.datasets import Splits, babi, cbt, cnn, lambada, simulator, wikihop
     from keras_corefmem.datasets.mix import mix
     from keras_corefmem.graphs import learn_entities
     from keras_corefmem.text import get_tokenizer
@@ -107,8 +113,12 @@ def load(dataset, task, data_dir=None, language=None):
         return load_sentences(dataset, task, data_dir)
     if dataset == "simulator":
         return simulator.load(task)
-    if dataset == "cnn":
-        return cnn.load(data_dir)
+    if dataset == "cbt":
+        return cbt.load(data_dir, task)
+    if dataset in wikihop.NAMES:
+        return wikihop.load(data_dir, dataset)
+    if dataset in ("cnn", "lambada"):
+        return {"cnn": cnn, "lambada": lambada}[dataset].load(data_dir)
     splits = babi.load(data_dir or babi.cache_folder(), task, language)
     if dataset == "babi":
         return splits

@@ -55,7 +55,7 @@ def candidate_numbers(preprocessor, words):
     """
     import tensorflow as tf
 
-    from keras_corefmem.datasets.passage_preprocessor import WORD
+    from keras_corefmem.datasets.candidates import WORD
     from keras_corefmem.graphs import chain_ids
 
     # Words are told apart by their hashes; vocabularies lack too many of them.

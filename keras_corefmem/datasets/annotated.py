@@ -71,3 +71,50 @@ class AnnotatedExample(Example):
             entities=annotation.entities(mentions).tolist(),
             **fields,
         )
+
+    @classmethod
+    def from_record(cls, annotation, fields, mentions="heads"):
+        """The question of a record, see `to_text` and `records.read_shards`.
+
+        Args:
+            annotation: an `Annotation` of the passage and then its question.
+            fields: dictionary of `question_start`, the character at which the question starts,
+                `answer` and, where they are known, `candidates` and `source`.
+            mentions: see `Annotation.entities`.
+
+        Raises:
+            ValueError: if a field is missing, or no token starts where the question should.
+        """
+        place = fields.get("source") or "A record"
+        missing = [name for name in ("question_start", "answer") if name not in fields]
+        if missing:
+            raise ValueError(
+                f"{place} has no field {missing[0]}: annotate a data set of questions, "
+                "`corefmem annotate --dataset`."
+            )
+        if fields["question_start"] not in annotation.starts:
+            raise ValueError(
+                f"{place}: no token starts at character {fields['question_start']}, where the "
+                "question should."
+            )
+        known = {name: fields[name] for name in ("candidates", "source") if name in fields}
+        start = annotation.starts.index(fields["question_start"])
+        return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
+
+
+def to_text(example):
+    """What is annotated of a question, so that `AnnotatedExample.from_record` reads it back.
+
+    The answer is no part of it: no annotator sees it.
+
+    Args:
+        example: an `Example`.
+
+    Returns:
+        The text, passage and question joined by a space, and the dictionary of fields.
+    """
+    fields = {"question_start": len(example.passage) + 1, "answer": example.answer}
+    fields |= {"source": example.source} if example.source else {}
+    candidates = getattr(example, "candidates", ())
+    fields |= {"candidates": list(candidates)} if candidates else {}
+    return f"{example.passage} {example.question}", fields

@@ -5,15 +5,14 @@ passage, question and answer, so that questions are answered by reading rather t
 """
 
 import dataclasses
-import json
 import pathlib
 import re
 import zlib
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Example, Splits
-from keras_corefmem.files import read_text
+from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.files import load_json, read_text
 
 __all__ = [
     "ORIGIN",
@@ -37,11 +36,12 @@ _FORM = "CNN or Daily Mail question"
 
 
 @dataclasses.dataclass(frozen=True)
-class ClozeExample(Example):
-    """An `Example` whose question lacks an entity of the passage.
+class ClozeExample(CandidateExample):
+    """A `CandidateExample` whose question lacks an entity of the passage.
+
+    Its candidates are the entities of the passage in the order of occurrence.
 
     Args:
-        candidates: Tuple of c strings, the entities of the passage in the order of occurrence.
         names: Tuple of pairs of strings, an entity and its name, where the file tells them; they
             are for people to read, and do not enter comparisons.
 
@@ -49,20 +49,14 @@ class ClozeExample(Example):
         ValueError: If the question has no `@placeholder`, or the answer is no candidate.
     """
 
-    candidates: tuple[str, ...] = ()
     names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self):
         super().__post_init__()
-        place = f"{self.source}: " if self.source else ""
         if PLACEHOLDER not in self.question:
             raise ValueError(
-                f"{place}no {PLACEHOLDER} in the question, write it where the answer is missing."
-            )
-        if self.answer not in self.candidates:
-            raise ValueError(
-                f"{place}the answer {self.answer!r} is none of the {len(self.candidates)} "
-                "candidates, which are the entities of the passage; leave the question out."
+                f"{self._place}no {PLACEHOLDER} in the question, write it where the answer is "
+                "missing."
             )
 
 
@@ -175,12 +169,7 @@ def read_json(path):
         ValueError: If the file is truncated or of another form, or an answer is no entity of its
             passage.
     """
-    try:
-        data = json.loads(read_text(path, "JSON"))
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path}:{error.lineno}: no JSON ({error.msg}); is the file truncated?"
-        ) from error
+    data = load_json(path)
     examples = []
     try:
         for number, instance in enumerate(data["instances"]):

@@ -26,7 +26,7 @@ class Example:
     source: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self):
-        place = f"{self.source}: " if self.source else ""
+        place = self._place
         if isinstance(self.sentences, str):
             raise ValueError(f"{place}`sentences` is one string, pass a tuple of sentences.")
         object.__setattr__(self, "sentences", tuple(self.sentences))
@@ -47,9 +47,38 @@ class Example:
                 )
 
     @property
+    def _place(self):
+        return f"{self.source}: " if self.source else ""
+
+    @property
     def passage(self):
         """The sentences as one string, joined by spaces."""
         return " ".join(self.sentences)
+
+
+@dataclasses.dataclass(frozen=True)
+class CandidateExample(Example):
+    """An `Example` whose answer is one of its candidates.
+
+    Args:
+        candidates: Tuple of c strings, which may have several words.
+
+    Raises:
+        ValueError: If the answer is no candidate.
+    """
+
+    candidates: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        super().__post_init__()
+        if isinstance(self.candidates, str):
+            raise ValueError(f"{self._place}`candidates` is one string, pass a tuple of strings.")
+        object.__setattr__(self, "candidates", tuple(self.candidates))
+        if self.answer not in self.candidates:
+            raise ValueError(
+                f"{self._place}the answer {self.answer!r} is none of the "
+                f"{len(self.candidates)} candidates; leave the question out."
+            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,9 +4,9 @@ import collections
 import dataclasses
 
 import numpy as np
-import regex
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.candidates import distinct_words, find_mentions, has_letters
 from keras_corefmem.datasets.preprocessor import (
     FEATURES,
     Encoded,
@@ -16,10 +16,6 @@ from keras_corefmem.datasets.preprocessor import (
 )
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
-
-# Of what is in every word, and in no punctuation; RE2 reads it alike.
-WORD = r"[\p{L}\p{N}]"
-_WORD = regex.compile(WORD)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +106,7 @@ class PassagePreprocessor(Preprocessor):
             answers.add(lower(example.answer))
             given = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in given)
-            most = max(most, len(given or set(filter(is_word, passage))))
+            most = max(most, len(given or distinct_words(passage)))
         counts = {word: count for word, count in counts.items() if count >= min_count}
         words = Vocabulary.from_counts(counts, None if max_words is None else max_words + 2)
         words = words.words[2:]
@@ -148,14 +144,14 @@ class PassagePreprocessor(Preprocessor):
         for name, tokens in (("passage", passage), ("question", question)):
             if not tokens:
                 raise ValueError(f"The {name}{source} is empty. Give at least one word.")
-        if not given and not any(map(is_word, passage)):
+        if not given and not any(map(has_letters, passage)):
             raise ValueError(f"The passage{source} has nothing but punctuation: give it a word.")
         ids = self.vocabulary.encode([*passage, *question])
         if given:
             candidates = given[: len(self.answers) - 1]
             mentions = find_mentions([self.tokenizer(text) for text in candidates], passage)
         else:
-            candidates = tuple(dict.fromkeys(filter(is_word, passage)))[: len(self.answers) - 1]
+            candidates = distinct_words(passage)[: len(self.answers) - 1]
             numbers = {word: number for number, word in enumerate(candidates, 1)}
             answer = answer and lower(answer)
             mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
@@ -240,30 +236,3 @@ def tokens_of(example, text, tokenizer):
     if isinstance(example, AnnotatedExample):
         return lower(text).split(" ")
     return tokenizer(text)
-
-
-def is_word(token):
-    """Whether a token is no punctuation: it has a letter or a number."""
-    return _WORD.search(token) is not None
-
-
-def find_mentions(candidates, tokens):
-    """Where candidates are mentioned, all of their tokens side by side.
-
-    Args:
-        candidates: lists of tokens, numbered from 1.
-        tokens: list of tokens.
-
-    Returns:
-        List of `(start, end, number)`, the end exclusive.
-    """
-    starting = collections.defaultdict(list)
-    for number, candidate in enumerate(candidates, 1):
-        if candidate:
-            starting[candidate[0]].append((candidate, number))
-    return [
-        (start, start + len(candidate), number)
-        for start, token in enumerate(tokens)
-        for candidate, number in starting.get(token, ())
-        if tokens[start : start + len(candidate)] == candidate
-    ]

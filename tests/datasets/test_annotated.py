@@ -1,6 +1,7 @@
 import pytest
 
-from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
+from keras_corefmem.datasets.example import CandidateExample, Example
 from keras_corefmem.graphs import Annotation
 
 TEXT = "Mary slept . She woke . And then"
@@ -51,3 +52,32 @@ def test_refuses_what_does_not_fit(change, message):
     AnnotatedExample(**FIELDS)
     with pytest.raises(ValueError, match=message):
         AnnotatedExample(**{**FIELDS, **change}, source="f:1")
+
+
+def test_records_bring_questions_back():
+    text, fields = to_text(
+        Example(("Mary slept .", "She woke ."), "And then", "Mary", source="f:1")
+    )
+    assert text == TEXT and fields == {"question_start": 24, "answer": "Mary", "source": "f:1"}
+    annotation = Annotation(TEXT, TOKENS, STARTS, sentences=(0, 3, 6), chains=CHAINS)
+    example = AnnotatedExample.from_record(annotation, fields)
+    assert example == AnnotatedExample.from_annotation(annotation, 6, "Mary")
+    assert example.source == "f:1"
+    given = CandidateExample(
+        ("Mary slept .", "She woke ."), "And then", "Mary", candidates=["Mary"]
+    )
+    _, fields = to_text(given)
+    assert AnnotatedExample.from_record(annotation, fields).candidates == ("Mary",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"answer": "Mary"}, "A record has no field question_start"),
+        ({"question_start": 24, "source": "f:1"}, "f:1 has no field answer"),
+        ({"question_start": 25, "answer": "Mary"}, "no token starts at character 25"),
+    ],
+)
+def test_refuses_records_of_no_question(annotation, fields, message):
+    with pytest.raises(ValueError, match=message):
+        AnnotatedExample.from_record(annotation, fields)

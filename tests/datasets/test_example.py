@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from keras_corefmem.datasets import Example, stories
+from keras_corefmem.datasets import CandidateExample, Example, stories
 
 MARY = "Mary went to the office."
 JOHN = "John went to the garden."
@@ -53,3 +53,13 @@ def test_stories_group_examples_that_extend_each_other():
         [first],
     ]
     assert stories([]) == []
+
+
+def test_the_answer_is_a_candidate():
+    values = {"sentences": (MARY,), "question": "Where?", "answer": "the office", "source": "a:2"}
+    example = CandidateExample(**values, candidates=["the office", "garden"])
+    assert example.candidates == ("the office", "garden")
+    with pytest.raises(ValueError, match="a:2: the answer 'the office' is none of the 1 candidate"):
+        CandidateExample(**values, candidates=("office",))
+    with pytest.raises(ValueError, match="a:2: `candidates` is one string, pass a tuple"):
+        CandidateExample(**values, candidates="the office")

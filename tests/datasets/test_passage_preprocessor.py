@@ -7,11 +7,7 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.answers import answers_of
-from keras_corefmem.datasets.passage_preprocessor import (
-    PassagePreprocessor,
-    find_mentions,
-    is_word,
-)
+from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(
@@ -104,18 +100,6 @@ def test_spans():
     ]
 
 
-def test_find_mentions_that_overlap():
-    tokens = "new york city in new york".split()
-    candidates = [["new", "york"], ["york", "city"], ["york"], [], ["boston"]]
-    assert find_mentions(candidates, tokens) == [
-        (0, 2, 1),
-        (1, 3, 2),
-        (1, 2, 3),
-        (4, 6, 1),
-        (5, 6, 3),
-    ]
-
-
 def test_words_of_the_question_and_characters():
     asked = AnnotatedExample(("Anna saw Bob .",), "Bob saw", "anna", entities=[0] * 6)
     preprocessor = PassagePreprocessor.fit([asked], characters=True, word_length=3)
@@ -139,14 +123,6 @@ def test_config_round_trip(example):
     one, two = (p.collate([p.encode(example)], 1, 14, 3, names) for p in (preprocessor, other))
     for name in names:
         np.testing.assert_array_equal(one[name], two[name])
-
-
-@pytest.mark.parametrize(
-    ("token", "expected"),
-    [("don't", True), ("7", True), ("é", True), ("``", False), (".", False), ("—", False)],
-)
-def test_is_word(token, expected):
-    assert is_word(token) is expected
 
 
 def test_refuses(preprocessor):

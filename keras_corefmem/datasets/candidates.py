@@ -1,0 +1,42 @@
+"""What may be the answer to a question about a passage, and where the passage mentions it."""
+
+import collections
+
+import regex
+
+# Of what is in every word, and in no punctuation; RE2 reads it alike.
+WORD = r"[\p{L}\p{N}]"
+_WORD = regex.compile(WORD)
+
+
+def has_letters(token):
+    """Whether a token has a letter or a number, so that it is no punctuation."""
+    return _WORD.search(token) is not None
+
+
+def distinct_words(tokens):
+    """The tokens that are no punctuation, each once, in the order of their first occurrence."""
+    return tuple(dict.fromkeys(filter(has_letters, tokens)))
+
+
+def find_mentions(candidates, tokens):
+    """Finds where candidates are mentioned, all of their tokens side by side.
+
+    Args:
+        candidates: list of lists of tokens, numbered from 1.
+        tokens: list of tokens, the passage.
+
+    Returns:
+        List of `(start, end, number)`, 0-based tokens, the end exclusive, in the order of the
+        passage. Mentions may overlap.
+    """
+    starting = collections.defaultdict(list)
+    for number, candidate in enumerate(candidates, 1):
+        if candidate:
+            starting[candidate[0]].append((candidate, number))
+    return [
+        (start, start + len(candidate), number)
+        for start, token in enumerate(tokens)
+        for candidate, number in starting.get(token, ())
+        if tokens[start : start + len(candidate)] == candidate
+    ]

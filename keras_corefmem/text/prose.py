@@ -1,0 +1,143 @@
+"""Printed prose as paragraphs, sentences and the tokens of treebanks."""
+
+import re
+
+__all__ = ["paragraphs", "sentences", "tokenize"]
+
+_START = re.compile(r"^\*\*\* ?START OF .*?\*\*\*[^\n]*\n", re.MULTILINE)
+_END = re.compile(r"^(?:\*\*\* ?END OF .*?\*\*\*|End of (?:the )?Project Gutenberg)", re.MULTILINE)
+
+_NUMERAL = (
+    r"(?:the )?(?:\d+|[ivxlc]+|(?:twenty|thirty|forty|fifty)?[- ]?(?:first|second|third|fourth|"
+    r"fifth|sixth|seventh|eighth|ninth|(?:one|two|three|four|five|six|seven|eight|nine))|ten(?:th)?"
+    r"|eleven(?:th)?|twel(?:ve|fth)|(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?|"
+    r"(?:twent|thirt|fort|fift)(?:y|ieth)|last)\b"
+)
+_HEADING = re.compile(
+    rf"\W*(?:(?:chap(?:ter|\.)?|book|part|phase|vol(?:ume|\.)|letter|canto|act|scene|adventure|"
+    rf"section)\s+{_NUMERAL}|(?:the end|finis|contents|preface|prologue|epilogue|introduction)\W*$"
+    r"|(?:\d+|[ivxlc]+)\W*$)",
+    re.IGNORECASE,
+)
+# Characters that few headings have.
+_LONG = 150
+# How a paragraph of prose ends, speech and verse that follow it included.
+_PROSE = re.compile(r"[.!?:;,…–—-][\"'”’)\]_*´]*\s*$")
+
+_TITLES = "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|St|Rev|Revd|Hon|Prof|Esq|Capt|Col|Gen|Lieut|Lt|Sergt|Sgt"
+_ABBREVIATIONS = frozenset(
+    f"{_TITLES}|Maj|Gov|Sen|Jr|Sr|Vol|Chap|No|Nos|vs|viz|etc|i.e|e.g|Co|Bros|Ltd|Jan|Feb|Mar|Apr|"
+    "Aug|Sept|Oct|Nov|Dec|Mt|Ft|Ave".lower().split("|")
+)
+_BREAK = re.compile(r"(?<![.\s])([.!?])[\"'”’)\]_´]*\s+(?=[\"'“‘`(\[_—-]*[^\W_a-z])")
+
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("«", "“"),
+        **dict.fromkeys("»", "”"),
+        **dict.fromkeys("`", "‘"),
+        **dict.fromkeys("’´", "'"),
+        **dict.fromkeys("–—―", "--"),
+        **dict.fromkeys("‐‑", "-"),
+        **dict.fromkeys("_\xad", None),
+        "…": "...",
+    }
+)
+_PENN = {"“": "``", "”": "''", "‘": "`", "(": "-LRB-", ")": "-RRB-"}
+_ELISIONS = "em|tis|twas|twere|twill|twould|til|till|cause|bout|cept|gainst|neath|mid|pon|ere|im|ad"
+_OPENS = r"(?:(?<![^\s(\[“‘])|(?<=-)(?=[\"']\w))"
+_OPENING = re.compile(_OPENS + '"')
+_SINGLE = re.compile(rf"{_OPENS}'(?!\s|(?:{_ELISIONS}|s|m|d|re|ll|ve)\b|\d\ds?\b)", re.IGNORECASE)
+_CLITIC = re.compile(r"(?<=[^\W\d_])(n't|'(?:s|m|d|re|ll|ve))\b", re.IGNORECASE)
+_LETTERS = r"[^\W\d_]+"
+_TOKEN = re.compile(
+    rf"\.(?:\s?\.)+|--+|\b(?:{_TITLES}|(?-i:[A-HJ-Z]))\.(?=\s+\S)"
+    rf"|(?:[^\W\d_]\.){{2,}}|\d+(?:[.,:]\d+)*(?:{_LETTERS})?"
+    rf"|'(?:{_ELISIONS}|s|m|d|re|ll|ve)\b|{_LETTERS}(?:[-']{_LETTERS})*|\S",
+    re.IGNORECASE,
+)
+
+
+def paragraphs(text):
+    """Finds the paragraphs of a book.
+
+    What [Project Gutenberg](https://www.gutenberg.org) puts before and behind a book is left out.
+
+    Args:
+        text: String, its paragraphs parted by empty lines or, where lines are long, one a line.
+
+    Returns:
+        Iterator of pairs: the character at which a paragraph starts, and its string; an empty one
+        for a heading of a chapter or other lines that are no prose.
+    """
+    start, end = _START.search(text), _END.search(text)
+    first, last = start.end() if start else 0, end.start() if end else len(text)
+    lines = text[first:last].split("\n")
+    filled = sorted(len(line) for line in lines if line.strip())
+    by_line = bool(filled) and filled[len(filled) // 2] > 120
+    pattern = r"[^\n]+" if by_line else r"[^\n]+(?:\n[^\S\n]*[^\s][^\n]*)*"
+    for match in re.compile(pattern).finditer(text, first, last):
+        paragraph = match[0]
+        if paragraph.strip():
+            yield match.start(), paragraph if _is_prose(paragraph) else ""
+
+
+def _is_prose(paragraph):
+    """Whether a paragraph is neither a heading nor set apart, as verse is."""
+    if all(line.startswith("    ") for line in paragraph.split("\n")):
+        return False
+    heading = not _PROSE.search(paragraph) or paragraph == paragraph.upper()
+    named = len(paragraph) < 2 * _LONG and _HEADING.match(paragraph)
+    return not named and (len(paragraph) > _LONG or not heading)
+
+
+def sentences(paragraph):
+    """Splits a paragraph where a sentence ends and the next one begins with a capital letter.
+
+    Closing quotation marks belong to the sentence before; titles such as "Mr.", other
+    abbreviations, initials and "..." end none.
+
+    Args:
+        paragraph: String.
+
+    Returns:
+        Iterator of pairs: the character at which a sentence starts, and its string.
+    """
+    start = 0
+    for match in _BREAK.finditer(paragraph):
+        if match[1] == "." and _is_abbreviation(paragraph[start : match.start()]):
+            continue
+        yield start, paragraph[start : match.end()].rstrip()
+        start = match.end()
+    if paragraph[start:].strip():
+        yield start, paragraph[start:].rstrip()
+
+
+def _is_abbreviation(text):
+    """Whether the last word of a text needs a full stop behind it."""
+    word = re.split(r"[^\w.]+", text[-12:])[-1]
+    single = len(word) == 1 and word.isupper() and word != "I"
+    return single or word.lower() in _ABBREVIATIONS
+
+
+def tokenize(sentence):
+    """Splits a sentence into tokens as those of the Penn Treebank and of LAMBADA.
+
+    Quotation marks become the tokens `` and '', or ` and '; `n't`, `'s` and the like are apart;
+    dashes are --, brackets -LRB- and -RRB-; titles, initials and hyphens stay with their word.
+
+    Args:
+        sentence: String, quotation marks straight or curly.
+
+    Returns:
+        List of strings, cased as the sentence is.
+    """
+    text = _OPENING.sub("“", sentence.translate(_PLAIN)).replace('"', "”")
+    text = _CLITIC.sub(r" \1", _SINGLE.sub("‘", text))
+    return [_penn(token) for token in _TOKEN.findall(text)]
+
+
+def _penn(token):
+    if token[0] == "." and len(token) > 1:
+        return "..."
+    return "--" if token.startswith("--") else _PENN.get(token, token)
