@@ -22,3 +22,13 @@ def real_data():
 def babi_dir(real_data):
     """The folder that holds bAbI's `tasks_1-20_v1-2`."""
     return real_data("babi/tasks_1-20_v1-2").parent
+
+
+@pytest.fixture(scope="session")
+def ud_pipeline():
+    """A spaCy pipeline without `pos_`, whose tags join XPOS and features."""
+    data = os.environ.get("COREFMEM_DATA", pathlib.Path(__file__).parents[2] / "shared" / "data")
+    folder = pathlib.Path(data).parent / "models" / "en_ud_small"
+    if not folder.is_dir():
+        pytest.skip(f"no spaCy pipeline at {folder}")
+    return pytest.importorskip("spacy").load(folder)

@@ -1,22 +1,28 @@
 """The structure of a text: entities, coreference chains, typed edges."""
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
 from keras_corefmem.graphs.entities import learn_entities, spacy_tagger, tagged_entities
 from keras_corefmem.graphs.lemmas import get_lemmatizer
+from keras_corefmem.graphs.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import attention_pairs
+from keras_corefmem.graphs.truecase import Truecaser
 from keras_corefmem.positions import check_antecedents, check_sources
 
 __all__ = [
     "Annotation",
     "Mention",
+    "Truecaser",
     "TypedEdges",
+    "annotate",
     "antecedents",
     "attention_pairs",
     "chain_ids",
     "check_antecedents",
     "check_sources",
+    "from_doc",
     "get_lemmatizer",
     "inverse",
     "join",

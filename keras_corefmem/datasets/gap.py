@@ -1,0 +1,175 @@
+"""GAP: which of two names a pronoun of Wikipedia refers to.
+
+From [Webster et al., 2018](https://arxiv.org/abs/1810.05201). As many pronouns are feminine as
+masculine, so that the scores of the two can be compared.
+"""
+
+import dataclasses
+import typing
+
+from keras_corefmem.files import read_text
+from keras_corefmem.graphs.scores import Score
+
+ORIGIN = "https://github.com/google-research-datasets/gap-coreference"
+PARTS = ("development", "validation", "test")
+COLUMNS = (
+    *("ID", "Text", "Pronoun", "Pronoun-offset"),
+    *("A", "A-offset", "A-coref", "B", "B-offset", "B-coref", "URL"),
+)
+MASCULINE = frozenset(("he", "him", "his"))
+FEMININE = frozenset(("she", "her", "hers"))
+
+_TRUTHS = {"true": True, "false": False}
+_FORM = "GAP .tsv"
+
+
+class Name(typing.NamedTuple):
+    """A name that the pronoun may refer to.
+
+    Args:
+        text: the name.
+        start: character of the text at which it starts.
+        coreferent: whether the pronoun refers to it.
+    """
+
+    text: str
+    start: int
+    coreferent: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class AmbiguousPronoun:
+    """A pronoun and two names of its text.
+
+    Args:
+        id: its name in the data set.
+        text: the text.
+        pronoun: the pronoun.
+        start: character of the text at which it starts.
+        names: the two `Name`s, A and B; the pronoun may refer to neither.
+        source: where it was read, as `"path:line"`; does not enter comparisons.
+
+    Raises:
+        ValueError: if the pronoun is no third person singular, or it or a name is not in its place.
+    """
+
+    id: str
+    text: str
+    pronoun: str
+    start: int
+    names: tuple[Name, Name]
+    source: str = dataclasses.field(default="", compare=False)
+
+    def __post_init__(self):
+        place = f"{self.source}: " if self.source else ""
+        if self.pronoun.lower() not in MASCULINE | FEMININE:
+            raise ValueError(f"{place}{self.pronoun!r} is no pronoun such as he or her.")
+        for word, start in ((self.pronoun, self.start), *(name[:2] for name in self.names)):
+            if start < 0 or not word or not self.text.startswith(word, start):
+                raise ValueError(f"{place}{word!r} is not at character {start} of the text.")
+
+    @property
+    def feminine(self):
+        """Whether the pronoun is feminine."""
+        return self.pronoun.lower() in FEMININE
+
+
+def read_gap(path):
+    """Reads a file of the data set, `gap-development.tsv` say.
+
+    Args:
+        path: the file.
+
+    Returns:
+        List of `AmbiguousPronoun`.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the header or a line is of another form; the error names the line.
+    """
+    header, *lines = read_text(path, _FORM).rstrip("\n").split("\n")
+    if tuple(header.split("\t")) != COLUMNS:
+        raise ValueError(
+            f"{path}:1: the columns are not {', '.join(COLUMNS)}; get the file from {ORIGIN}."
+        )
+    found = [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 2)]
+    if not found:
+        raise ValueError(f"{path}: no pronoun in the file, get it from {ORIGIN}.")
+    return found
+
+
+def _read(line, place):
+    fields = line.split("\t")
+    if len(fields) != len(COLUMNS):
+        raise ValueError(
+            f"{place}: {len(fields)} columns, expected {len(COLUMNS)}; is the file truncated?"
+        )
+    row = dict(zip(COLUMNS, fields, strict=True))
+    numbers = [row[f"{name}-offset"] for name in ("Pronoun", "A", "B")]
+    truths = [row[f"{name}-coref"].lower() for name in "AB"]
+    if not all(number.isdecimal() for number in numbers) or not all(t in _TRUTHS for t in truths):
+        raise ValueError(
+            f"{place}: the offsets {', '.join(numbers)} must be numbers, and the labels "
+            f"{', '.join(truths)} TRUE or FALSE."
+        )
+    start, *starts = map(int, numbers)
+    names = zip((row["A"], row["B"]), starts, (_TRUTHS[t] for t in truths), strict=True)
+    return AmbiguousPronoun(
+        row["ID"], row["Text"], row["Pronoun"], start, tuple(Name(*name) for name in names), place
+    )
+
+
+def answer(example, annotation):
+    """Which names are in the chain of the pronoun: the head of some mention is in the name.
+
+    Args:
+        example: `AmbiguousPronoun`.
+        annotation: `Annotation` of its text.
+
+    Returns:
+        Two booleans, for A and B.
+
+    Raises:
+        ValueError: if the annotation is of another text.
+    """
+    if annotation.text != example.text:
+        raise ValueError(f"{example.source}: the annotation of {example.id} is of another text.")
+    starts, found = annotation.starts, []
+    for chain in annotation.chains:
+        places = [starts[mention.head] for mention in chain]
+        if example.start in places:
+            found += places
+    return tuple(
+        any(name.start <= place < name.start + len(name.text) for place in found)
+        for name in example.names
+    )
+
+
+def score(examples, answers):
+    """F1 over the names that pronouns refer to, as the official scorer counts them.
+
+    Args:
+        examples: list of `AmbiguousPronoun`.
+        answers: list of pairs of booleans, see `answer`.
+
+    Returns:
+        Dictionary: `Score`s `"overall"`, `"masculine"` and `"feminine"`, and `"bias"`, the feminine
+        F1 over the masculine one, `None` where the latter is 0.
+    """
+    counts = {False: [0, 0, 0], True: [0, 0, 0]}
+    for example, pair in zip(examples, answers, strict=True):
+        for name, predicted in zip(example.names, pair, strict=True):
+            right, predictions, truths = counts[example.feminine]
+            counts[example.feminine] = [
+                right + (predicted and name.coreferent),
+                predictions + predicted,
+                truths + name.coreferent,
+            ]
+    groups = {"masculine": counts[False], "feminine": counts[True]}
+    groups = {"overall": [sum(pair) for pair in zip(*groups.values(), strict=True)]} | groups
+    scores = {
+        name: Score(right / max(1, predictions), right / max(1, truths))
+        for name, (right, predictions, truths) in groups.items()
+    }
+    masculine = scores["masculine"].f1
+    return scores | {"bias": scores["feminine"].f1 / masculine if masculine else None}

@@ -1,0 +1,186 @@
+"""Annotators: from texts to their tokens, sentences, dependencies and coreference chains."""
+
+from collections import defaultdict
+
+from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.graphs.resolver import Resolver
+from keras_corefmem.graphs.spacy_docs import from_doc
+from keras_corefmem.text.tokenizers import PennTokenizer, lower
+
+EXACT = "exact"
+# Components that leave coreference on a Doc, by the names of their factories.
+RESOLVERS = ("corefmem_resolver", "experimental_coref", "fastcoref", "coreferee")
+# How quotation marks between spaces are written, and as what pipelines know them.
+QUOTES = {"``": "\u201c", "''": "\u201d", "-lrb-": "(", "-rrb-": ")"}
+ABBREVIATIONS = frozenset("mr mrs ms dr st prof rev hon gen col capt lieut sgt messrs mme".split())
+OPENING = frozenset("\"'\u2018\u201c([`") | {"``"}
+
+_ENDS = frozenset(".?!\u2026")
+_CLOSING = frozenset("\"'\u2019\u201d)]") | {"''"}
+
+
+def annotate(texts, annotator=EXACT, batch_size=64, tokenized=False, truecaser=None):
+    """Annotates texts one batch at a time, in their order.
+
+    Args:
+        texts: iterable of strings.
+        annotator: one of
+
+            - `"exact"`, which needs no model: tokens, simple sentence ends, and a chain of every
+              capitalised word that repeats and is not only the first of sentences;
+            - a loaded spaCy pipeline, or the path or name of one. What it leaves on its Docs is
+              taken over (`from_doc`); a pipeline without coreference is followed by the rules of
+              `corefmem_resolver`, for which it needs a parser.
+        batch_size: number of texts that a pipeline takes at once.
+        tokenized: whether the tokens of the texts are what spaces separate.
+        truecaser: a `Truecaser`, for texts all in lower case: the annotator sees its words, the
+            annotations have the given ones.
+
+    Returns:
+        Iterator of `Annotation`.
+
+    Raises:
+        ValueError: if `texts` is a single string, or there is no such pipeline; while iterating,
+            if a text has no tokens, or the pipeline no parser.
+    """
+    if isinstance(texts, str):
+        raise ValueError("`texts` is one string, pass a list of texts.")
+    if isinstance(annotator, str) and annotator != EXACT:
+        annotator = load_pipeline(annotator)
+    if annotator == EXACT:
+        return _annotate_exactly(texts, tokenized, truecaser)
+    return _annotate_with_spacy(texts, annotator, batch_size, tokenized, truecaser)
+
+
+def load_pipeline(name):
+    """Loads a spaCy pipeline.
+
+    Args:
+        name: path of its folder, or name of an installed package such as `"en_core_web_sm"`.
+
+    Returns:
+        The pipeline.
+
+    Raises:
+        ValueError: if there is none, with how to get it.
+    """
+    import spacy
+
+    try:
+        return spacy.load(name)
+    except OSError as error:
+        if "E050" not in str(error):
+            raise ValueError(f"{name}: the spaCy pipeline does not load: {error}") from error
+        raise ValueError(
+            f"No spaCy pipeline {str(name)!r}: it is neither a folder nor an installed package. "
+            'Get one with `python -m spacy download en_core_web_sm`, or choose "exact", which '
+            "needs none."
+        ) from None
+
+
+def has_coreference(nlp):
+    """Whether a spaCy pipeline has a known component that resolves coreference."""
+    factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
+    return not factories.isdisjoint(RESOLVERS)
+
+
+def _annotate_exactly(texts, tokenized, truecaser):
+    penn = PennTokenizer()
+    for number, text in enumerate(texts, 1):
+        tokens = text.split() if tokenized else penn(text)
+        starts = _starts(text, tokens, number)
+        cased = truecaser(tokens) if truecaser and text == lower(text) else tokens
+        sentences = sentence_starts(cased)
+        yield Annotation(text, tokens, starts, sentences, chains=_repeated(cased, sentences))
+
+
+def _starts(text, tokens, number):
+    """Characters of the text at which tokens start, which are its pieces in order."""
+    if not tokens:
+        raise ValueError(f"Text {number} has no tokens, leave it out: {text!r}.")
+    starts, end = [], 0
+    for token in tokens:
+        starts.append(text.index(token, end))
+        end = starts[-1] + len(token)
+    return starts
+
+
+def sentence_starts(tokens, cased=True):
+    """Finds sentences by their punctuation.
+
+    A sentence ends behind `.`, `?` or `!` and the quotation marks and brackets that close there,
+    unless what follows is in lower case (`"Why?" he said`) or the full stop abbreviates (`Mr.`,
+    initials).
+
+    Args:
+        tokens: list of strings.
+        cased: whether a small letter tells that the sentence goes on.
+
+    Returns:
+        List of the first token of each, from 0.
+    """
+    starts, quoted = [0], False
+    for index, token in enumerate(tokens[:-1]):
+        # The straight mark opens and closes.
+        quoted ^= token == '"'
+        before = tokens[index - 1] if index else ""
+        if token not in _ENDS or (token == "." and _abbreviated(before)):
+            continue
+        following, closes = index + 1, _CLOSING if quoted else _CLOSING - {'"'}
+        while following < len(tokens) and tokens[following] in (closes | _ENDS):
+            closes = closes - {tokens[following]} if tokens[following] == '"' else closes
+            following += 1
+        if following < len(tokens) and not (cased and tokens[following][0].islower()):
+            starts.append(following)
+    return sorted(set(starts))
+
+
+def _abbreviated(word):
+    return word.lower() in ABBREVIATIONS or (len(word) == 1 and word.isupper() and word != "I")
+
+
+def _repeated(tokens, sentences):
+    """Chains of capitalised words that repeat, and that do not only begin sentences."""
+    places, names, initial = defaultdict(list), set(), set(sentences)
+    for index, token in enumerate(tokens):
+        if not token[0].isupper() or token == "I":
+            continue
+        places[token].append(Mention(index, index + 1, index))
+        if index not in initial and tokens[index - 1] not in OPENING:
+            names.add(token)
+    return [places[name] for name in sorted(names) if len(places[name]) > 1]
+
+
+def _annotate_with_spacy(texts, nlp, batch_size, tokenized, truecaser):
+    resolve = None if has_coreference(nlp) else Resolver()
+    docs = _docs(texts, nlp, tokenized, truecaser)
+    for doc, (text, tokens, starts) in nlp.pipe(docs, as_tuples=True, batch_size=batch_size):
+        annotation = from_doc(doc, resolve)
+        yield annotation if tokens is None else _respelled(annotation, text, tokens, starts)
+
+
+def _docs(texts, nlp, tokenized, truecaser):
+    """Yields a Doc, or a text that is one, and what the annotation must look like."""
+    from spacy.tokens import Doc
+
+    for number, text in enumerate(texts, 1):
+        if tokenized:
+            tokens = text.split()
+            words, spaces = [QUOTES.get(token, token) for token in tokens], None
+        else:
+            doc = nlp.make_doc(text)
+            words = tokens = [token.text for token in doc]
+            spaces = [bool(token.whitespace_) for token in doc]
+        starts = _starts(text, [token for token in tokens if not token.isspace()], number)
+        if truecaser is None and not tokenized:
+            yield doc, (text, None, None)
+            continue
+        words = truecaser(words) if truecaser and text == lower(text) else words
+        yield Doc(nlp.vocab, words=words, spaces=spaces), (text, tokens, starts)
+
+
+def _respelled(annotation, text, tokens, starts):
+    """An annotation of the same tokens as they are written in a text."""
+    content = annotation.to_dict()
+    kept = [token for token in tokens if not token.isspace()]
+    return Annotation(**{**content, "text": text, "tokens": kept, "starts": starts})

@@ -1,0 +1,178 @@
+"""A parsed text as plain lists, whatever the labels of its parser."""
+
+import dataclasses
+
+import numpy as np
+
+# Universal part of speech of the tags of the Penn Treebank, by their first letters.
+_PENN = (
+    ("NNP", "PROPN"),
+    ("NN", "NOUN"),
+    ("PRP", "PRON"),
+    ("WP", "PRON"),
+    ("EX", "PRON"),
+    ("MD", "AUX"),
+    ("VB", "VERB"),
+    ("JJ", "ADJ"),
+    ("CD", "NUM"),
+    ("DT", "DET"),
+    ("PDT", "DET"),
+    ("WDT", "DET"),
+    ("RB", "ADV"),
+    ("WRB", "ADV"),
+    ("IN", "ADP"),
+    ("TO", "PART"),
+    ("POS", "PART"),
+    ("CC", "CCONJ"),
+    ("UH", "INTJ"),
+)
+# spaCy's own labels that mean the same in Universal Dependencies.
+_LABELS = {
+    "ROOT": "root",
+    "nsubjpass": "nsubj",
+    "csubjpass": "csubj",
+    "dobj": "obj",
+    "dative": "iobj",
+    "pobj": "obl",
+    "poss": "nmod:poss",
+    "relcl": "acl",
+    "nn": "compound",
+    "agent": "prep",
+}
+ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl"))
+
+
+@dataclasses.dataclass
+class Parse:
+    """A parsed text; every list has an item for each token.
+
+    Args:
+        words: strings.
+        lowers: the same in lower case.
+        tags: universal parts of speech.
+        plural: whether the tag says plural.
+        heads: the token that each depends on, itself for a root.
+        labels: universal relations without subtypes, but for `nmod:poss`.
+        sentences: number of the sentence.
+    """
+
+    words: list
+    lowers: list
+    tags: list
+    plural: list
+    heads: list
+    labels: list
+    sentences: list
+
+    def __post_init__(self):
+        self._retag_names()
+        self.children = [[] for _ in self.words]
+        for token, head in enumerate(self.heads):
+            if head != token:
+                self.children[head].append(token)
+
+    def _retag_names(self):
+        """Takes capitalised words for names: behind one ("Mrs. Hall"), or tagged so elsewhere."""
+        count = len(self.words)
+        capital = [word[:1].isupper() for word in self.words]
+        names = {self.words[t] for t in range(count) if self.tags[t] == "PROPN" and capital[t]}
+        common = {self.words[t] for t in range(count) if not capital[t]}
+        for token in range(count):
+            if not capital[token] or self.tags[token] not in ("NOUN", "ADJ"):
+                continue
+            behind = token > 0 and capital[token - 1] and self.tags[token - 1] == "PROPN"
+            elsewhere = self.words[token] in names and self.lowers[token] not in common
+            if elsewhere or (behind and self.tags[token] == "NOUN"):
+                self.tags[token] = "PROPN"
+
+    def __len__(self):
+        return len(self.words)
+
+    @classmethod
+    def from_doc(cls, doc):
+        """Reads a `spacy.tokens.Doc`.
+
+        Raises:
+            ValueError: if it has no dependencies.
+        """
+        if not doc.has_annotation("DEP"):
+            raise ValueError(
+                "The text has no dependencies, which coreference is resolved with: put a parser "
+                "before corefmem_resolver, or take a pipeline that has one."
+            )
+        columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START", "MORPH", "LOWER"])
+        columns = columns.astype(np.uint64)
+        relative, deps, pos, tags, sent_starts, morphs, lowers = columns.T.tolist()
+        strings = doc.vocab.strings
+        labels = {dep: _label(strings[dep]) for dep in set(deps)}
+        keys = list(zip(pos, tags, morphs, strict=True))
+        forms = {key: _form(*(strings[k] for k in key)) for key in set(keys)}
+        found = [forms[key] for key in keys]
+        lower_strings = {key: strings[key] for key in set(lowers)}
+        heads = [(i + offset) % 2**64 for i, offset in enumerate(relative)]
+        sentence, sentences = -1, []
+        for start in sent_starts:
+            sentence += start == 1 or sentence < 0
+            sentences.append(sentence)
+        return cls(
+            [token.text for token in doc],
+            [lower_strings[key] for key in lowers],
+            [tag for tag, _ in found],
+            [plural for _, plural in found],
+            heads,
+            [labels[dep] for dep in deps],
+            sentences,
+        )
+
+    def subtree(self, token):
+        """First and last token of what depends on a token, itself included."""
+        first = last = token
+        stack = [token]
+        while stack:
+            for child in self.children[stack.pop()]:
+                first, last = min(first, child), max(last, child)
+                stack.append(child)
+        return first, last
+
+    def has(self, token, *labels):
+        """The first dependent of a token with one of some labels, `None` without one."""
+        return next((c for c in self.children[token] if self.labels[c] in labels), None)
+
+    def governor(self, token):
+        """The predicate that a nominal is an argument of, past prepositions and conjunctions."""
+        for _ in range(8):
+            head = self.heads[token]
+            if head == token:
+                return token
+            label = self.labels[token]
+            token = head
+            if label in ARGUMENTS and self.labels[head] != "prep":
+                return head
+            if self.tags[head] in ("VERB", "AUX"):
+                return head
+        return token
+
+    def subject(self, predicate):
+        """Subject of a predicate, or of the one that it is coordinated with or depends on."""
+        for _ in range(4):
+            found = self.has(predicate, "nsubj")
+            if found is not None:
+                return found
+            if self.labels[predicate] not in ("conj", "xcomp", "advcl", "aux", "cop"):
+                return None
+            predicate = self.heads[predicate]
+        return None
+
+
+def _label(label):
+    label = _LABELS.get(label, label)
+    return label if label == "nmod:poss" else label.split(":")[0].lower()
+
+
+def _form(pos, tag, morph):
+    """Universal part of speech and whether it is plural, of a token's three features."""
+    tag, _, features = tag.partition("__")
+    plural = tag in ("NNS", "NNPS") or "Number=Plur" in features or "Number=Plur" in morph
+    if not pos:
+        pos = next((name for start, name in _PENN if tag.startswith(start)), tag)
+    return pos, plural

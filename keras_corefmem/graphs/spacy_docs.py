@@ -1,0 +1,149 @@
+"""What spaCy pipelines leave on a Doc, as an `Annotation`."""
+
+import re
+from itertools import accumulate
+
+import numpy as np
+
+from keras_corefmem.graphs.annotation import Annotation, Mention
+
+# Groups of spans that hold a chain each, numbered from 1.
+CLUSTERS = "coref_clusters"
+
+_GROUP = re.compile(rf"{CLUSTERS}_([1-9]\d*)", re.ASCII)
+
+
+def from_doc(doc, resolve=None):
+    """Takes over what a spaCy pipeline says of a text.
+
+    Tokens that are only spaces are left out. Coreference is read from where components leave it,
+    the first of these that is there; no package of theirs is needed:
+
+    - `doc.spans["coref_clusters_1"]` and so on: `corefmem_resolver`, spacy-experimental;
+    - `doc._.coref_clusters`, pairs of characters: fastcoref;
+    - `doc._.coref_chains`, whose mentions have `token_indexes` and `root_index`: coreferee.
+
+    Args:
+        doc: a `spacy.tokens.Doc`.
+        resolve: a component, called on Docs that have no coreference; `None` leaves them without.
+
+    Returns:
+        `Annotation`: tags are `pos_`, or `tag_` up to a `"__"`; labels are `dep_`.
+
+    Raises:
+        ValueError: if all tokens are spaces.
+    """
+    if resolve is not None and not _found(doc):
+        doc = resolve(doc)
+    columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START"])
+    # Distances to heads and "no" among sentence starts are signed, the ids of strings are not.
+    relative = columns[:, 0].astype(np.int64).tolist()
+    columns = columns.tolist()
+    words = [token.text for token in doc]
+    starts = [token.idx for token in doc]
+    kept = [index for index, word in enumerate(words) if not word.isspace()]
+    # What a token is called once spaces are left out: for a space, its successor's number.
+    numbers = [0, *accumulate(int(not word.isspace()) for word in words)]
+    heads = [index + distance for index, distance in enumerate(relative)]
+    parsed = doc.has_annotation("DEP")
+    return Annotation(
+        doc.text,
+        [words[index] for index in kept],
+        [starts[index] for index in kept],
+        _sentences(columns, kept, doc.has_annotation("SENT_START")),
+        [numbers[_head(index, heads, words)] for index in kept] if parsed else (),
+        [doc.vocab.strings[columns[index][1]] for index in kept] if parsed else (),
+        _tags(doc, columns, kept),
+        _renumbered(chains_of(doc), heads, words, numbers),
+    )
+
+
+def _found(doc):
+    return any(map(_GROUP.fullmatch, doc.spans)) or any(
+        doc.has_extension(name) and getattr(doc._, name) is not None
+        for name in ("coref_clusters", "coref_chains")
+    )
+
+
+def chains_of(doc):
+    """Coreference on a Doc, see `from_doc`.
+
+    Args:
+        doc: a `spacy.tokens.Doc`.
+
+    Returns:
+        List of chains, lists of `(start, end, head)` in tokens of the Doc; `head` is `None` where
+        the parse tells it.
+    """
+    groups = sorted((int(m[1]), key) for key in doc.spans if (m := _GROUP.fullmatch(key)))
+    if groups:
+        return [[(s.start, s.end, None) for s in doc.spans[key]] for _, key in groups]
+    if doc.has_extension("coref_clusters") and doc._.coref_clusters is not None:
+        return [
+            [(span.start, span.end, None) for span in _character_spans(doc, cluster)]
+            for cluster in doc._.coref_clusters
+        ]
+    if doc.has_extension("coref_chains") and doc._.coref_chains is not None:
+        return [
+            [(min(m.token_indexes), max(m.token_indexes) + 1, m.root_index) for m in chain.mentions]
+            for chain in doc._.coref_chains
+        ]
+    return []
+
+
+def _character_spans(doc, cluster):
+    for start, end in cluster:
+        span = doc.char_span(start, end, alignment_mode="expand")
+        if span is None:
+            raise ValueError(
+                f"Characters {start} to {end} of a coreference cluster lie outside the text of "
+                f"{len(doc.text)} characters: was the Doc changed after it was resolved?"
+            )
+        yield span
+
+
+def _sentences(columns, kept, known):
+    if not known:
+        return (0,)
+    found, begins = [], True
+    for index, row in enumerate(columns):
+        begins = begins or row[4] == 1
+        if begins and found[-1:] != [index]:
+            found.append(index)
+            begins = False
+    numbers = np.searchsorted(kept, found)
+    return sorted({int(number) for number in numbers if number < len(kept)} | {0})
+
+
+def _head(index, heads, words):
+    """The head of a token, or of the space that is its head; itself for a root."""
+    head = heads[index]
+    while words[head].isspace() and heads[head] != head:
+        head = heads[head]
+    return index if words[head].isspace() else head
+
+
+def _tags(doc, columns, kept):
+    strings = doc.vocab.strings
+    if doc.has_annotation("POS"):
+        return [strings[columns[index][2]] for index in kept]
+    if doc.has_annotation("TAG"):
+        return [strings[columns[index][3]].split("__")[0] for index in kept]
+    return ()
+
+
+def _renumbered(chains, heads, words, numbers):
+    """Chains of `Mention`s without spaces; mentions of nothing but spaces are left out."""
+    found = []
+    for chain in chains:
+        mentions = []
+        for start, end, head in chain:
+            inside = [i for i in range(start, end) if not words[i].isspace()]
+            if not inside:
+                continue
+            outside = (i for i in inside if not start <= heads[i] < end or heads[i] == i)
+            head = next(outside, inside[-1]) if head is None else head
+            mentions.append(Mention(numbers[inside[0]], numbers[inside[-1]] + 1, numbers[head]))
+        if mentions:
+            found.append(mentions)
+    return found

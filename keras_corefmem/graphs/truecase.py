@@ -1,0 +1,153 @@
+"""Capital letters for text in lower case, learned by counting."""
+
+import json
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+from keras_corefmem.files import read_text, replacing
+from keras_corefmem.graphs.annotators import OPENING, sentence_starts
+from keras_corefmem.graphs.resolver.words import SPEECH, TITLES, given_names
+from keras_corefmem.text.tokenizers import PennTokenizer, lower
+
+# Words behind which, and endings with which, a word that was never seen is hardly a name.
+BEFORE_NOUNS = frozenset(
+    "the a an this that these those my your his her its our their some any no every each".split()
+)
+ENDINGS = ("ed", "ing", "ly", "ness", "ment", "tion", "ions", "able", "ful", "less", "est", "ish")
+
+_FORM = "truecaser JSON"
+_OPENS = frozenset(("``", "`", "\u201c", "\u2018"))
+_CLOSES = frozenset(("''", "'", '"', "\u201d", "\u2019"))
+
+
+class Truecaser:
+    """Gives words the case in which they are mostly written; lengths stay.
+
+    It knows the most frequent form of each word away from the starts of sentences and quotations.
+    A word behind a title is a name ("mr. hope"). A word that was never seen is a name if it is a
+    given name, or has neither an ending nor a word before it that speak for something else. The
+    first words of sentences and quotations get a capital letter, as writers do it.
+
+    Args:
+        forms: dictionary from words in lower case to their most frequent form.
+
+    Call arguments:
+        tokens: list of strings, in any case; what is not in lower case stays.
+
+    Raises:
+        ValueError: if a form is not its word in another case.
+    """
+
+    def __init__(self, forms):
+        for word, form in forms.items():
+            if lower(form) != word:
+                raise ValueError(f"{form!r} is no form of {word!r}, which differs in case alone.")
+        self.forms = dict(forms)
+
+    def __call__(self, tokens):
+        initial, cased, before = _beginnings(tokens), [], ""
+        for index, token in enumerate(tokens):
+            form = self._form(token, before) if token == lower(token) else token
+            if index in initial and len(form[0].upper()) == 1:
+                form = form[0].upper() + form[1:]
+            cased.append(form)
+            before = token
+        return cased
+
+    def _form(self, word, before):
+        if before in TITLES and before not in ("king", "queen", "father", "mother", "lady"):
+            return self.forms[word] if self.forms.get(word, word) != word else word.capitalize()
+        if word in self.forms:
+            return self.forms[word]
+        if not word.isalpha() or not word.isascii():
+            return word
+        if word in given_names():
+            return word.capitalize()
+        is_name = len(word) > 2 and before not in BEFORE_NOUNS and not word.endswith(ENDINGS)
+        return word.capitalize() if is_name else word
+
+    @classmethod
+    def learn(cls, texts, least=2):
+        """Counts the forms of words in cased text.
+
+        Args:
+            texts: iterable of strings, paragraphs say.
+            least: how often a word must be seen.
+
+        Returns:
+            `Truecaser`.
+
+        Raises:
+            ValueError: if no word is seen as often.
+        """
+        counts, penn = defaultdict(Counter), PennTokenizer()
+        for text in texts:
+            tokens = penn(text)
+            starts = sentence_starts(tokens)
+            for start, end in pairwise([*starts, len(tokens)]):
+                _count(tokens[start:end], counts)
+        forms = {
+            # Of two equally frequent forms, the one in lower case.
+            word: max(sorted(found, reverse=True), key=found.get)
+            for word, found in sorted(counts.items())
+            if found.total() >= least
+        }
+        if not forms:
+            raise ValueError(f"No word is in the texts {least} times, pass more cased text.")
+        return cls(forms)
+
+    def save(self, path):
+        """Writes JSON, whole or not at all."""
+        with replacing(path) as partial:
+            content = {"forms": self.forms}
+            partial.write_text(json.dumps(content, ensure_ascii=False, indent=0), "utf-8")
+
+    @classmethod
+    def load(cls, path):
+        """Reads what `save` wrote.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it is of another form.
+        """
+        try:
+            return cls(json.loads(read_text(path, _FORM))["forms"])
+        except (AttributeError, KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path}: no {_FORM} ({error!r}), pass what `save` wrote.") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+
+def _beginnings(tokens):
+    """Words that begin sentences and quotations of text in lower case."""
+    found, opens = set(), False
+    marks = {index - 1 for index in sentence_starts(tokens, cased=False)}
+    for index, token in enumerate(tokens):
+        opens = not opens if token == '"' else token in _OPENS
+        if opens:
+            marks.add(index)
+    for mark in marks:
+        word = mark + 1
+        while word < len(tokens) and not tokens[word][0].isalnum():
+            word += 1
+        # "Why?" he said.
+        if 0 < word < len(tokens) and tokens[word - 1] in _CLOSES:
+            if SPEECH.intersection(tokens[word : word + 2]):
+                continue
+        found.add(word)
+    return found
+
+
+def _count(sentence, counts):
+    """Counts the words of a sentence but those that begin it or a quotation, or are all loud."""
+    words = [token for token in sentence if token[0].isalpha()]
+    if not words or sum(word.isupper() for word in words) > len(words) / 2:
+        return
+    begins = True
+    for token in sentence:
+        if token[0].isalpha():
+            if not begins:
+                counts[lower(token)][token] += 1
+            begins = False
+        elif token in OPENING:
+            begins = True

@@ -1,0 +1,152 @@
+import itertools
+
+import pytest
+
+from keras_corefmem.graphs import Mention
+from keras_corefmem.graphs.annotators import annotate, load_pipeline, sentence_starts
+from keras_corefmem.graphs.truecase import Truecaser
+
+TEXT = "Mary met Mr. Hall. Then John saw Mary. Then he left."
+
+
+def words(annotation):
+    return [[annotation.tokens[mention.head] for mention in chain] for chain in annotation.chains]
+
+
+def test_exact_needs_no_model():
+    (annotation,) = annotate([TEXT])
+    assert annotation.tokens[:5] == ("Mary", "met", "Mr", ".", "Hall")
+    assert annotation.sentences == (0, 6, 11)
+    assert annotation.heads == annotation.labels == annotation.tags == ()
+    # "Then" only begins sentences, "John" does not repeat.
+    assert annotation.chains == ((Mention(0, 1, 0), Mention(9, 10, 9)),)
+
+
+def test_exact_splits_clitics_as_the_text_has_them():
+    (annotation,) = annotate(["  Don't, Mary!\tMary's dog."])
+    assert annotation.tokens == ("Do", "n't", ",", "Mary", "!", "Mary", "'s", "dog", ".")
+    assert annotation.starts == (2, 4, 7, 9, 13, 15, 19, 22, 25)
+    assert words(annotation) == [["Mary", "Mary"]]
+
+
+def test_exact_takes_tokens_between_spaces():
+    (annotation,) = annotate(["`` Mary , ''  she said . Mary left"], tokenized=True)
+    assert annotation.tokens[:4] == ("``", "Mary", ",", "''") and annotation.starts[4] == 14
+    # Both begin a quotation or a sentence.
+    assert annotation.chains == () and annotation.sentences == (0, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("Why ? He left .", [0, 2]),
+        ('" Why ? " he said . " No . " He left', [0, 7, 11]),
+        ("'' Why ? '' He left", [0, 4]),
+        ("J . Smith met Dr . Hall .", [0]),
+        ("So do I . He left", [0, 4]),
+        ("Why ? ! ?", [0]),
+        (".", [0]),
+    ],
+)
+def test_sentences_end_at_punctuation(text, starts):
+    tokens = text.split()
+    assert sentence_starts(tokens) == starts
+
+
+def test_small_letters_may_begin_sentences():
+    tokens = "why ? he left . she ran".split()
+    assert sentence_starts(tokens) == [0]
+    assert sentence_starts(tokens, cased=False) == [0, 2, 5]
+
+
+def test_annotators_stream():
+    endless = (f"Mary saw Mary {number}." for number in itertools.count())
+    found = annotate(endless)
+    assert [next(found).tokens[3] for _ in range(3)] == ["0", "1", "2"]
+
+
+def test_a_truecaser_sees_small_letters():
+    truecaser = Truecaser({"mary": "Mary", "saw": "saw", "so": "so"})
+    text = "so mary saw mary"
+    for tokenized in (False, True):
+        (annotation,) = annotate([text], tokenized=tokenized, truecaser=truecaser)
+        assert annotation.text == text and annotation.tokens == tuple(text.split())
+        assert words(annotation) == [["mary", "mary"]]
+    assert next(annotate([text])).chains == ()
+
+
+def test_bad_input_raises():
+    with pytest.raises(ValueError, match="`texts` is one string, pass a list"):
+        annotate("Mary left.")
+    with pytest.raises(ValueError, match="Text 2 has no tokens, leave it out: ' '"):
+        list(annotate(["Mary", " "]))
+    with pytest.raises(
+        ValueError, match="No spaCy pipeline 'no_such_thing'.*spacy download.*exact"
+    ):
+        annotate(["Mary"], "no_such_thing")
+
+
+def test_broken_pipelines_raise(tmp_path):
+    pytest.importorskip("spacy")
+    with pytest.raises(ValueError, match="the spaCy pipeline does not load"):
+        load_pipeline(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def ruled():
+    """A pipeline that splits sentences and knows the chain of all capitalised words."""
+    spacy = pytest.importorskip("spacy")
+
+    @spacy.Language.component("capital_chains")
+    def find(doc):
+        doc.spans["coref_clusters_1"] = [doc[t.i : t.i + 1] for t in doc if t.text[0].isupper()]
+        return doc
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("capital_chains")
+    return nlp
+
+
+def test_coreference_of_a_pipeline_is_taken_over(ruled):
+    found = list(annotate([TEXT, "We saw Mary."] * 3, ruled, batch_size=4))
+    assert [len(annotation) for annotation in found] == [14, 4] * 3
+    assert words(found[1]) == [["We", "Mary"]] and found[0].sentences == (0, 5, 10)
+    assert ruled.pipe_names == ["sentencizer", "capital_chains"]
+
+
+def test_tokens_and_case_stay_as_they_were_given(ruled):
+    text = "`` mary  , '' she said .\nthey 're in"
+    truecaser = Truecaser({"mary": "Mary", "said": "said", "they": "they"})
+    (annotation,) = annotate([text], ruled, tokenized=True, truecaser=truecaser)
+    assert annotation.text == text and annotation.tokens == tuple(text.split())
+    assert words(annotation) == [["mary", "she", "they"]] or words(annotation) == [["mary", "they"]]
+    (untokenized,) = annotate(["so mary's  dog"], ruled, truecaser=truecaser)
+    assert untokenized.text == "so mary's  dog"
+    assert untokenized.tokens == ("so", "mary", "'s", "dog")
+
+
+def test_a_pipeline_without_a_parser_raises():
+    spacy = pytest.importorskip("spacy")
+    with pytest.raises(ValueError, match="no dependencies.*put a parser before corefmem_resolver"):
+        list(annotate(["Mary left."], spacy.blank("en")))
+
+
+def test_a_real_pipeline(ud_pipeline):
+    (annotation,) = annotate(["Mary told John that she slept. He left."], ud_pipeline)
+    assert words(annotation) == [["Mary", "she"], ["John", "He"]]
+    assert len(annotation.heads) == 10 and annotation.tags[0] == "NNP"
+    text = "`` i saw john , '' mary said . he left"
+    truecaser = Truecaser({"mary": "Mary", "john": "John", "i": "I", "saw": "saw", "said": "said"})
+    (lower,) = annotate([text], ud_pipeline, tokenized=True, truecaser=truecaser)
+    assert lower.text == text and ["i", "mary"] in words(lower)
+
+
+def test_a_resolver_in_the_pipeline_is_not_run_twice(ud_pipeline):
+    name = "corefmem_resolver"
+    ud_pipeline.add_pipe(name, config={"steps": ["names"]})
+    try:
+        (annotation,) = annotate(["Mary said that she saw Mary."], ud_pipeline)
+    finally:
+        ud_pipeline.remove_pipe(name)
+    assert words(annotation) == [["Mary", "Mary"]]

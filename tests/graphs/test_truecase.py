@@ -1,0 +1,88 @@
+import pytest
+
+from keras_corefmem.graphs.truecase import Truecaser
+
+TEXTS = [
+    "Then came Mary Ann. They saw Mary in London, and I will go. We will mark it, Mark.",
+    "MARY WENT HOME. But Mary and Mark will stay in London. So I will not mark it.",
+    '"Where is it?" he said to Mark. "Where are you?"',
+]
+
+
+COMMON = "they saw and i will go . stay ? you said , he in the '' `` \"".split()
+
+
+@pytest.fixture
+def truecaser():
+    return Truecaser({word: word for word in COMMON} | {"mary": "Mary", "i": "I"})
+
+
+def test_counts_leave_out_beginnings_and_loud_sentences():
+    truecaser = Truecaser.learn(TEXTS)
+    assert truecaser.forms["mary"] == "Mary" and truecaser.forms["i"] == "I"
+    assert truecaser.forms["will"] == "will"
+    # "mark" is twice a verb, three times a name.
+    assert truecaser.forms["mark"] == "Mark"
+    # Only at the beginning of sentences and quotations.
+    assert "where" not in truecaser.forms and "went" not in truecaser.forms
+
+
+def test_words_get_their_case_and_keep_their_length(truecaser):
+    tokens = "they saw mary and i will go . will mary stay ?".split()
+    cased = truecaser(tokens)
+    assert " ".join(cased) == "They saw Mary and I will go . Will Mary stay ?"
+    assert [len(token) for token in cased] == [len(token) for token in tokens]
+
+
+def test_quotations_begin_with_a_capital(truecaser):
+    tokens = "`` will you ? '' he said . he saw `` mary '' .".split()
+    assert " ".join(truecaser(tokens)) == "`` Will you ? '' he said . He saw `` Mary '' ."
+    straight = truecaser('" will you , " said mary , " will you ? "'.split())
+    assert " ".join(straight) == '" Will you , " said Mary , " Will you ? "'
+
+
+def test_words_that_were_never_seen(truecaser):
+    # A given name, an invented one; behind an article or with an ending, no name.
+    cased = truecaser("they saw peter and sparhawk in the sparhawk sparhawking".split())
+    assert " ".join(cased) == "They saw Peter and Sparhawk in the sparhawk sparhawking"
+    assert truecaser("they saw mr. will , 3 é".split())[3:] == ["Will", ",", "3", "é"]
+
+
+def test_what_is_cased_stays(truecaser):
+    assert truecaser(["They", "saw", "IBM", "MARY"]) == ["They", "saw", "IBM", "MARY"]
+    assert truecaser([]) == []
+
+
+def test_it_is_saved_whole(truecaser, tmp_path):
+    path = tmp_path / "folder" / "truecaser.json"
+    truecaser.save(path)
+    assert Truecaser.load(path).forms == truecaser.forms
+    for text, message in (
+        ("{", "no truecaser JSON"),
+        ("[]", "no truecaser JSON"),
+        ("{}", "no truecaser JSON"),
+        ('{"forms": {"mary": "John"}}', "'John' is no form of 'mary'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=f"{path}.*{message}"):
+            Truecaser.load(path)
+    with pytest.raises(FileNotFoundError, match="truecaser JSON"):
+        Truecaser.load(tmp_path / "none.json")
+
+
+def test_rare_words_are_left_out():
+    assert set(Truecaser.learn(["We saw Mary . We saw Ann . We saw Ann ."]).forms) == {"saw", "ann"}
+    with pytest.raises(ValueError, match="No word is in the texts 2 times"):
+        Truecaser.learn(["Mary left."])
+
+
+def test_novels_teach_names(real_data):
+    folder = real_data("novels/litbank")
+    first, held_out = sorted(folder.glob("*.txt"))[:2]
+    texts = [text.read_text("utf-8-sig")[:300_000].split("\n\n") for text in (first, held_out)]
+    truecaser = Truecaser.learn([" ".join(text.split()) for text in texts[0]])
+    words = [word for text in texts[1] for word in text.split()]
+    cased = truecaser([word.lower() for word in words])
+    right = sum(a == b for a, b in zip(words, cased, strict=True))
+    plain = sum(word == word.lower() for word in words)
+    assert right > plain
