@@ -1,11 +1,14 @@
 """What a reader attends to and answers, for the terminal: the pictures of `pictures` in text."""
 
+from itertools import pairwise
+
 import numpy as np
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.pictures import CHAINS, GOOD, INK, PALE, WIDE, highest_columns
 
 # Where there is no terminal, lines are as long as they need to be.
@@ -145,3 +148,22 @@ def print_attention(
         tokens = [(word, *next(values)) for word in words]
         table.add_row(row_label(number, supporting_facts), line(tokens))
     console.print(table)
+
+
+def print_annotation(console, annotation):
+    """Prints an `Annotation`, a sentence a line.
+
+    Behind the head of a mention stands the number of its chain, `Mary#1`, where that is mentioned
+    twice.
+
+    Args:
+        console: what `make_console` returns.
+        annotation: an `Annotation`.
+    """
+    chains = chain_ids(annotation.entities())
+    pieces = [
+        (f"{token}#{chain}", CHAINS[(chain - 1) % len(CHAINS)]) if chain else (token, "")
+        for token, chain in zip(annotation.tokens, chains, strict=True)
+    ]
+    for start, end in pairwise([*annotation.sentences, len(annotation)]):
+        console.print(Text(" ").join(Text(*piece) for piece in pieces[start:end]))

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from keras_corefmem.terminal import make_console, print_attention, print_columns
+from keras_corefmem.graphs import Annotation
+from keras_corefmem.terminal import (
+    make_console,
+    print_annotation,
+    print_attention,
+    print_columns,
+)
 
 QUESTION = "Where is [Mary]?"
 HEADING = [("✗ kitchen 61%", "#c62a2f"), ("right: garden", "#1f2430")]
@@ -123,3 +129,17 @@ def test_a_long_sentence_wraps_beside_its_number():
     view = tokens_view() | {"sentences": [["mary", "left", "[red]", "zoë", "met", "mary", "."]]}
     lines = printed(print_attention, 30, **view)[2:]
     assert lines == [" 1 mary#1 left [red][50%]", "   zoë[20%] met mary#1[29%] ."]
+
+
+def test_annotations_are_a_sentence_a_line():
+    text = "Mary left [red]. She met Zoë, and Zoë slept."
+    tokens = ["Mary", "left", "[red]", ".", "She", "met", "Zoë", ",", "and", "Zoë", "slept", "."]
+    starts = [0, 5, 10, 15, 17, 21, 25, 28, 30, 34, 38, 43]
+    chains = [[(0, 1, 0), (4, 5, 4)], [(6, 7, 6), (9, 10, 9)], [(2, 3, 2)]]
+    annotation = Annotation(text, tokens, starts, (0, 4), chains=chains)
+    assert printed(print_annotation, annotation=annotation) == [
+        "Mary#1 left [red] .",
+        "She#1 met Zoë#2 , and Zoë#2 slept .",
+    ]
+    coloured = printed(print_annotation, 80, "truecolor", annotation=annotation)
+    assert "\x1b[" in coloured[0] and len(coloured) == 2

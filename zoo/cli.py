@@ -9,6 +9,7 @@ import warnings
 
 from zoo import data
 from zoo.configurations import models
+from zoo.processes import import_quietly
 from zoo.studies import STUDIES
 
 # Command, its help, and the function that runs it. Keras is imported only once a command runs.
@@ -18,9 +19,13 @@ COMMANDS = {
     "predict": ("answer questions, one line of JSON each", "zoo.commands:predict"),
     "explain": ("show where a reader looks to answer a question", "zoo.explain:explain"),
     "export": ("write a reader as a SavedModel that answers text", "zoo.commands:export"),
+    "annotate": ("find the linguistic structure of texts", "zoo.annotate:annotate"),
+    "passages": ("make passages like LAMBADA's of novels", "zoo.passages:passages"),
     "list": ("list models, presets, data sets and studies", "zoo.commands:show"),
     "download": ("get a data set from its official home", "zoo.commands:download"),
     "reproduce": ("train every reader of a published experiment", "zoo.commands:reproduce"),
+    "truecaser": ("learn capital letters, for texts in lower case", "zoo.truecaser:learn"),
+    "score": ("score coreference resolution on LitBank or GAP", "zoo.score:score"),
     "report": ("print the tables of measured results", "zoo.commands:show_report"),
 }
 NEED_KERAS = ("train", "evaluate", "predict", "explain", "export")
@@ -47,12 +52,20 @@ def build_parser():
         '"passage" and "question", or "sentence".'
     )
     add_explain(commands["explain"])
+    add_annotate(commands["annotate"])
+    add_passages(commands["passages"])
     add_model(commands["export"])
     commands["export"].add_argument("folder", metavar="FOLDER", help="folder to write")
     download = commands["download"]
     download.add_argument("dataset", choices=("babi",))
     download.add_argument("--cache-dir", metavar="DIR", help="instead of Keras' cache folder")
     add_reproduce(commands["reproduce"])
+    add_score(commands["score"])
+    truecaser = commands["truecaser"]
+    truecaser.add_argument(
+        "inputs", nargs="+", metavar="FILE", help="plain text with its capitals, or folders of .txt"
+    )
+    truecaser.add_argument("--output", required=True, metavar="FILE.json")
     report = commands["report"]
     report.add_argument("study", nargs="?", choices=tuple(STUDIES), help="all studies by default")
     report.add_argument("--results", default="results", metavar="DIR", help="folder of results")
@@ -82,6 +95,88 @@ def add_explain(parser):
     parser.add_argument("--output", metavar="FILE.png", help="write the picture of TensorBoard too")
 
 
+def add_annotate(parser):
+    parser.add_argument(
+        "inputs",
+        nargs="*",
+        metavar="TEXT",
+        help="a text, a .txt file of one a line, a .jsonl file of objects with a text; - for "
+        "standard input",
+    )
+    parser.add_argument(
+        "--dataset", choices=data.ANNOTATED, help="questions of a data set instead, all its parts"
+    )
+    parser.add_argument("--task", default="NE", help="of the Children's Book Test, NE by default")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder of the data set's files")
+    parser.add_argument("--output", metavar="FOLDER", help="write records instead of printing")
+    parser.add_argument(
+        "--annotator",
+        default="exact",
+        metavar="PIPELINE",
+        help="path or name of a spaCy pipeline; exact, the default, needs none",
+    )
+    parser.add_argument("--whole", action="store_true", help="a .txt file is one text")
+    parser.add_argument("--tokenized", action="store_true", help="spaces separate the tokens")
+    parser.add_argument("--truecaser", metavar="FILE", help="for texts in lower case")
+    parser.add_argument("--json", action="store_true", help="print lines of JSON")
+    parser.add_argument("--shard-size", type=int, default=2000, metavar="N", help="texts in a file")
+    parser.add_argument("--processes", type=int, metavar="N", help="one a core by default")
+    parser.add_argument("--runner", help="run on Apache Beam: DirectRunner, DataflowRunner, ...")
+    parser.epilog = (
+        "Killed and started again with the same arguments, it continues. keras_corefmem.datasets."
+        "records reads the records and describes their features."
+    )
+
+
+def add_passages(parser):
+    parser.add_argument("folder", metavar="FOLDER", help="folder of novels, files *.txt")
+    parser.add_argument("--output", required=True, metavar="FOLDER", help="folder to write")
+    parser.add_argument(
+        "--evaluation",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="passages to evaluate on, one a line: none of the new ones shares 8 words in a row",
+    )
+    parser.add_argument("--limit", type=int, metavar="N", help="largest number of passages")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--targets",
+        default="words",
+        metavar="PLACES",
+        help="where answers stand: sentences (at their ends, as in LAMBADA), clauses too, or words "
+        "too, the default",
+    )
+    parser.add_argument(
+        "--validation",
+        type=float,
+        default=0.05,
+        metavar="SHARE",
+        help="share of the novels to hold out, 0.05 by default",
+    )
+
+
+def add_score(parser):
+    parser.add_argument("dataset", choices=("litbank", "gap"))
+    parser.add_argument("--data-dir", metavar="DIR", required=True, help="folder of the files")
+    parser.add_argument(
+        "--annotator", metavar="PIPELINE", required=True, help="path or name of a spaCy pipeline"
+    )
+    parser.add_argument(
+        "--mentions",
+        choices=("predicted", "gold"),
+        default="predicted",
+        help="of LitBank: find mentions, or only link the annotated ones",
+    )
+    parser.add_argument(
+        "--part",
+        choices=("development", "validation", "test"),
+        default="development",
+        help="of GAP",
+    )
+    parser.add_argument("--results", default="results", metavar="DIR", help="folder of results")
+
+
 def task(text):
     """A number, or the name of a task of sentences."""
     return int(text) if re.fullmatch(r"-?\d+", text) else text
@@ -95,7 +190,9 @@ def add_data(parser):
         help="the simulator by default, bAbI where there is a --data-dir",
     )
     parser.add_argument(
-        "--task", type=task, help="number of a bAbI task, 1..20; fine, binary; XPOS, UPOS"
+        "--task",
+        type=task,
+        help="number of a bAbI task, 1..20; NE, CN, P, V of cbt; fine, binary; XPOS, UPOS",
     )
     parser.add_argument(
         "--data-dir", metavar="DIR", help="folder of the files; by default what `download babi` got"
@@ -177,18 +274,6 @@ def add_reproduce(parser):
     )
 
 
-def import_keras():
-    """Imports Keras without what TensorFlow says before its logging can be set."""
-    error = os.dup(2)
-    with open(os.devnull, "w") as silence:
-        os.dup2(silence.fileno(), 2)
-    try:
-        importlib.import_module("keras")
-    finally:
-        os.dup2(error, 2)
-        os.close(error)
-
-
 def main(argv=None):
     """Runs a command and returns its exit status: 2 where the input is wrong."""
     args = build_parser().parse_args(argv)
@@ -197,7 +282,7 @@ def main(argv=None):
     module, function = COMMANDS[args.command][1].split(":")
     try:
         if args.command in NEED_KERAS:
-            import_keras()
+            import_quietly("keras")
         return getattr(importlib.import_module(module), function)(args) or 0
     except ModuleNotFoundError as error:
         backend = os.environ.get("KERAS_BACKEND", "tensorflow")

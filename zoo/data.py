@@ -57,6 +57,8 @@ SENTENCES = {
     ),
 }
 ALL = {**DATASETS, **SENTENCES}
+# Real text, whose questions `corefmem annotate` annotates.
+ANNOTATED = ("lambada", "wikihop", "medhop", "cbt")
 
 
 def check_model(model, dataset):
@@ -78,7 +80,8 @@ def load(dataset, task, data_dir=None, language=None):
         task: number of a bAbI task, or name of a task of CBT or of sentences; the others have one.
         data_dir: folder of the files; for bAbI by default where `babi.download()` puts them. The
             folder `sst`, `ud_english_ewt`, `lambada`, `passages`, `wikihop` or `medhop` may lie in
-            it.
+            it. Of real text, the records in `annotated` and the name of the data set there are
+            read, if there are some.
         language: bAbI's language folder, see `babi.load`.
 
     Returns:
@@ -91,7 +94,7 @@ def load(dataset, task, data_dir=None, language=None):
             no files and is given some.
         FileNotFoundError: if the files are not there.
     """
-    from keras_corefmem.datasets import Splits, babi, cbt, cnn, lambada, simulator, wikihop
+    from keras_corefmem.datasets import Splits, babi, cnn, simulator
     from keras_corefmem.datasets.mix import mix
     from keras_corefmem.graphs import learn_entities
     from keras_corefmem.text import get_tokenizer
@@ -113,18 +116,68 @@ def load(dataset, task, data_dir=None, language=None):
         return load_sentences(dataset, task, data_dir)
     if dataset == "simulator":
         return simulator.load(task)
-    if dataset == "cbt":
-        return cbt.load(data_dir, task)
-    if dataset in wikihop.NAMES:
-        return wikihop.load(data_dir, dataset)
-    if dataset in ("cnn", "lambada"):
-        return {"cnn": cnn, "lambada": lambada}[dataset].load(data_dir)
+    if dataset in ANNOTATED:
+        return load_annotated(dataset, data_dir) or load_questions(dataset, data_dir, task, False)
+    if dataset == "cnn":
+        return cnn.load(data_dir)
     splits = babi.load(data_dir or babi.cache_folder(), task, language)
     if dataset == "babi":
         return splits
     entities = learn_entities(splits.train, get_tokenizer("words"))
     parts = (splits.train, splits.valid, splits.test)
     return Splits(*(mix(part, entities, seed=n) for n, part in enumerate(parts)))
+
+
+def load_questions(dataset, data_dir, task="NE", cased=True):
+    """Loads questions about real text.
+
+    Args:
+        dataset: one of `ANNOTATED`.
+        data_dir: folder of the files.
+        task: name of a task of CBT.
+        cased: whether text keeps its capital letters where it has some, for annotators; all is
+            tokens between spaces then.
+    """
+    from keras_corefmem.datasets import Splits, cbt, lambada, wikihop
+    from keras_corefmem.text import get_tokenizer
+
+    if dataset == "cbt":
+        return cbt.load(data_dir, task)
+    if dataset == "lambada":
+        return lambada.load(data_dir, cased)
+    splits, tokenize = wikihop.load(data_dir, dataset), get_tokenizer("penn")
+    parts = (splits.train, splits.valid, splits.test)
+    return Splits(
+        *([wikihop.truncate(wikihop.shuffle(e, 0), tokenize) for e in part] for part in parts)
+    )
+
+
+def load_annotated(dataset, data_dir):
+    """Loads the questions that `corefmem annotate --dataset` wrote, `None` where there are none.
+
+    Args:
+        dataset: name of the data set.
+        data_dir: folder of the records, or one in which they lie in `annotated/` and the name of
+            the data set.
+    """
+    folders = [pathlib.Path(data_dir or "", *inside) for inside in (("annotated", dataset), ())]
+    folder = next((f for f in folders if (f / "train" / "index.json").is_file()), None)
+    if data_dir is None or folder is None:
+        return None
+    from keras_corefmem.datasets import Splits, lambada_kinds, records, wikihop
+    from keras_corefmem.datasets.annotated import AnnotatedExample
+
+    makers = {
+        "lambada": lambada_kinds.from_record,
+        **dict.fromkeys(wikihop.NAMES, wikihop.from_record),
+    }
+    make = makers.get(dataset, AnnotatedExample.from_record)
+    return Splits(
+        *(
+            [make(*record) for record in records.read_shards(folder / part)]
+            for part in ("train", "valid", "test")
+        )
+    )
 
 
 def load_sentences(dataset, task, data_dir):

@@ -39,7 +39,13 @@ def score(run):
     return error if STUDIES[run["study"]]["measure"] == ERROR else 100 - error
 
 
-def cell(runs):
+def kind_score(kind, run):
+    """The share of questions of a kind that are answered, in percent."""
+    right, count = run["test_kinds"].get(kind, (0, 0))
+    return 100 * right / max(count, 1)
+
+
+def cell(runs, score=score):
     """Score of the best run by validation, then mean and deviation over seeds at its settings."""
     chosen = best(runs)
     scores = [score(run) for run in runs if run["tag"] == chosen["tag"]]
@@ -64,8 +70,10 @@ def labels(study):
         for key, task in STUDIES[study]["tasks"].items()
     ]
     summary = [f"{group}, the best by validation" for group in groups_of(study)]
-    summary = summary or ["mean error", f"failed tasks (> {FAILED}%)"]
-    return [STUDIES[study]["measure"], *rows, *summary, "runs", "seeds", "backend"]
+    if STUDIES[study]["measure"] == ERROR:
+        summary = ["mean error", f"failed tasks (> {FAILED}%)"]
+    kinds = STUDIES[study].get("kinds", {}).values()
+    return [STUDIES[study]["measure"], *rows, *summary, *kinds, "runs", "seeds", "backend"]
 
 
 def summarise(study, tasks):
@@ -76,10 +84,33 @@ def summarise(study, tasks):
         for task, runs in zip(STUDIES[study]["tasks"].values(), tasks, strict=True):
             by_group[task.group] += runs or []
         return [f"{score(best(runs)):.1f}" if runs else "–" for runs in by_group.values()]
+    if STUDIES[study]["measure"] != ERROR:
+        return [kind_cell(kind, tasks[0]) for kind in STUDIES[study].get("kinds", ())]
     if not all(tasks):
         return ["–", "–"]
     errors = [score(best(runs)) for runs in tasks]
     return [f"{statistics.mean(errors):.1f}", str(sum(e > FAILED for e in errors))]
+
+
+def kind_cell(kind, runs):
+    """The `cell` of the questions of a kind."""
+    if not runs:
+        return "–"
+    return cell(runs, lambda run: kind_score(kind, run))
+
+
+def baseline_columns(study, groups):
+    """Headings and cells of what is guessed without reading, the same for all runs."""
+    run = next((run for runs in groups.values() for run in runs if "baselines" in run), None)
+    if run is None:
+        return []
+    total, kinds = run["questions"]["test"], STUDIES[study]["kinds"]
+    counts = (run["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)
+    columns = [["questions", str(total), *map(str, counts)]]
+    for name, found in run["baselines"].items():
+        cells = [f"{kind_score(kind, {'test_kinds': found['kinds']}):.1f}" for kind in kinds]
+        columns.append([name, f"{100 - 100 * found['wrong'] / total:.1f}", *cells])
+    return [[*column, *[""] * 3] for column in columns]
 
 
 def measured_column(study, groups, model):
@@ -110,6 +141,9 @@ def published_column(study, model):
     if names:
         known = row["best"]
         summary = [f"{known[name]:.1f}" if name in known else "–" for name in names]
+    elif "kinds" in STUDIES[study]:
+        known = row.get("kinds", {})
+        summary = [f"{known[k]:.1f}" if k in known else "–" for k in STUDIES[study]["kinds"]]
     else:
         summary = [f"{row['mean']:.1f}", str(row.get("failed", "–"))]
     return [row["paper"], *cells, *summary, *[""] * 3]
@@ -175,7 +209,7 @@ def table(study, folder="results"):
 
 def columns_of(study, groups, models):
     """The columns of a table: what is measured and published of some models."""
-    columns = [labels(study)]
+    columns = [labels(study), *baseline_columns(study, groups)]
     for model in models:
         columns.append(measured_column(study, groups, model))
         columns += filter(None, [published_column(study, model)])

@@ -9,11 +9,10 @@ import os
 import pathlib
 import platform
 import shlex
-import signal
-import threading
 
 import keras_corefmem
 from keras_corefmem.files import different_fields, replacing, write_json
+from zoo.processes import available_cores, follow_parent, stop
 from zoo.studies import STUDIES
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
@@ -65,10 +64,11 @@ def execute(run, results, runs):
     from zoo import data, training
 
     study = STUDIES[run.study]
-    task = study["tasks"][run.task]
-    arguments = {**task.arguments, **run.settings.get("arguments", {})}
-    changes = {**run.settings, "arguments": arguments}
-    settings = training.Settings.of(run.model, seed=run.seed, **changes)
+    task, shared = study["tasks"][run.task], study.get("settings", {})
+    chosen = [shared.get("arguments", {}), task.arguments, run.settings.get("arguments", {})]
+    arguments = {name: value for part in chosen for name, value in part.items()}
+    changes = {**shared, **run.settings, "arguments": arguments}
+    settings = training.Settings.of(run.model, study["dataset"], seed=run.seed, **changes)
     splits = data.load(study["dataset"], task.data, run.data_dir, study.get("language"))
     pretrained = study.get("word_vectors") and data.word_vectors(run.data_dir)
     options = {"word_vectors": pretrained} if pretrained else {}
@@ -98,6 +98,7 @@ def execute(run, results, runs):
         "valid_loss": best["val_loss"],
         "test_accuracy": test["accuracy"],
         "test_wrong": test["wrong"],
+        **describe_kinds(splits.test, test["wrong"]),
         **{name: round(seconds, 1) for name, seconds in progress.seconds.items()},
         "backend": keras.backend.backend(),
         "package": keras_corefmem.__version__,
@@ -111,6 +112,22 @@ def execute(run, results, runs):
 def describe_vectors(path, model):
     """What a result says of pretrained vectors: their file, and how many words it has."""
     return {"word_vectors": {"file": path.name, "coverage": str(model.coverage)}} if path else {}
+
+
+def describe_kinds(examples, wrong):
+    """What a result says of kinds of questions, and of what baselines make of them."""
+    from keras_corefmem.datasets.lambada_kinds import count_kinds, guess_all
+
+    if not any(getattr(example, "kinds", ()) for example in examples):
+        return {}
+    guessed = guess_all(examples)
+    return {
+        "test_kinds": count_kinds(examples, wrong),
+        "baselines": {
+            name: {"wrong": len(missed), "kinds": count_kinds(examples, missed)}
+            for name, missed in guessed.items()
+        },
+    }
 
 
 def check_settings(folder, settings):
@@ -131,29 +148,21 @@ def keep_memory():
     os.environ.setdefault("MALLOC_TOP_PAD_", str(2**28))
 
 
-def versions():
+def versions(packages=PACKAGES):
     """Versions of the packages that numbers depend on, where installed."""
     installed = {d.name.lower(): d.version for d in importlib.metadata.distributions()}
-    return {name: installed[name] for name in PACKAGES if name in installed}
+    return {name: installed[name] for name in packages if name in installed}
 
 
 def pin(cores):
     """Gives a worker process one core of its own, and compiled programs a lasting home."""
-    # An interrupt is the parent's to handle: a worker would go on with the next run.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
+    follow_parent()
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cores.get()})
     if os.environ.get("KERAS_BACKEND") == "jax":
         home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
-
-
-def leave_with_parent():
-    """Ends a worker whose parent was killed: it would train beside the one that continues."""
-    multiprocessing.parent_process().join()
-    os._exit(1)
 
 
 def choose_tasks(study, names=None):
@@ -218,7 +227,7 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
             waiting.append(run)
     if not waiting:
         return []
-    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    available = available_cores()
     jobs = jobs or len(available)
     keep_memory()
     context = multiprocessing.get_context("spawn")
@@ -243,9 +252,7 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
                 if not done:
                     report(describe_pending([futures[f] for f in pending if f.running()], folder))
         except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
-                process.terminate()
+            stop(pool)
             raise
     return failures
 

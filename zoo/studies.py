@@ -111,6 +111,38 @@ STUDIES = {
         "measure": DEV_ACCURACY,
         "word_vectors": True,
     },
+    "lambada": {
+        "description": "LAMBADA development passages, read after passages of novels, annotated",
+        "models": ("ga-coref-gru", "ga-mage-gru", "ga-one-hot", "ga-gru"),
+        "dataset": "lambada",
+        "tasks": {"passages": Task("all passages", 1)},
+        "measure": DEV_ACCURACY,
+        # Kinds of passages, by what the annotator says of their answers.
+        "kinds": {
+            "answerable": "with the answer in the context",
+            "pronoun": "… and a pronoun for it",
+            "person": "… the name of a person",
+            "name": "… any name",
+            "noun": "… a noun",
+            "verb": "… a verb",
+            "other": "… another word",
+        },
+        # A sixteenth of the published size, which trains for days.
+        "settings": {
+            "learning_rate": 0.002,
+            "halve_every": 6000,
+            "batch_size": 32,
+            "epochs": 3,
+            "patience": 1,
+            "arguments": {
+                "units": 64,
+                "edge_units": 16,
+                "embedding_dim": 64,
+                "layers": 2,
+                "min_count": 3,
+            },
+        },
+    },
 }
 
 # bAbI: test error in percent per task 1 to 20 where published, then mean error and failed tasks (>
@@ -234,6 +266,25 @@ PUBLISHED = {
         "paper": "Kumar et al. 2016, test, GloVe 300d",
         "scores": {"fine-0": 50.0, "fine-1": 51.5, "fine-2": 52.1, "fine-3": 50.1},
         "best": {"fine": 52.1, "binary": 88.6},
+    },
+    ("lambada", "ga-gru"): {
+        "paper": "Dhingra et al. 2018, GA, test",
+        "scores": {"passages": 53.98},
+        "kinds": {"answerable": 66.77},
+    },
+    ("lambada", "ga-one-hot"): {
+        "paper": "Dhingra et al. 2018, GA + one-hot, test",
+        "scores": {"passages": 53.38},
+        "kinds": {"answerable": 66.03},
+    },
+    ("lambada", "ga-mage-gru"): {
+        "paper": "Dhingra et al. 2017, GA + MAGE(48), test",
+        "scores": {"passages": 51.6},
+    },
+    ("lambada", "ga-coref-gru"): {
+        "paper": "Dhingra et al. 2018, GA + C-GRU, test",
+        "scores": {"passages": 55.69},
+        "kinds": {"answerable": 68.88},
     },
     ("pos", "dmn-tagger"): {
         "paper": "Kumar et al. 2016, WSJ dev",

@@ -16,6 +16,8 @@ class AnnotatedExample(Example):
             none. Chains run across both.
         candidates: what may be the answer, each a string of one or more tokens; empty where any
             word of the passage may be.
+        kinds: the kinds of questions that it is one of, which are counted apart.
+        names: words of the passage that are names, in order, what baselines guess by.
 
     Raises:
         ValueError: if `entities` are not one for each token, or there are candidates and the answer
@@ -24,6 +26,8 @@ class AnnotatedExample(Example):
 
     entities: tuple[int, ...] = ()
     candidates: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    names: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self):
         super().__post_init__()
@@ -50,7 +54,7 @@ class AnnotatedExample(Example):
             question_start: number of the first token of the question, from 0.
             answer: string.
             mentions: see `Annotation.entities`.
-            **fields: further fields of the example: `candidates`, `source`.
+            **fields: further fields of the example: `candidates`, `kinds`, `source`.
 
         Raises:
             ValueError: if passage or question is empty.

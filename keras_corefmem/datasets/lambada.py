@@ -6,7 +6,6 @@ sentence, the question is that sentence without its last word, and the answer th
 reader looks for in the context.
 """
 
-import collections
 import dataclasses
 import functools
 import json
@@ -20,15 +19,12 @@ __all__ = [
     "DEVELOPMENT",
     "ENDS",
     "ORIGIN",
-    "PRONOUNS",
     "Passages",
     "candidates",
     "cut",
     "is_answerable",
     "is_word",
-    "last_name",
     "load",
-    "most_frequent_name",
     "read_file",
     "read_passages",
     "stop_words",
@@ -39,10 +35,6 @@ ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT = "lambada_development_plain_text.txt"
 # The tokens at which a sentence ends.
 ENDS = (".", "!", "?")
-PRONOUNS = frozenset(
-    "i me you he him she her it we us they them mine yours his hers ours theirs myself yourself "
-    "himself herself itself ourselves yourselves themselves".split()
-)
 
 _CLOSING = ("''", "'", "-rrb-", "-RRB-")
 _FORM = "LAMBADA passage"
@@ -162,12 +154,13 @@ def read_passages(path, cased=False):
     return examples
 
 
-def load(data_dir):
+def load(data_dir, cased=False):
     """Loads passages of novels to train on, and LAMBADA's own to test on.
 
     Args:
         data_dir: Folder of what `novels.build` wrote and of LAMBADA's development file; the former
             may lie in a folder `passages` there, the latter in one named `lambada`.
+        cased: Whether the passages of novels keep their capital letters, for annotators.
 
     Returns:
         `Splits` of `Example`: the built passages, those of the novels that were held out, and all
@@ -187,7 +180,9 @@ def load(data_dir):
         for name in ("train.jsonl", "valid.jsonl")
     )
     test = _find(data_dir, "lambada", DEVELOPMENT, f"unpack the archive of {ORIGIN} there")
-    return Splits(read_passages(train), read_passages(valid), read_file(test).examples)
+    return Splits(
+        *(read_passages(part, cased) for part in (train, valid)), read_file(test).examples
+    )
 
 
 def _find(data_dir, folder, name, remedy):
@@ -232,37 +227,3 @@ def is_word(token):
 def candidates(example):
     """What may be the answer: the words of the passage, see `distinct_words`."""
     return distinct_words(example.passage.split(" "))
-
-
-def most_frequent_name(example, case):
-    """Baseline: the capitalised word that the passage has most often, of several the last one.
-
-    Args:
-        example: An `Example`.
-        case: Function from a list of lower-cased tokens to the list of the same tokens as they are
-            written, names capitalised; a truecaser, say.
-
-    Returns:
-        Lower-cased string, or `None` where no word is capitalised.
-
-    Raises:
-        ValueError: If `case` returns other tokens.
-    """
-    names = _names(example, case)
-    counts = collections.Counter(reversed(names))
-    return max(counts, key=counts.get) if names else None
-
-
-def last_name(example, case):
-    """Baseline: the last capitalised word of the passage; see `most_frequent_name`."""
-    names = _names(example, case)
-    return names[-1] if names else None
-
-
-def _names(example, case):
-    """Returns the capitalised words of a passage, lower-cased, without stop words such as "I"."""
-    tokens = example.passage.split(" ")
-    cased = list(case(tokens))
-    if [token.lower() for token in cased] != [token.lower() for token in tokens]:
-        raise ValueError("`case` must return the tokens that it is given, but for their case.")
-    return [token.lower() for token in cased if token[0].isupper() and is_word(token.lower())]

@@ -38,8 +38,8 @@ class PassagePreprocessor(Preprocessor):
 
     An answer is the number that it has among the candidates of its own passage: those that an
     example gives, or else all words of the passage in the order of their first occurrence, without
-    punctuation. Chains are those of an `AnnotatedExample`; in any other text, words that were
-    answers in training are linked where they are repeated.
+    punctuation. All is read in lower case. Chains are those of an `AnnotatedExample`; in any other
+    text, words that were answers in training are linked where they are repeated.
 
     Args:
         words: words of the vocabulary without its two specials.
@@ -105,7 +105,7 @@ class PassagePreprocessor(Preprocessor):
             counts.update(tokens_of(example, example.question, tokenize))
             answers.add(lower(example.answer))
             given = getattr(example, "candidates", ())
-            spans = spans or any(len(tokenize(text)) > 1 for text in given)
+            spans = spans or any(len(tokenize(lower(text))) > 1 for text in given)
             most = max(most, len(given or distinct_words(passage)))
         counts = {word: count for word, count in counts.items() if count >= min_count}
         words = Vocabulary.from_counts(counts, None if max_words is None else max_words + 2)
@@ -137,7 +137,7 @@ class PassagePreprocessor(Preprocessor):
         return dataclasses.replace(encoded, source=example.source)
 
     def encode_text(self, passage, question, answer=None, source=""):
-        words = self.tokenizer(passage), self.tokenizer(question)
+        words = (self.tokenizer(lower(text)) for text in (passage, question))
         return self._encode(*words, (), (), answer, source)
 
     def _encode(self, passage, question, given, entities, answer, source):
@@ -149,7 +149,7 @@ class PassagePreprocessor(Preprocessor):
         ids = self.vocabulary.encode([*passage, *question])
         if given:
             candidates = given[: len(self.answers) - 1]
-            mentions = find_mentions([self.tokenizer(text) for text in candidates], passage)
+            mentions = find_mentions([self.tokenizer(lower(c)) for c in candidates], passage)
         else:
             candidates = distinct_words(passage)[: len(self.answers) - 1]
             numbers = {word: number for number, word in enumerate(candidates, 1)}
@@ -232,7 +232,6 @@ class PassagePreprocessor(Preprocessor):
 
 
 def tokens_of(example, text, tokenizer):
-    """Tokens of a passage or question; those of an `AnnotatedExample` are between spaces."""
-    if isinstance(example, AnnotatedExample):
-        return lower(text).split(" ")
-    return tokenizer(text)
+    """Lower-cased tokens of a text; those of an `AnnotatedExample` are between spaces."""
+    text = lower(text)
+    return text.split(" ") if isinstance(example, AnnotatedExample) else tokenizer(text)

@@ -11,16 +11,18 @@ import zlib
 
 import numpy as np
 
+from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.candidates import find_mentions
 from keras_corefmem.datasets.example import CandidateExample, Splits
 from keras_corefmem.files import load_json
-from keras_corefmem.text.tokenizers import lower
+from keras_corefmem.text.tokenizers import get_tokenizer, lower
 
 __all__ = [
     "NAMES",
     "ORIGIN",
     "HopExample",
     "candidate_positions",
+    "from_record",
     "keep_chains",
     "load",
     "read_file",
@@ -231,6 +233,14 @@ def keep_chains(annotation, candidates, subject, tokenize=str.split):
         if touches(chain, answers) or any(numbers[mention.head] in near for mention in chain)
     )
     return dataclasses.replace(annotation, chains=kept)
+
+
+def from_record(annotation, fields):
+    """An `AnnotatedExample` of a record, with the chains that may help, see `keep_chains`."""
+    subject = annotation.text[fields["question_start"] :].partition(" ")[2]
+    penn = get_tokenizer("penn")
+    kept = keep_chains(annotation, fields["candidates"], subject, penn)
+    return AnnotatedExample.from_record(kept, fields)
 
 
 def _covered(annotation, spans):

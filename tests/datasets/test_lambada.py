@@ -87,23 +87,6 @@ def test_candidates_are_distinct_and_no_punctuation():
     assert lambada.candidates(example("tom")) == ("tom", "saw", "ann", "oh", "said", "'s")
 
 
-def names(tokens):
-    return [token.title() if token in ("tom", "ann", "oh", "i") else token for token in tokens]
-
-
-def test_baselines_take_names():
-    text = "i saw ann . i saw tom . tom , i said , saw ann , and i saw bob ."
-    asked = example("bob", text)
-    assert lambada.last_name(asked, names) == "ann"
-    assert lambada.most_frequent_name(asked, names) == "ann"
-    more = example("bob", f"{text} tom , ann , tom , he said .")
-    assert lambada.most_frequent_name(more, names) == "tom"
-    assert lambada.last_name(example("bob", text), lambda tokens: tokens) is None
-    assert lambada.most_frequent_name(example("bob", text), lambda tokens: tokens) is None
-    with pytest.raises(ValueError, match="`case` must return the tokens that it is given"):
-        lambada.last_name(asked, lambda tokens: tokens[1:])
-
-
 BUILT = {"text": "Tom came . He saw Tom", "context_tokens": 3, "query_tokens": 2, "answer": "Tom"}
 
 
