@@ -8,6 +8,7 @@ import shlex
 import statistics
 
 from zoo.configurations import READER_MODELS
+from zoo.coreference_report import tables
 from zoo.studies import ERROR, PUBLISHED, STUDIES
 
 FAILED = 5
@@ -232,6 +233,7 @@ def fill(text, folder="results"):
     """A Markdown text with a new table between each `<!-- results STUDY -->` and `<!-- end -->`."""
 
     def replace(match):
-        return f"{match[1]}\n{table(match[2], folder)}\n{match[3]}"
+        made = tables(folder) if match[2] == "coreference" else table(match[2], folder)
+        return f"{match[1]}\n{made}\n{match[3]}"
 
     return re.sub(r"(<!-- results (\S+) -->)\n.*?(<!-- end -->)", replace, text, flags=re.DOTALL)

@@ -23,13 +23,16 @@ def from_record(annotation, fields):
 
     `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
     and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
-    chain with a pronoun, and `person` for a name in a chain with a pronoun of persons.
+    chain with a pronoun, and `person` for a name in a chain with a pronoun of persons. An answer is
+    in the chain of a mention whose head it is, or one of whose names.
+
+    As by Dhingra et al. (2018), all tokens of a mention belong to its chain.
 
     Args:
         annotation: an `Annotation` of the passage and then its question.
         fields: see `AnnotatedExample.from_record`.
     """
-    example = AnnotatedExample.from_record(annotation, fields)
+    example = AnnotatedExample.from_record(annotation, fields, mentions="spans")
     tokens = [lower(token) for token in annotation.tokens]
     end = annotation.starts.index(fields["question_start"])
     places = {n for n in range(end) if tokens[n] == lower(example.answer)}
@@ -38,12 +41,12 @@ def from_record(annotation, fields):
         counts = collections.Counter(annotation.tags[n] for n in sorted(places))
         tag = max(counts, key=counts.get)
         kinds.append(next((kind for kind, tags in TAGS.items() if tag in tags), "other"))
-    heads = {
-        tokens[mention.head]
+    mentioned = [
+        chain
         for chain in annotation.chains
-        if any(mention.head in places for mention in chain)
-        for mention in chain
-    }
+        if any(_names(mention, places, annotation) for mention in chain)
+    ]
+    heads = {tokens[mention.head] for chain in mentioned for mention in chain}
     if heads & PRONOUNS.keys():
         kinds.append("pronoun")
     if "name" in kinds and heads & PRONOUNS.keys() - IMPERSONAL:
@@ -51,6 +54,16 @@ def from_record(annotation, fields):
     pairs = zip(tokens[:end], annotation.tags, strict=False)
     names = tuple(token for token, tag in pairs if tag in TAGS["name"] and is_word(token))
     return dataclasses.replace(example, kinds=tuple(kinds), names=names)
+
+
+def _names(mention, places, annotation):
+    """Whether one of some tokens is the head of a mention, or part of the name that it is."""
+    if mention.head in places:
+        return True
+    tokens = range(mention.start, mention.end)
+    if not annotation.tags or places.isdisjoint(tokens):
+        return False
+    return all(annotation.tags[token] in TAGS["name"] for token in tokens)
 
 
 def most_frequent_name(names):

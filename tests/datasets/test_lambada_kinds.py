@@ -45,6 +45,19 @@ def test_kinds(answer, kinds):
     assert make(answer).kinds == kinds
 
 
+@pytest.mark.parametrize(("tag", "kinds"), [("NNP", ("pronoun", "person")), ("NN", ())])
+def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
+    text = "Tom Hart ran . he did so did"
+    tokens = text.split()
+    starts = [sum(len(token) + 1 for token in tokens[:n]) for n in range(len(tokens))]
+    tags = [tag, "NNP", "VBD", ".", "PRP", "VBD", "RB", "VBD"]
+    annotation = Annotation(text, tokens, starts, tags=tags, chains=[[(0, 2, 0), (4, 5, 4)]])
+    fields = {"question_start": text.index("so"), "answer": "Hart"}
+    example = from_record(annotation, fields)
+    assert example.kinds == ("answerable", "name", *kinds)
+    assert example.entities == (1, 1, 0, 0, 1, 0, 0, 0)
+
+
 def test_kinds_without_tags():
     assert make("tom", tags=()).kinds == ("answerable", "pronoun")
     assert make("tom", tags=(), chains=()).kinds == ("answerable",)

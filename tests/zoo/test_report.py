@@ -95,6 +95,24 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     assert report.table("babi-1k", tmp_path) in capsys.readouterr().out
 
 
+def test_scores_of_coreference_are_a_table_too(tmp_path):
+    page = "<!-- results coreference -->\n<!-- end -->\n"
+    assert "Nothing is scored yet: `corefmem score`" in report.fill(page, tmp_path)
+    f1 = {"f1": 0.5}
+    scores = {**dict.fromkeys(("mentions", "muc", "b3"), f1), "ceafe": {"f1": 0.25}, "conll": 0.4}
+    litbank = {"dataset": "litbank", "mentions": "gold", "scores": {"all": scores}}
+    scores = {**dict.fromkeys(("overall", "masculine"), f1), "feminine": {"f1": 0.4}, "bias": 0.8}
+    gap = {"dataset": "gap", "part": "validation", "scores": scores}
+    (tmp_path / "coreference").mkdir()
+    for content in (litbank, gap):
+        content |= {"tokens": 12345, "seconds": {"resolver": 2.0}, "command": "corefmem score x"}
+        path = tmp_path / "coreference" / f"{content['dataset']}.json"
+        path.write_text(json.dumps(content))
+    text = report.fill(page, tmp_path)
+    assert "| gold mentions | 50.0 | 50.0 | 50.0 | 25.0 | 40.0 | 6,000 |" in text
+    assert "| validation | 50.0 | 50.0 | 40.0 | 0.80 | 6,000 |" in text
+
+
 def test_a_study_without_runs_says_so(tmp_path):
     assert report.table("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
     with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
