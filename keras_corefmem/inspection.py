@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.answers import answers_of, best_answer, best_tags
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.pictures import BAD, GOOD, INK
@@ -68,8 +69,9 @@ def token_views(examples, preprocessor, inspect):
     Arguments as in `ask`; the attention is `(batch, time)`.
     """
     features, logits, attention = ask(examples, preprocessor, inspect)
-    tokenize = preprocessor.tokenizer
     for n, example in enumerate(examples):
+        annotated = isinstance(example, AnnotatedExample)
+        tokenize = str.split if annotated else preprocessor.tokenizer
         sentences = [tokenize(sentence) for sentence in example.sentences]
         question = tokenize(example.question)
         length = sum(map(len, sentences))

@@ -71,6 +71,7 @@ WIKIHOP = (
         "characters": True,
         "asked": True,
         "joint": False,
+        "tokenizer": "penn_lower",
     },
     {"learning_rate": 0.0005, "halve_every": 2500, "batch_size": 16, "epochs": 5, "patience": 2},
 )

@@ -64,7 +64,6 @@ def _archive(model, preprocessor, top):
 
     from keras_corefmem.datasets.answers import best_sequences
     from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
-    from keras_corefmem.text.tokenizers import graph_lower
     from zoo.export_passages import passage_answers, passage_features
 
     archive = keras.export.ExportArchive()
@@ -88,7 +87,7 @@ def _archive(model, preprocessor, top):
         advice = f"Give {advice}at least one. The numbers are"
         check = tf.debugging.Assert((sizes[0] == sizes[-1]) & (sizes[0] > 0), [advice, *sizes])
         with tf.control_dependencies([check]):
-            texts = [graph_lower(text) if local else tf.identity(text) for text in texts]
+            texts = [tf.identity(text) for text in texts]
         tokens = [
             _tokens(preprocessor, text, name)
             for text, name in zip(texts, model.STRINGS, strict=True)

@@ -130,10 +130,10 @@ STUDIES = {
         # A sixteenth of the published size, which trains for days.
         "settings": {
             "learning_rate": 0.002,
-            "halve_every": 6000,
+            "halve_every": 4000,
             "batch_size": 32,
-            "epochs": 3,
-            "patience": 1,
+            "epochs": 2,
+            "patience": 2,
             "arguments": {
                 "units": 64,
                 "edge_units": 16,

@@ -94,10 +94,10 @@ class TextModel(keras.Model):
     def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
         """Trains the model as Keras does, with its `training_callbacks` before those given.
 
-        `Batches` shuffle themselves; Keras does not shuffle them again.
+        `Batches` and `tf.data.Dataset`s shuffle themselves; Keras does not shuffle them again.
         """
         every = self.training_callbacks()
-        if isinstance(x, Batches):
+        if isinstance(x, Batches) or hasattr(x, "element_spec"):
             kwargs["shuffle"] = False
         if keras.backend.backend() == "tensorflow":
             if isinstance(x, Batches):

@@ -16,6 +16,7 @@ from keras_corefmem.callbacks import (
     SentencePictures,
     WordPictures,
 )
+from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.files import different_fields, replacing, write_json
 from keras_corefmem.inspection import word_views
 from zoo import data, training
@@ -119,8 +120,8 @@ def callbacks(log_dir, splits, model):
             watching.append(LabelTable(*asked))
         return [*watching, WordPictures(*asked)] if model.has_attention else watching
     watching.append(AnswerTable(*asked))
-    # Answers of several words have no distribution to draw.
-    if len(model.output.shape) == 2:
+    # Answers of several words, and those of one passage alone, have no distribution to draw.
+    if len(model.output.shape) == 2 and not isinstance(model.reader, PassagePreprocessor):
         watching.append(AnswerAfterSentence(*asked))
     if not model.has_attention:
         return watching

@@ -48,11 +48,12 @@ class PassagePreprocessor(Preprocessor):
         spans: whether candidates may have several words.
         characters: string of the characters that are known, `""` where words are not spelt.
         word_length: characters of a word that are read, the first ones.
-        tokenizer: name of the tokenizer.
+        tokenizer: name of a tokenizer to lower case.
         **kwargs: `joint`, `order` and `max_chains`, see `Preprocessor`.
 
     Raises:
-        ValueError: if `num_candidates` or `word_length` is less than 1.
+        ValueError: if `num_candidates` or `word_length` is less than 1, or the tokenizer keeps
+            capital letters.
     """
 
     def __init__(
@@ -69,6 +70,8 @@ class PassagePreprocessor(Preprocessor):
         for name, value in (("num_candidates", num_candidates), ("word_length", word_length)):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}.")
+        if tokenizer == "penn":
+            raise ValueError("tokenizer: penn keeps capital letters, take penn_lower.")
         answers = [f"candidate {n}" for n in range(1, num_candidates + 1)]
         super().__init__(words, answers, entities, [0] * len(words), tokenizer, **kwargs)
         self.spans, self.word_length = spans, word_length
@@ -105,7 +108,7 @@ class PassagePreprocessor(Preprocessor):
             counts.update(tokens_of(example, example.question, tokenize))
             answers.add(lower(example.answer))
             given = getattr(example, "candidates", ())
-            spans = spans or any(len(tokenize(lower(text))) > 1 for text in given)
+            spans = spans or any(len(tokenize(text)) > 1 for text in given)
             most = max(most, len(given or distinct_words(passage)))
         counts = {word: count for word, count in counts.items() if count >= min_count}
         words = Vocabulary.from_counts(counts, None if max_words is None else max_words + 2)
@@ -137,7 +140,7 @@ class PassagePreprocessor(Preprocessor):
         return dataclasses.replace(encoded, source=example.source)
 
     def encode_text(self, passage, question, answer=None, source=""):
-        words = (self.tokenizer(lower(text)) for text in (passage, question))
+        words = map(self.tokenizer, (passage, question))
         return self._encode(*words, (), (), answer, source)
 
     def _encode(self, passage, question, given, entities, answer, source):
@@ -149,7 +152,7 @@ class PassagePreprocessor(Preprocessor):
         ids = self.vocabulary.encode([*passage, *question])
         if given:
             candidates = given[: len(self.answers) - 1]
-            mentions = find_mentions([self.tokenizer(lower(c)) for c in candidates], passage)
+            mentions = find_mentions(list(map(self.tokenizer, candidates)), passage)
         else:
             candidates = distinct_words(passage)[: len(self.answers) - 1]
             numbers = {word: number for number, word in enumerate(candidates, 1)}
@@ -233,5 +236,6 @@ class PassagePreprocessor(Preprocessor):
 
 def tokens_of(example, text, tokenizer):
     """Lower-cased tokens of a text; those of an `AnnotatedExample` are between spaces."""
-    text = lower(text)
-    return text.split(" ") if isinstance(example, AnnotatedExample) else tokenizer(text)
+    if isinstance(example, AnnotatedExample):
+        return lower(text).split(" ")
+    return tokenizer(text)

@@ -148,6 +148,21 @@ class PennTokenizer(WordTokenizer):
         return tf.strings.split(apart)
 
 
+class LowerPennTokenizer(PennTokenizer):
+    """The tokens of `PennTokenizer`, lower-cased: `do`, `n't`; `mary`, `'s`.
+
+    It needs TensorFlow for `graph` alone.
+    """
+
+    name = "penn_lower"
+
+    def __call__(self, text):
+        return super().__call__(lower(text))
+
+    def graph(self, texts):
+        return super().graph(graph_lower(texts))
+
+
 class UnicodeScriptTokenizer(Tokenizer):
     """Lower-cased runs of one script, from `tensorflow_text`.
 
@@ -197,7 +212,13 @@ class SpaceTokenizer(Tokenizer):
         return tf.strings.split(_graph_spaces(texts))
 
 
-_KINDS = (WordTokenizer, PennTokenizer, UnicodeScriptTokenizer, SpaceTokenizer)
+_KINDS = (
+    WordTokenizer,
+    PennTokenizer,
+    LowerPennTokenizer,
+    UnicodeScriptTokenizer,
+    SpaceTokenizer,
+)
 _TOKENIZERS = {kind.name: kind for kind in _KINDS}
 
 
@@ -205,7 +226,7 @@ def get_tokenizer(name):
     """Returns the tokenizer of a name.
 
     Args:
-        name: `"words"`, `"penn"`, `"unicode_script"` or `"spaces"`.
+        name: `"words"`, `"penn"`, `"penn_lower"`, `"unicode_script"` or `"spaces"`.
 
     Returns:
         A tokenizer: a callable from a string to its tokens, with a method `graph`.

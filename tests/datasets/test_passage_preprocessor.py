@@ -130,6 +130,8 @@ def test_refuses(preprocessor):
         PassagePreprocessor(["a"], [0], 0)
     with pytest.raises(ValueError, match="word_length must be at least 1, got 0"):
         PassagePreprocessor(["a"], [0], 1, word_length=0)
+    with pytest.raises(ValueError, match="penn keeps capital letters, take penn_lower"):
+        PassagePreprocessor(["a"], [0], 1, tokenizer="penn")
     with pytest.raises(ValueError, match="The question is empty"):
         preprocessor.encode_text("mary", " ")
     with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):

@@ -12,7 +12,7 @@ JOINERS = "'-_’‘‐.,?!\"`\0\u0301\u094d\u200d\ufe0f"
 LETTERS = "aZ09 ßİIıΑΣςDžﬁÅÅẞꟐ𐕰𞤀जि漢か한ก٣²Ⅷªع\u0558\U00031350🏽👩"
 
 
-@pytest.fixture(params=["words", "penn", "unicode_script", "spaces"])
+@pytest.fixture(params=["words", "penn", "penn_lower", "unicode_script", "spaces"])
 def tokenizer(request):
     pytest.importorskip("tensorflow")
     if request.param == "unicode_script":

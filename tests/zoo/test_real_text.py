@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import re
 
 import numpy as np
 import pytest
@@ -155,6 +156,23 @@ def test_a_reader_trains_on_streamed_records(annotated):
     batches = stream(folder, model.reader, model.features, 4, buckets=(24,), batch_size=8, seed=0)
     history = model.fit(batches, epochs=2, verbose=0).history
     assert len(history["loss"]) == 2 and history["loss"][1] < history["loss"][0]
+
+
+def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(zoo, "export", lambda model, folder: None)
+    command = ["train", "--dataset", "lambada", "--data-dir", str(annotated), "--epochs", "1"]
+    for setting in ("units=4", "embedding_dim=4", "layers=1", "batch_size=8", "buckets=1"):
+        command += ["--set", setting]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert "24 train, 5 valid, 7 test questions" in out and "Test accuracy: " in out
+    (path,) = tmp_path.glob("models/*/model.keras")
+    asked = ["--passage", "So Tom met Ann .", "--question", "They saw"]
+    assert cli.main(["explain", str(path), *asked]) == 0
+    assert re.search(r"tom\[\d+%\] met", capsys.readouterr().out)
+    assert cli.main(["evaluate", str(path)]) == 0
+    assert "lambada task 1, test: accuracy" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
