@@ -214,16 +214,14 @@ def download(args):
 
 
 def reproduce(args):
-    from zoo.reproduce import plan
+    from zoo.reproduce import check_data, plan
     from zoo.reproduce import reproduce as execute
 
     settings = parse_settings(args.set)
     if settings and not args.tag:
         raise ValueError("Settings of your own need a name: give --tag NAME with --set.")
     runs = plan(args.study, args.data_dir, args.models, args.tasks, args.seeds, settings, args.tag)
-    study = studies.STUDIES[args.study]
-    task = study["tasks"][runs[0].task].data
-    data.load(study["dataset"], task, args.data_dir, study.get("language"))
+    check_data(args.study, runs[0].task, args.data_dir)
     failures = execute(
         runs, args.results, args.runs, args.jobs, lambda line: print(line, flush=True)
     )

@@ -152,17 +152,24 @@ def load_questions(dataset, data_dir, task="NE", cased=True):
     )
 
 
-def load_annotated(dataset, data_dir):
-    """Loads the questions that `corefmem annotate --dataset` wrote, `None` where there are none.
+def find_annotated(dataset, data_dir):
+    """The folder of records that `corefmem annotate --dataset` wrote, `None` where there is none.
 
     Args:
         dataset: name of the data set.
         data_dir: folder of the records, or one in which they lie in `annotated/` and the name of
             the data set.
     """
-    folders = [pathlib.Path(data_dir or "", *inside) for inside in (("annotated", dataset), ())]
-    folder = next((f for f in folders if (f / "train" / "index.json").is_file()), None)
-    if data_dir is None or folder is None:
+    if data_dir is None:
+        return None
+    folders = [pathlib.Path(data_dir, *inside) for inside in (("annotated", dataset), ())]
+    return next((f for f in folders if (f / "train" / "index.json").is_file()), None)
+
+
+def load_annotated(dataset, data_dir):
+    """Loads the questions of `find_annotated`, `None` where there are none."""
+    folder = find_annotated(dataset, data_dir)
+    if folder is None:
         return None
     from keras_corefmem.datasets import Splits, lambada_kinds, records, wikihop
     from keras_corefmem.datasets.annotated import AnnotatedExample

@@ -57,6 +57,27 @@ class Run:
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
 
 
+def check_data(study, task, data_dir):
+    """Refuses a folder without the data of a study.
+
+    Raises:
+        FileNotFoundError: if a file is missing.
+        ValueError: if one is broken, or the study needs records and there are none.
+    """
+    from zoo import data
+
+    content = STUDIES[study]
+    dataset = content["dataset"]
+    if not content.get("kinds"):
+        data.load(dataset, content["tasks"][task].data, data_dir, content.get("language"))
+    # Records are too many to read them twice.
+    elif data.find_annotated(dataset, data_dir) is None:
+        raise ValueError(
+            f"{data_dir} holds no records of {dataset}: make them in its folder "
+            f"annotated/{dataset} with `corefmem annotate --dataset`."
+        )
+
+
 def execute(run, results, runs):
     """Trains and tests one run and writes its JSON file; returns its content."""
     import keras

@@ -11,7 +11,7 @@ import zoo
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.example import CandidateExample
 from zoo import annotate, cli, configurations, data, report, training
-from zoo.reproduce import Run, execute
+from zoo.reproduce import Run, check_data, execute
 from zoo.studies import STUDIES
 
 NAMES = ("Mary", "John", "Sandra", "Daniel")
@@ -76,7 +76,7 @@ def annotated(data_dir):
 
 def test_annotation_keeps_the_questions_of_lambada(annotated):
     splits, plain = (
-        load("lambada", annotated) for load in (data.load_annotated, data.load_questions)
+        read("lambada", annotated) for read in (data.load_annotated, data.load_questions)
     )
     for part in training.PARTS:
         for example, before in zip(getattr(splits, part), getattr(plain, part), strict=True):
@@ -99,6 +99,7 @@ def test_no_annotator_sees_an_answer(annotated):
 def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
     options = {"layers": 1, "embedding_dim": 4}
     settings = {**SETTINGS, "arguments": {**SETTINGS["arguments"], **options}}
+    check_data("lambada", "passages", annotated)
     run = Run("lambada", "ga-coref-gru", "passages", 0, str(annotated), settings, "tiny")
     content = execute(run, tmp_path / "results", tmp_path / "runs")
     assert content["questions"] == {"train": 24, "valid": 5, "test": 7}
@@ -140,6 +141,8 @@ def test_text_without_annotation_is_read_too(data_dir, tmp_path):
     model, _ = training.prepare(splits, settings)
     assert model.config["head"] == "pointer_sum"
     assert model.read("so fred slept .", "they saw", top=2).answers[0] in ("so", "fred", "slept")
+    with pytest.raises(ValueError, match="plain holds no records of lambada: make them in its"):
+        check_data("lambada", "passages", plain)
     hop = data.load("wikihop", 1, plain)
     assert isinstance(hop.train[0], CandidateExample)
     assert zoo.AttentionSumReader.from_examples(hop.train, units=4).config["head"] == "span_sum"
