@@ -134,6 +134,7 @@ STUDIES = {
             "batch_size": 32,
             "epochs": 2,
             "patience": 2,
+            "buckets": 3,
             "arguments": {
                 "units": 64,
                 "edge_units": 16,

@@ -134,14 +134,16 @@ def prepare(splits, settings, **options):
     everything = [example for examples in encoded.values() for example in examples]
     lengths = list(map(preprocessor.length, everything))
     buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING, preprocessor.STEP)
-    longest = max(len(example.question) for example in everything)
+    questions = [len(example.question) for example in everything]
+    count, saving = preprocessor.QUESTION_BUCKETS, preprocessor.SAVING
+    question_lengths = length_buckets(questions, count, saving, 1)
     return model, {
         part: model.BATCHES(
             examples,
             preprocessor,
             model.features,
             buckets,
-            longest,
+            question_lengths,
             batch_size=settings.batch_size,
             shuffle=part == "train",
             seed=settings.seed,

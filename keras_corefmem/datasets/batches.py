@@ -1,5 +1,7 @@
 """Batches of encoded examples in NumPy, in few shapes."""
 
+import itertools
+
 import keras
 import numpy as np
 
@@ -64,11 +66,17 @@ def check_answers(encoded, count, training):
     )
 
 
+def _differences(shapes):
+    """In how many numbers two shapes differ."""
+    return sum(one != other for one, other in zip(*shapes, strict=True))
+
+
 class Batches(keras.utils.PyDataset):
     """Batches of a reader: `(features, answers, weights)`.
 
-    Every batch is full: a bucket's rest moves into the next longer one, and the last one is filled
-    up with empty rows of weight 0. Examples are encoded once, shuffled every epoch by the seed.
+    A bucket is a length of passages and one of questions. Every batch is full: a bucket's rest
+    moves into the next longer one, and the last one is filled up with empty rows of weight 0.
+    Examples are encoded once, shuffled every epoch by the seed.
 
     Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
     others make up for it, so that the losses it reports are exact.
@@ -82,7 +90,8 @@ class Batches(keras.utils.PyDataset):
         names: names of the features to yield.
         buckets: ascending passage lengths to pad to, the last one at least the longest passage;
             `None` chooses them.
-        question_length: what questions are padded to; `None` for the longest.
+        question_length: what questions are padded to, a number or ascending numbers; `None` for the
+            longest.
         batch_size: rows of a batch.
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
@@ -116,43 +125,54 @@ class Batches(keras.utils.PyDataset):
             )
         self.buckets = list(buckets)
         longest = max(len(example.question) for example in encoded)
-        self.question_length = question_length or longest
-        if max(lengths) > self.buckets[-1] or longest > self.question_length:
+        self.question_lengths = np.ravel(question_length or longest).tolist()
+        if max(lengths) > self.buckets[-1] or longest > self.question_lengths[-1]:
             raise ValueError(
                 f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
-                f"buckets {self.buckets} and question_length {self.question_length}."
+                f"buckets {self.buckets} and question_length {question_length or longest}."
             )
         self.bucket_of = self.buckets_of(encoded)
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         self.start_epoch(0)
 
     def buckets_of(self, encoded):
-        """Number of the bucket that each example falls into."""
-        return np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
+        """Number of the bucket that each example falls into, by questions and then by passages."""
+        passages = np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
+        lengths = [len(example.question) for example in encoded]
+        return np.searchsorted(self.question_lengths, lengths) * len(self.buckets) + passages
 
     def start_epoch(self, epoch):
         """Decides which examples make each batch of an epoch, the same for the same seed."""
         self.epoch = epoch
         random = np.random.default_rng((self.seed, epoch))
         order = random.permutation(len(self.encoded)) if self.shuffle else None
-        batches, rest = [], np.zeros(0, int)
-        for bucket, length in enumerate(self.buckets):
+        batches, count = [], len(self.buckets)
+        shapes = [(length, q) for q in self.question_lengths for length in self.buckets]
+        rests = [np.zeros(0, int) for _ in shapes]
+        for bucket, shape in enumerate(shapes):
             members = np.flatnonzero(self.bucket_of == bucket)
             if order is not None:
                 members = order[self.bucket_of[order] == bucket]
-            members = np.concatenate([rest, members])
-            last = bucket == len(self.buckets) - 1
-            full = len(members) if last else len(members) // self.batch_size * self.batch_size
-            rest = members[full:]
+            members = np.concatenate([rests[bucket], members])
+            full = len(members)
+            if bucket < len(shapes) - 1:
+                full -= full % self.batch_size
+                # Longer passages, or longer questions about the longest ones.
+                longer = bucket + (1 if (bucket + 1) % count else count)
+                rests[longer] = np.concatenate([rests[longer], members[full:]])
             batches += [
-                (members[i : i + self.batch_size], length) for i in range(0, full, self.batch_size)
+                (members[i : i + self.batch_size], *shape) for i in range(0, full, self.batch_size)
             ]
         if self.shuffle:
             batches = [batches[i] for i in random.permutation(len(batches))]
         # Keras on TensorFlow learns from the first two batches which dimensions vary.
-        other = next((i for i, (_, length) in enumerate(batches) if length != batches[0][1]), 0)
-        if other:
-            batches[1], batches[other] = batches[other], batches[1]
+        first_of = {}
+        for index, (_, *shape) in enumerate(batches):
+            first_of.setdefault(tuple(shape), index)
+        pairs = itertools.combinations(first_of, 2)
+        for place, shape in enumerate(max(pairs, key=_differences, default=())):
+            index = first_of[shape]
+            batches[place], batches[index] = batches[index], batches[place]
         self.batches = batches
 
     @property
@@ -163,7 +183,7 @@ class Batches(keras.utils.PyDataset):
     @property
     def order(self):
         """Index of the example in every row that counts, batch after batch."""
-        return np.concatenate([members for members, _ in self.batches])
+        return np.concatenate([members for members, *_ in self.batches])
 
     def on_epoch_end(self):
         if self.shuffle:
@@ -178,10 +198,10 @@ class Batches(keras.utils.PyDataset):
         return 1.0 if self.shuffle else len(self) * self.batch_size / len(self.encoded)
 
     def __getitem__(self, index):
-        members, length = self.batches[index]
+        members, length, question_length = self.batches[index]
         rows = [self.encoded[i] for i in members]
         features = self.preprocessor.collate(
-            rows, self.batch_size, length, self.question_length, self.names
+            rows, self.batch_size, length, question_length, self.names
         )
         return features, *self.targets(rows, length)
 

@@ -80,6 +80,8 @@ class Preprocessor:
     MULTIPLE = 128
     # What the lengths of buckets are multiples of.
     STEP = 8
+    # Largest number of lengths that questions are padded to.
+    QUESTION_BUCKETS = 3
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ class SentenceBatches(Batches):
     def numbers(self, index):
         if not self.preprocessor.tags:
             return super().numbers(index)
-        members, length = self.batches[index]
+        members, length, _ = self.batches[index]
         ends = np.cumsum([0, *(len(sentence.words) for sentence in self.encoded)])
         words = [np.arange(ends[i], ends[i + 1]) for i in members]
         return pad(words, length, self.batch_size)

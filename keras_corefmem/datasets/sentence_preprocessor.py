@@ -49,7 +49,7 @@ class SentencePreprocessor:
     """
 
     # As for a `Preprocessor`, in words.
-    SAVING, MULTIPLE, STEP = 20_000, 8, 1
+    SAVING, MULTIPLE, STEP, QUESTION_BUCKETS = 20_000, 8, 1, 1
 
     def __init__(self, words, answers, tags=False, characters="", word_length=16, tokenizer="penn"):
         if word_length < 2:

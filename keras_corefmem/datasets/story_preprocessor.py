@@ -47,7 +47,7 @@ class StoryPreprocessor:
     """
 
     # As for a `Preprocessor`, in sentences.
-    SAVING, MULTIPLE, STEP = 5_000, 16, 8
+    SAVING, MULTIPLE, STEP, QUESTION_BUCKETS = 5_000, 16, 8, 1
 
     def __init__(
         self,

@@ -119,6 +119,31 @@ def test_first_two_batches_differ_in_length(encoded, preprocessor, buckets):
         assert batches[0][0]["passage"].shape != batches[1][0]["passage"].shape
 
 
+@pytest.fixture
+def long_questions(encoded):
+    """Every fifth question twice as long, every seventh three times."""
+    return [
+        dataclasses.replace(e, question=np.tile(e.question, 3 if n % 7 == 0 else 1 + (n % 5 == 0)))
+        for n, e in enumerate(encoded)
+    ]
+
+
+def test_questions_have_lengths_of_their_own(long_questions, preprocessor, buckets):
+    lengths = sorted({len(e.question) for e in long_questions})
+    batches = Batches(long_questions, preprocessor, NAMES, buckets, lengths, 4, shuffle=True)
+    for epoch in range(20):
+        batches.start_epoch(epoch)
+        assert sorted(batches.order) == list(range(len(long_questions)))
+        shapes = [tuple(batches[n][0][name].shape[1] for name in NAMES[:2]) for n in range(2)]
+        assert all(a != b for a, b in zip(*shapes, strict=True))
+        for n, (members, length, question_length) in enumerate(batches.batches):
+            features = batches[n][0]
+            assert features["question"].shape == (4, question_length)
+            assert max(len(long_questions[i].passage) for i in members) <= length
+    tight = [sum(len(m) < 4 for m, *_ in batches.batches), len(batches)]
+    assert tight[0] <= 1 and tight[1] == -(-len(long_questions) // 4)
+
+
 def test_weights_make_the_mean_over_rows_that_over_examples(encoded, preprocessor):
     batches = Batches(encoded, preprocessor, NAMES, batch_size=16)
     losses = np.random.default_rng(0).random(len(encoded))

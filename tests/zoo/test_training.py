@@ -220,10 +220,10 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"clip_each": "no"}, "clip_each must be true or false, got 'no'"),
         ({"optimizer": "lion"}, "optimizer must be one of adam, .*, adagrad; got 'lion'"),
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
-        ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of carry"),
+        ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of .*carry"),
         (
             {"arguments": {"head": "pointer"}},
-            "head must be one of pointer_sum, classification; got 'pointer'",
+            "head must be one of pointer_sum, .*classification; got 'pointer'",
         ),
     ],
 )
