@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-METRICS = ("muc", "b3", "ceafe")
+from keras_corefmem.graphs.scores import METRICS
 
 
 def tables(folder="results"):

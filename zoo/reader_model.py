@@ -206,8 +206,7 @@ class ReaderModel(TextModel):
             shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
             sizes = max_words, min_count, characters, tokenizer, num_candidates
             preprocessor = PassagePreprocessor.fit(examples, *sizes, **shared)
-            arguments["num_characters"] = len(preprocessor.characters) * characters
-            head = "span_sum" if preprocessor.spans else "pointer_sum"
+            arguments["num_characters"], head = preprocessor.num_characters, preprocessor.head
         else:
             preprocessor, head = fit_preprocessor(
                 examples, head, language, lemmatizer, tokenizer, tagger, **shared
@@ -254,14 +253,12 @@ def check_preprocessor(preprocessor, config):
     Raises:
         ValueError: naming the argument that differs.
     """
-    has = {name: getattr(preprocessor, name) for name in ("joint", "order", "max_chains")}
+    names = ["joint", "order", "max_chains"]
     if isinstance(preprocessor, PassagePreprocessor):
-        has["head"] = "span_sum" if preprocessor.spans else "pointer_sum"
-        has["num_characters"] = len(preprocessor.characters) * preprocessor.spells
-        has["word_length"] = preprocessor.word_length
-    for name, value in has.items():
-        if value != config[name]:
+        names += ["head", "num_characters", "word_length"]
+    for name in names:
+        if getattr(preprocessor, name) != config[name]:
             raise ValueError(
-                f"The preprocessor has {name}={value!r}, the model {config[name]!r}; give both "
-                "the same."
+                f"The preprocessor has {name}={getattr(preprocessor, name)!r}, the model "
+                f"{config[name]!r}; give both the same."
             )

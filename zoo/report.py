@@ -40,9 +40,9 @@ def score(run):
     return error if STUDIES[run["study"]]["measure"] == ERROR else 100 - error
 
 
-def kind_score(kind, run):
-    """The share of questions of a kind that are answered, in percent."""
-    right, count = run["test_kinds"].get(kind, (0, 0))
+def kind_score(kind, counts):
+    """The share of questions of a kind that are answered, in percent, by `count_kinds`."""
+    right, count = counts.get(kind, (0, 0))
     return 100 * right / max(count, 1)
 
 
@@ -97,7 +97,7 @@ def kind_cell(kind, runs):
     """The `cell` of the questions of a kind."""
     if not runs:
         return "–"
-    return cell(runs, lambda run: kind_score(kind, run))
+    return cell(runs, lambda run: kind_score(kind, run["test_kinds"]))
 
 
 def baseline_columns(study, groups):
@@ -109,7 +109,7 @@ def baseline_columns(study, groups):
     counts = (run["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)
     columns = [["questions", str(total), *map(str, counts)]]
     for name, found in run["baselines"].items():
-        cells = [f"{kind_score(kind, {'test_kinds': found['kinds']}):.1f}" for kind in kinds]
+        cells = [f"{kind_score(kind, found['kinds']):.1f}" for kind in kinds]
         columns.append([name, f"{100 - 100 * found['wrong'] / total:.1f}", *cells])
     return [[*column, *[""] * 3] for column in columns]
 

@@ -62,10 +62,9 @@ class Settings:
             dataset: name of the data set; some have settings of their own.
             **changes: fields that differ; of the arguments, those that differ.
         """
-        settings = {**training_settings(model, dataset), **changes}
-        arguments = training_settings(model, dataset).get("arguments", {})
-        settings["arguments"] = {**arguments, **changes.get("arguments", {})}
-        return cls(model=model, **settings)
+        defaults = training_settings(model, dataset)
+        arguments = {**defaults.get("arguments", {}), **changes.get("arguments", {})}
+        return cls(model=model, **{**defaults, **changes, "arguments": arguments})
 
     def __post_init__(self):
         numbers = ("learning_rate", "clip_norm")

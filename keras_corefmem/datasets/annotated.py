@@ -39,11 +39,8 @@ class AnnotatedExample(Example):
                 f"{self._place}{len(self.entities)} entities for {count} tokens of passage and "
                 "question, give one of each."
             )
-        if self.candidates and self.answer not in self.candidates:
-            raise ValueError(
-                f"{self._place}the answer {self.answer!r} is none of the {len(self.candidates)} "
-                "candidates; leave the question out."
-            )
+        if self.candidates:
+            self._check_answer()
 
     @classmethod
     def from_annotation(cls, annotation, question_start, answer, mentions="heads", **fields):

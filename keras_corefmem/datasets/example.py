@@ -50,6 +50,14 @@ class Example:
     def _place(self):
         return f"{self.source}: " if self.source else ""
 
+    def _check_answer(self):
+        """Refuses an answer that is none of the candidates, where a subclass has some."""
+        if self.answer not in self.candidates:
+            raise ValueError(
+                f"{self._place}the answer {self.answer!r} is none of the "
+                f"{len(self.candidates)} candidates; leave the question out."
+            )
+
     @property
     def passage(self):
         """The sentences as one string, joined by spaces."""
@@ -74,11 +82,7 @@ class CandidateExample(Example):
         if isinstance(self.candidates, str):
             raise ValueError(f"{self._place}`candidates` is one string, pass a tuple of strings.")
         object.__setattr__(self, "candidates", tuple(self.candidates))
-        if self.answer not in self.candidates:
-            raise ValueError(
-                f"{self._place}the answer {self.answer!r} is none of the "
-                f"{len(self.candidates)} candidates; leave the question out."
-            )
+        self._check_answer()
 
 
 @dataclasses.dataclass(frozen=True)

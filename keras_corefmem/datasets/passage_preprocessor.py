@@ -78,6 +78,16 @@ class PassagePreprocessor(Preprocessor):
         self.characters, self.spells = Vocabulary(characters), bool(characters)
         self._spelt = {}
 
+    @property
+    def head(self):
+        """Name of the head of a reader that points at its candidates."""
+        return "span_sum" if self.spans else "pointer_sum"
+
+    @property
+    def num_characters(self):
+        """Number of character ids, 0 where words are not spelt."""
+        return len(self.characters) if self.spells else 0
+
     @classmethod
     def fit(
         cls,
