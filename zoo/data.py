@@ -80,8 +80,8 @@ def load(dataset, task, data_dir=None, language=None):
         task: number of a bAbI task, or name of a task of CBT or of sentences; the others have one.
         data_dir: folder of the files; for bAbI by default where `babi.download()` puts them. The
             folder `sst`, `ud_english_ewt`, `lambada`, `passages`, `wikihop` or `medhop` may lie in
-            it. Of real text, the records in `annotated` and the name of the data set there are
-            read, if there are some.
+            it. Of real text, the records in `annotated` and the name of the data set there (for CBT
+            `cbt-NE`, say) are read, if there are some.
         language: bAbI's language folder, see `babi.load`.
 
     Returns:
@@ -117,7 +117,9 @@ def load(dataset, task, data_dir=None, language=None):
     if dataset == "simulator":
         return simulator.load(task)
     if dataset in ANNOTATED:
-        return load_annotated(dataset, data_dir) or load_questions(dataset, data_dir, task, False)
+        # Records of CBT are those of one task.
+        name = f"cbt-{task}" if dataset == "cbt" else dataset
+        return load_annotated(name, data_dir) or load_questions(dataset, data_dir, task, False)
     if dataset == "cnn":
         return cnn.load(data_dir)
     splits = babi.load(data_dir or babi.cache_folder(), task, language)
@@ -156,7 +158,7 @@ def find_annotated(dataset, data_dir):
     """The folder of records that `corefmem annotate --dataset` wrote, `None` where there is none.
 
     Args:
-        dataset: name of the data set.
+        dataset: name of the data set, for CBT with its task, such as `cbt-NE`.
         data_dir: folder of the records, or one in which they lie in `annotated/` and the name of
             the data set.
     """

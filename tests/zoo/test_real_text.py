@@ -129,6 +129,15 @@ def test_wikihop_has_candidates_of_several_words(annotated):
     assert np.argwhere(features["candidates"][0]).shape == (2, 2) and answers[0] == 1
 
 
+def test_records_of_one_kind_are_not_read_for_another(annotated, tmp_path):
+    (tmp_path / "annotated").mkdir()
+    for name in ("cbt", "cbt-NE"):
+        (tmp_path / "annotated" / name).symlink_to(annotated / "annotated" / "lambada")
+    assert len(data.load("cbt", "NE", tmp_path).train) == 24
+    with pytest.raises(FileNotFoundError, match="cbtest_CN_train.txt"):
+        data.load("cbt", "CN", tmp_path)
+
+
 def test_text_without_annotation_is_read_too(data_dir, tmp_path):
     plain = tmp_path / "plain"
     plain.mkdir()
