@@ -68,7 +68,8 @@ WIKIHOP = (
     {
         "units": 64,
         "embedding_dim": 100,
-        "max_words": 100_000,
+        "max_words": 99_900,
+        "unknown_types": 100,
         "characters": True,
         "asked": True,
         "joint": False,

@@ -66,7 +66,7 @@ def explain(args):
 def make_sentence(text, preprocessor):
     """A `Sentence` whose answer is unknown; warns of its unknown words."""
     words, ids = preprocessor.tokenizer(text), preprocessor.encode_text(text).words
-    warn_of([without_id(words, ids)], stacklevel=3)
+    warn_of([without_id(preprocessor.vocabulary, words, ids)], stacklevel=3)
     answer = (UNKNOWN_ANSWER,) * len(words) if preprocessor.tags else UNKNOWN_ANSWER
     return Sentence(tuple(words), answer)
 

@@ -65,11 +65,12 @@ def _archive(model, preprocessor, top):
     from keras_corefmem.datasets.answers import best_sequences
     from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
     from zoo.export_passages import passage_answers, passage_features
+    from zoo.export_vocabulary import vocabulary_table
 
     archive = keras.export.ExportArchive()
-    tables = [_vocabulary_table(preprocessor.vocabulary)]
+    tables = [vocabulary_table(preprocessor.vocabulary)]
     if getattr(preprocessor, "spells", False):
-        tables.append(_vocabulary_table(preprocessor.characters))
+        tables.append(vocabulary_table(preprocessor.characters))
     logits_of = _add_logits(archive, model)
     text_of = _answer_texts(preprocessor.answers)
     alone = model.STRINGS == ("sentence",)
@@ -171,8 +172,11 @@ def _question_features(preprocessor, table, names, passage, question):
     """Features of the tokens of passages and questions."""
     import tensorflow as tf
 
+    from zoo.export_vocabulary import look_up
+
+    vocabulary = preprocessor.vocabulary
     ids = [
-        tokens.with_values(table.lookup(tokens.values)).to_tensor()
+        tokens.with_values(look_up(table, vocabulary, tokens.values)).to_tensor()
         for tokens in (passage, question)
     ]
     with tf.control_dependencies(_checks(preprocessor, *ids)):
@@ -221,18 +225,6 @@ def _tags(logits, tokens, answers):
         "tags": tf.where(real, best, ""),
         "probabilities": tf.where(real, probabilities, 0.0),
     }
-
-
-def _vocabulary_table(vocabulary):
-    """Looks up int32 ids of words inside a graph."""
-    import tensorflow as tf
-
-    from keras_corefmem.text import UNKNOWN
-
-    words = vocabulary.words[UNKNOWN + 1 :]
-    ids = tf.range(UNKNOWN + 1, len(vocabulary), dtype="int32")
-    entries = tf.lookup.KeyValueTensorInitializer(tf.constant(words, "string"), ids)
-    return tf.lookup.StaticHashTable(entries, UNKNOWN)
 
 
 def _add_logits(archive, model):

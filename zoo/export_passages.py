@@ -16,10 +16,12 @@ def passage_features(preprocessor, tables, names, passage, question):
     """
     import tensorflow as tf
 
-    xp = tf.experimental.numpy
+    from zoo.export_vocabulary import look_up
+
+    xp, vocabulary = tf.experimental.numpy, preprocessor.vocabulary
     parts = {"passage": passage, "question": question}
     result = {
-        name: tokens.with_values(tables[0].lookup(tokens.values)).to_tensor()
+        name: tokens.with_values(look_up(tables[0], vocabulary, tokens.values)).to_tensor()
         for name, tokens in parts.items()
     }
     entities = {name: xp.take(preprocessor.entities, ids) for name, ids in result.items()}

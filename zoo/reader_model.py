@@ -163,6 +163,7 @@ class ReaderModel(TextModel):
         characters=False,
         max_words=None,
         min_count=1,
+        unknown_types=1,
         num_candidates=None,
         word_vectors=None,
         **arguments,
@@ -184,10 +185,11 @@ class ReaderModel(TextModel):
             tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
                 learns them from the examples.
             local: whether answers are local; `None` does so for annotated examples and those with
-                candidates of their own. The next four arguments are for local answers.
+                candidates of their own. The next five arguments are for local answers.
             characters: whether words are spelt.
             max_words: how many words are known at most, the most frequent ones.
             min_count: how often a word has to occur to be known.
+            unknown_types: number of types of unknown words, see `Vocabulary`.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
@@ -204,6 +206,7 @@ class ReaderModel(TextModel):
             )
         if local:
             shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
+            shared["unknown_types"] = unknown_types
             sizes = max_words, min_count, characters, tokenizer, num_candidates
             preprocessor = PassagePreprocessor.fit(examples, *sizes, **shared)
             arguments["num_characters"], head = preprocessor.num_characters, preprocessor.head

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 
 from keras_corefmem.datasets.answers import END, answers_of, best_sequences, join_words
-from keras_corefmem.text.vocabulary import UNKNOWN
 
 BATCH_SIZE = 32
 MULTIPLE = 8
@@ -94,7 +93,8 @@ def unknown_words(preprocessor, passages, questions, stacklevel=2):
     unknown = []
     for passage, question in zip(passages, questions, strict=True):
         tokens = preprocessor.tokenizer(f"{passage} {question}")
-        unknown.append(without_id(tokens, preprocessor.vocabulary.encode(tokens)))
+        vocabulary = preprocessor.vocabulary
+        unknown.append(without_id(vocabulary, tokens, vocabulary.encode(tokens)))
     warn_of(unknown, stacklevel + 1)
     return unknown
 
@@ -127,9 +127,10 @@ def readings_of(logits, unknown, answers, top):
     return readings
 
 
-def without_id(tokens, ids):
-    """The tokens that have no id, each once."""
-    return tuple(dict.fromkeys(t for t, i in zip(tokens, ids, strict=True) if i == UNKNOWN))
+def without_id(vocabulary, tokens, ids):
+    """The tokens that have no id of their own, each once."""
+    unknown = vocabulary.is_unknown(ids)
+    return tuple(dict.fromkeys(np.array(tokens, "object")[unknown].tolist()))
 
 
 def warn_of(unknown, stacklevel):

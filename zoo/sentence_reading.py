@@ -56,7 +56,8 @@ def read(model, sentences, top=5):
 def _read(sentences, model, preprocessor, top):
     encoded = [preprocessor.encode_text(sentence) for sentence in sentences]
     tokens = list(map(preprocessor.tokenizer, sentences))
-    unknown = [without_id(t, e.words) for t, e in zip(tokens, encoded, strict=True)]
+    pairs = zip(tokens, encoded, strict=True)
+    unknown = [without_id(preprocessor.vocabulary, words, e.words) for words, e in pairs]
     warn_of(unknown, stacklevel=5)
     logits = logits_of(model, encoded)
     if not preprocessor.tags:

@@ -49,7 +49,7 @@ class PassagePreprocessor(Preprocessor):
         characters: string of the characters that are known, `""` where words are not spelt.
         word_length: characters of a word that are read, the first ones.
         tokenizer: name of a tokenizer to lower case.
-        **kwargs: `joint`, `order` and `max_chains`, see `Preprocessor`.
+        **kwargs: `joint`, `order`, `max_chains` and `unknown_types`, see `Preprocessor`.
 
     Raises:
         ValueError: if `num_candidates` or `word_length` is less than 1, or the tokenizer keeps
@@ -121,8 +121,8 @@ class PassagePreprocessor(Preprocessor):
             spans = spans or any(len(tokenize(text)) > 1 for text in given)
             most = max(most, len(given or distinct_words(passage)))
         counts = {word: count for word, count in counts.items() if count >= min_count}
-        words = Vocabulary.from_counts(counts, None if max_words is None else max_words + 2)
-        words = words.words[2:]
+        max_size = None if max_words is None else max_words + 2
+        words = Vocabulary.from_counts(counts, max_size).known
         numbers = {word: n for n, word in enumerate(sorted(answers), 1)}
         return cls(
             words,
@@ -239,7 +239,7 @@ class PassagePreprocessor(Preprocessor):
             **config,
             "num_candidates": len(self.answers) - 1,
             "spans": self.spans,
-            "characters": "".join(self.characters.words[2:]),
+            "characters": "".join(self.characters.known),
             "word_length": self.word_length,
         }
 

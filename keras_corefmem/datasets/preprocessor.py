@@ -71,6 +71,7 @@ class Preprocessor:
         joint: whether question and passage are one sequence, with chains across.
         order: `"question_first"` or `"passage_first"`, where joint.
         max_chains: highest chain id.
+        unknown_types: number of types of unknown words, see `Vocabulary`.
     """
 
     # Compiling a reader for one more length takes as long as reading so many tokens for twenty
@@ -93,15 +94,17 @@ class Preprocessor:
         joint=True,
         order="question_first",
         max_chains=32,
+        unknown_types=1,
     ):
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
         self.tokenizer = get_tokenizer(tokenizer)
-        self.vocabulary = Vocabulary(words)
+        self.vocabulary = Vocabulary(words, unknown_types)
         self.answers = [UNKNOWN_ANSWER, *answers]
         self.answer_numbers = {answer: n for n, answer in enumerate(self.answers)}
-        self.entities = np.array([0, 0, *entities], "int32")
-        self.pointers = np.array([0, 0, *pointers], "int32")
+        new = [0] * (unknown_types - 1)
+        self.entities = np.array([0, 0, *entities, *new], "int32")
+        self.pointers = np.array([0, 0, *pointers, *new], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
 
     @classmethod
@@ -247,11 +250,12 @@ class Preprocessor:
         return result
 
     def get_config(self):
+        known = 2 + len(self.vocabulary.known)
         return {
-            "words": self.vocabulary.words[2:],
+            **self.vocabulary.get_config(),
             "answers": self.answers[1:],
-            "entities": self.entities[2:].tolist(),
-            "pointers": self.pointers[2:].tolist(),
+            "entities": self.entities[2:known].tolist(),
+            "pointers": self.pointers[2:known].tolist(),
             "tokenizer": self.tokenizer.name,
             "joint": self.joint,
             "order": self.order,

@@ -168,7 +168,7 @@ class SentencePreprocessor:
 
     def get_config(self):
         return {
-            "words": self.vocabulary.words[2:],
+            "words": self.vocabulary.known,
             "answers": self.answers[1:],
             "tags": self.tags,
             "characters": "".join(self.characters.words[2:]),

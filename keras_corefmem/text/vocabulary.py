@@ -1,7 +1,9 @@
 """The words a model knows, and their ids."""
 
 import collections
+import functools
 import itertools
+import numbers
 
 import numpy as np
 
@@ -13,18 +15,32 @@ _SPECIALS = ("", "[unknown]")
 class Vocabulary:
     """Maps words to ids and back: 0 is padding, 1 an unknown word, 2 the first word.
 
+    Unknown words may be of several types, which their hashes tell: the first type has id 1, the
+    others follow the last word. So a text can mention two unknown names and a model tell them
+    apart.
+
     Args:
         words: Distinct non-empty strings in the order of their ids, without the two specials.
+        unknown_types: Number of types of unknown words.
 
     Attributes:
         words: List of all words by id, the specials included.
+        known: List of the words that are known, without specials, by id from 2.
+        unknown_types: Number of types of unknown words.
 
     Raises:
-        ValueError: If a word is empty, repeated or a special.
+        ValueError: If a word is empty, repeated or a special, or `unknown_types` is no integer of
+            at least 1.
     """
 
-    def __init__(self, words):
-        self.words = [*_SPECIALS, *words]
+    def __init__(self, words, unknown_types=1):
+        if not isinstance(unknown_types, numbers.Integral) or unknown_types < 1:
+            raise ValueError(
+                f"`unknown_types` must be an integer of at least 1, got {unknown_types!r}."
+            )
+        self.known, self.unknown_types = list(words), unknown_types
+        others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]
+        self.words = [*_SPECIALS, *self.known, *others]
         self._ids = {word: i for i, word in enumerate(self.words)}
         if len(self._ids) < len(self.words):
             repeated = next(w for i, w in enumerate(self.words) if self._ids[w] != i)
@@ -74,9 +90,20 @@ class Vocabulary:
             tokens: Sequence of n strings.
 
         Returns:
-            An int32 array of shape `(n,)`; tokens outside the vocabulary are 1.
+            An int32 array of shape `(n,)`; tokens outside the vocabulary have the id of their type
+            of unknown words, 1 where there is one type.
         """
-        return np.array([self._ids.get(token, UNKNOWN) for token in tokens], "int32")
+        return np.array([self._ids.get(token) or self._unknown(token) for token in tokens], "int32")
+
+    def _unknown(self, token):
+        """The id of a token outside the vocabulary."""
+        kind = hash_bucket(token, self.unknown_types) if self.unknown_types > 1 else 0
+        return len(_SPECIALS) + len(self.known) + kind - 1 if kind else UNKNOWN
+
+    def is_unknown(self, ids):
+        """Which ids are those of unknown words, bool, of the shape of the ids."""
+        ids = np.asarray(ids)
+        return (ids == UNKNOWN) | (ids >= len(_SPECIALS) + len(self.known))
 
     def decode(self, ids):
         """Looks up words.
@@ -101,9 +128,17 @@ class Vocabulary:
 
     def get_config(self):
         """Returns the constructor's arguments, ready for JSON."""
-        return {"words": self.words[len(_SPECIALS) :]}
+        return {"words": self.known, "unknown_types": self.unknown_types}
 
     @classmethod
     def from_config(cls, config):
         """Returns the vocabulary of a `get_config`."""
         return cls(**config)
+
+
+@functools.lru_cache(2**17)
+def hash_bucket(word, buckets):
+    """The bucket, 0 to `buckets - 1`, that a word falls into, the same as inside a SavedModel."""
+    import tensorflow as tf
+
+    return int(tf.strings.to_hash_bucket_fast(word, buckets))

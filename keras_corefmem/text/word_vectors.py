@@ -70,8 +70,7 @@ def load_word_vectors(path, vocabulary, width=None, lower_case=False, std=0.1, s
         ValueError: If the file is truncated, compressed otherwise or binary, a line has fewer or
             more than d numbers, or one of them is no finite number.
     """
-    specials = (PADDING, UNKNOWN)
-    ids = {word.encode(): i for i, word in enumerate(vocabulary.words) if i not in specials}
+    ids = {word.encode(): i for i, word in enumerate(vocabulary.known, UNKNOWN + 1)}
     lowered = {}
     for word, i in ids.items() if lower_case else ():
         lowered.setdefault(lower(word.decode()).encode(), []).append(i)

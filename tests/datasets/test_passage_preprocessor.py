@@ -112,9 +112,17 @@ def test_words_of_the_question_and_characters():
     assert letters == ["bob", "saw", ""] and features[names[4]].shape == (2, 3, 3)
 
 
+def test_unknown_words_are_told_apart():
+    preprocessor = PassagePreprocessor.fit([FIRST], min_count=2, unknown_types=1000)
+    encoded = preprocessor.encode(SECOND)
+    unknown = np.unique(encoded.passage[preprocessor.vocabulary.is_unknown(encoded.passage)])
+    words = set(SECOND.passage.split()) - {",", ".", "john"}
+    assert len(unknown) == len(words) and not np.any(preprocessor.entities[unknown])
+
+
 @pytest.mark.parametrize("example", [FIRST, SPANS])
 def test_config_round_trip(example):
-    options = {"characters": True, "order": "passage_first", "max_chains": 3}
+    options = {"characters": True, "order": "passage_first", "max_chains": 3, "unknown_types": 4}
     preprocessor = PassagePreprocessor.fit([example, SECOND], **options)
     config = json.loads(json.dumps(preprocessor.get_config()))
     other = PassagePreprocessor(**config)

@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_corefmem.text import PADDING, UNKNOWN, Vocabulary
 
@@ -67,7 +68,35 @@ def test_words_must_be_distinct(word):
         Vocabulary(["mary", word])
 
 
-def test_config_round_trip():
-    vocabulary = Vocabulary(["mary", "जि", "."])
+def test_unknown_words_of_several_types():
+    vocabulary = Vocabulary(["mary", "."], unknown_types=50)
+    assert len(vocabulary) == 4 + 49 and vocabulary.known == ["mary", "."]
+    new = [f"name{n}" for n in range(2000)]
+    ids = vocabulary.encode([".", *new, "mary", *new])
+    np.testing.assert_array_equal(ids[[0, 2001]], [3, 2])
+    np.testing.assert_array_equal(ids[1:2001], ids[2002:])
+    assert set(ids[1:2001]) == {UNKNOWN, *range(4, 53)}
+    assert np.bincount(ids[1:2001]).max() < 80
+    np.testing.assert_array_equal(vocabulary.is_unknown(ids), (ids == UNKNOWN) | (ids > 3))
+    assert vocabulary.decode([3, 4, 52]) == [".", "[unknown 2]", "[unknown 50]"]
+
+
+def test_types_are_those_of_a_graph():
+    # What makes readers in a SavedModel see the same ids.
+    new = ["claire", "जि", "don't", "x" * 200]
+    buckets = tf.strings.to_hash_bucket_fast(new, 7).numpy()
+    ids = Vocabulary(["mary"], unknown_types=7).encode(new)
+    np.testing.assert_array_equal(ids, np.where(buckets == 0, UNKNOWN, 2 + buckets))
+
+
+@pytest.mark.parametrize("types", [0, 1.5, "2"])
+def test_number_of_types(types):
+    with pytest.raises(ValueError, match="unknown_types"):
+        Vocabulary(["mary"], types)
+
+
+@pytest.mark.parametrize("types", [1, 3])
+def test_config_round_trip(types):
+    vocabulary = Vocabulary(["mary", "जि", "."], types)
     config = json.loads(json.dumps(vocabulary.get_config()))
     assert Vocabulary.from_config(config).words == vocabulary.words

@@ -99,7 +99,9 @@ CASES = {
     **{name: Case(name, options=READERS[name], spread=0.8) for name in READER_MODELS},
     **{name: Case(name) for name in STORY_MODELS if name not in CLOZE_MODELS},
     **{name: Case(name, CLOZE, NEWS) for name in CLOZE_MODELS},
-    "ga-coref-gru-words": Case("ga-coref-gru", ANNOTATED, UNSEEN, {"layers": 2}, 0.8),
+    "ga-coref-gru-words": Case(
+        "ga-coref-gru", ANNOTATED, UNSEEN, {"layers": 2, "min_count": 8, "unknown_types": 5}, 0.8
+    ),
     "as-mage-gru-spans": Case(
         "as-mage-gru", SPANS, UNSEEN, {"characters": True, "word_length": 4, "asked": True}, 0.8
     ),

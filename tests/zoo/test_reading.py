@@ -69,8 +69,8 @@ def test_padded_columns_do_not_change_logits(make_reader, order):
 def test_unknown_words_are_named_once(model):
     with pytest.warns(UserWarning, match="does not know these words: 'bob', 'slept'") as record:
         readings = model.read(["Bob slept.", "Bob went."], "Where is Bob?")
-    assert [str(warning.message).count("'bob'") for warning in record] == [1]
-    assert record[0].filename == __file__
+    (warning,) = [each for each in record if "does not know" in str(each.message)]
+    assert str(warning.message).count("'bob'") == 1 and warning.filename == __file__
     assert [reading.unknown_words for reading in readings] == [("bob", "slept"), ("bob",)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
