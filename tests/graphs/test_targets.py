@@ -1,6 +1,8 @@
+import dataclasses
+
 import pytest
 
-from keras_corefmem.graphs import Annotation, attention_pairs
+from keras_corefmem.graphs import Annotation, Structure, attention_pairs
 
 TEXT = "Mary saw Bob and he saw her and she left"
 TOKENS = TEXT.split()
@@ -41,3 +43,76 @@ def test_mentions_with_one_head_are_one():
 def test_refuses_other_signals(annotation):
     with pytest.raises(ValueError, match="no signal 'coref'; choose one of dependency"):
         attention_pairs(annotation, "coref")
+
+
+def test_structure_of_the_first_tokens_alone(annotation):
+    # Token 2 depends on what is not there, and Bob's second mention is not there.
+    heads = (1, 1, 5, *HEADS[3:])
+    structure = Structure.of(dataclasses.replace(annotation, heads=heads), 3)
+    assert attention_pairs(structure, "dependency").tolist() == [[1, 2]]
+    assert structure.chains == [[0], [2]]
+    assert not len(attention_pairs(structure, "coref_all"))
+    assert attention_pairs(Structure.of(annotation), "coref_next").tolist() == [
+        [1, 7],
+        [3, 5],
+        [7, 9],
+    ]
+
+
+# The example of the paper's figure: word, its head and label as spaCy has them, tag, chain.
+STORY = """if 3 mark IN
+I 3 nsubj PRP
+'d 3 aux VBD
+seen 7 ccomp VBN
+you 3 dobj PRP 2
+, 7 punct ,
+Tony 7 nsubj NNP 1
+lied 7 ROOT VBD
+. 7 punct .
+He 10 nsubj PRP 1
+wanted 10 ROOT VBD
+Jon 13 nsubj NNP 2
+to 13 aux TO
+leave 10 ccomp VB
+so 17 mark IN
+he 17 nsubj PRP 1
+could 17 aux MD
+talk 10 advcl VB"""
+
+
+@pytest.fixture
+def story():
+    rows = [line.split() for line in STORY.splitlines()]
+    tokens, heads, labels, tags = zip(*(row[:4] for row in rows), strict=True)
+    text = " ".join(tokens)
+    starts = [sum(len(t) + 1 for t in tokens[:n]) for n in range(len(tokens))]
+    chains = [
+        [(n, n + 1, n) for n, row in enumerate(rows) if row[4:] == [number]] for number in "12"
+    ]
+    parse = {"heads": map(int, heads), "labels": labels, "tags": tags, "chains": chains}
+    return Annotation(text, tokens, starts, **parse)
+
+
+def words(annotation, signal):
+    tokens = annotation.tokens
+    return {(tokens[a - 1], tokens[b - 1]) for a, b in attention_pairs(annotation, signal).tolist()}
+
+
+def test_narrative(story):
+    tony = {(a, p) for a in ("Tony", "He", "he") for p in ("lied", "wanted", "talk")}
+    jon = {(a, p) for a in ("you", "Jon") for p in ("seen", "leave")}
+    expected = {*tony, *jon, ("I", "seen")}
+    assert words(story, "narrative_arguments") == expected
+    assert words(story, "narrative") == expected | {(p, a) for a, p in expected}
+
+
+def test_roles(story):
+    expected = {("seen", "I"), ("seen", "you"), ("lied", "Tony"), ("wanted", "He")}
+    expected |= {("leave", "Jon"), ("talk", "he")}
+    assert words(story, "roles") == expected | {(a, p) for p, a in expected}
+
+
+def test_roles_of_a_labeller_come_first(story):
+    labelled = dataclasses.replace(story, relations=[(10, 13, "ARG1"), (7, 6, "arg0"), (0, 1, "x")])
+    expected = {("wanted", "leave"), ("lied", "Tony")}
+    assert words(labelled, "roles") == expected | {(a, p) for p, a in expected}

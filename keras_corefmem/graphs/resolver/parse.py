@@ -4,41 +4,8 @@ import dataclasses
 
 import numpy as np
 
-# Universal part of speech of the tags of the Penn Treebank, by their first letters.
-_PENN = (
-    ("NNP", "PROPN"),
-    ("NN", "NOUN"),
-    ("PRP", "PRON"),
-    ("WP", "PRON"),
-    ("EX", "PRON"),
-    ("MD", "AUX"),
-    ("VB", "VERB"),
-    ("JJ", "ADJ"),
-    ("CD", "NUM"),
-    ("DT", "DET"),
-    ("PDT", "DET"),
-    ("WDT", "DET"),
-    ("RB", "ADV"),
-    ("WRB", "ADV"),
-    ("IN", "ADP"),
-    ("TO", "PART"),
-    ("POS", "PART"),
-    ("CC", "CCONJ"),
-    ("UH", "INTJ"),
-)
-# spaCy's own labels that mean the same in Universal Dependencies.
-_LABELS = {
-    "ROOT": "root",
-    "nsubjpass": "nsubj",
-    "csubjpass": "csubj",
-    "dobj": "obj",
-    "dative": "iobj",
-    "pobj": "obl",
-    "poss": "nmod:poss",
-    "relcl": "acl",
-    "nn": "compound",
-    "agent": "prep",
-}
+from keras_corefmem.graphs.universal import universal_label, universal_tag
+
 ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl"))
 
 
@@ -104,7 +71,7 @@ class Parse:
         columns = columns.astype(np.uint64)
         relative, deps, pos, tags, sent_starts, morphs, lowers = columns.T.tolist()
         strings = doc.vocab.strings
-        labels = {dep: _label(strings[dep]) for dep in set(deps)}
+        labels = {dep: universal_label(strings[dep]) for dep in set(deps)}
         keys = list(zip(pos, tags, morphs, strict=True))
         forms = {key: _form(*(strings[k] for k in key)) for key in set(keys)}
         found = [forms[key] for key in keys]
@@ -164,15 +131,8 @@ class Parse:
         return None
 
 
-def _label(label):
-    label = _LABELS.get(label, label)
-    return label if label == "nmod:poss" else label.split(":")[0].lower()
-
-
 def _form(pos, tag, morph):
     """Universal part of speech and whether it is plural, of a token's three features."""
     tag, _, features = tag.partition("__")
     plural = tag in ("NNS", "NNPS") or "Number=Plur" in features or "Number=Plur" in morph
-    if not pos:
-        pos = next((name for start, name in _PENN if tag.startswith(start)), tag)
-    return pos, plural
+    return pos or universal_tag(tag), plural

@@ -1,0 +1,48 @@
+"""Labels and parts of speech of Universal Dependencies, for those of other parsers."""
+
+# Universal part of speech of the tags of the Penn Treebank, by their first letters.
+_PENN = (
+    ("NNP", "PROPN"),
+    ("NN", "NOUN"),
+    ("PRP", "PRON"),
+    ("WP", "PRON"),
+    ("EX", "PRON"),
+    ("MD", "AUX"),
+    ("VB", "VERB"),
+    ("JJ", "ADJ"),
+    ("CD", "NUM"),
+    ("DT", "DET"),
+    ("PDT", "DET"),
+    ("WDT", "DET"),
+    ("RB", "ADV"),
+    ("WRB", "ADV"),
+    ("IN", "ADP"),
+    ("TO", "PART"),
+    ("POS", "PART"),
+    ("CC", "CCONJ"),
+    ("UH", "INTJ"),
+)
+# spaCy's own labels that mean the same in Universal Dependencies.
+_LABELS = {
+    "ROOT": "root",
+    "nsubjpass": "nsubj",
+    "csubjpass": "csubj",
+    "dobj": "obj",
+    "dative": "iobj",
+    "pobj": "obl",
+    "poss": "nmod:poss",
+    "relcl": "acl",
+    "nn": "compound",
+    "agent": "prep",
+}
+
+
+def universal_label(label):
+    """The universal relation of a label, spaCy's own or one with a subtype; keeps `nmod:poss`."""
+    label = _LABELS.get(label, label)
+    return label if label == "nmod:poss" else label.split(":")[0].lower()
+
+
+def universal_tag(tag):
+    """The universal part of speech of a tag of the Penn Treebank; others stay as they are."""
+    return next((name for start, name in _PENN if tag.startswith(start)), tag)
