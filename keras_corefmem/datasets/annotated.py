@@ -3,6 +3,7 @@
 import dataclasses
 
 from keras_corefmem.datasets.example import Example
+from keras_corefmem.graphs.targets import Structure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,6 +19,7 @@ class AnnotatedExample(Example):
             word of the passage may be.
         kinds: the kinds of questions that it is one of, which are counted apart.
         names: words of the passage that are names, in order, what baselines guess by.
+        structure: `Structure` of the passage, which tells where its tokens should attend to.
 
     Raises:
         ValueError: if `entities` are not one for each token, or there are candidates and the answer
@@ -28,6 +30,7 @@ class AnnotatedExample(Example):
     candidates: tuple[str, ...] = ()
     kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     names: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    structure: Structure | None = dataclasses.field(default=None, compare=False, repr=False)
 
     def __post_init__(self):
         super().__post_init__()
@@ -70,6 +73,7 @@ class AnnotatedExample(Example):
             " ".join(tokens[question_start:]),
             answer,
             entities=annotation.entities(mentions).tolist(),
+            structure=Structure.of(annotation, question_start),
             **fields,
         )
 

@@ -6,6 +6,13 @@ import dataclasses
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.attention_targets import (
+    ENDS,
+    pad_pairs,
+    sentence_numbers,
+    target_name,
+    targets_of,
+)
 from keras_corefmem.datasets.candidates import distinct_words, find_mentions, has_letters
 from keras_corefmem.datasets.preprocessor import (
     FEATURES,
@@ -14,6 +21,7 @@ from keras_corefmem.datasets.preprocessor import (
     check_ids,
     pad,
 )
+from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
@@ -24,13 +32,16 @@ class EncodedPassage(Encoded):
 
     `entities` `(T + Q,)`, chain of each token of passage and question; `candidates` by number, from
     1, as strings; `mentions`, `(start, end, number)` of each in the passage, `(N, 3)`; `words`, the
-    tokens of passage and question.
+    tokens of passage and question; `sentences` `(T,)`, number of the sentence of each token of the
+    passage, from 1; `targets`, pairs `(N, 2)` by the name of their signal.
     """
 
     entities: np.ndarray = None
     candidates: tuple = ()
     mentions: np.ndarray = None
     words: tuple = ()
+    sentences: np.ndarray = None
+    targets: dict = dataclasses.field(default_factory=dict)
 
 
 class PassagePreprocessor(Preprocessor):
@@ -49,11 +60,13 @@ class PassagePreprocessor(Preprocessor):
         characters: string of the characters that are known, `""` where words are not spelt.
         word_length: characters of a word that are read, the first ones.
         tokenizer: name of a tokenizer to lower case.
+        signals: number of pairs for each token of a passage that there is room for, by the name of
+            the signal, of those of `attention_pairs` that supervise attention.
         **kwargs: `joint`, `order`, `max_chains` and `unknown_types`, see `Preprocessor`.
 
     Raises:
-        ValueError: if `num_candidates` or `word_length` is less than 1, or the tokenizer keeps
-            capital letters.
+        ValueError: if `num_candidates` or `word_length` is less than 1, the tokenizer keeps capital
+            letters, or there is no such signal.
     """
 
     def __init__(
@@ -65,6 +78,7 @@ class PassagePreprocessor(Preprocessor):
         characters="",
         word_length=15,
         tokenizer="spaces",
+        signals=None,
         **kwargs,
     ):
         for name, value in (("num_candidates", num_candidates), ("word_length", word_length)):
@@ -76,7 +90,9 @@ class PassagePreprocessor(Preprocessor):
         super().__init__(words, answers, entities, [0] * len(words), tokenizer, **kwargs)
         self.spans, self.word_length = spans, word_length
         self.characters, self.spells = Vocabulary(characters), bool(characters)
-        self._spelt = {}
+        self._spelt, self.signals = {}, dict(signals or {})
+        for signal in self.signals:
+            check_signal(signal)
 
     @property
     def head(self):
@@ -97,6 +113,7 @@ class PassagePreprocessor(Preprocessor):
         characters=False,
         tokenizer="spaces",
         num_candidates=None,
+        signals=(),
         **kwargs,
     ):
         """Learns vocabulary and sizes from training examples.
@@ -108,10 +125,11 @@ class PassagePreprocessor(Preprocessor):
             characters: whether words are spelt.
             tokenizer: name of the tokenizer.
             num_candidates: largest number of candidates; `None` for that of the examples.
+            signals: names of the signals that supervise attention.
             **kwargs: further arguments of the constructor.
         """
-        tokenize, counts, answers, spans, most = get_tokenizer(tokenizer), {}, set(), False, 1
-        counts = collections.Counter()
+        tokenize, counts, answers = get_tokenizer(tokenizer), collections.Counter(), set()
+        spans, most, room = False, 1, dict.fromkeys(signals, 1)
         for example in examples:
             passage = tokens_of(example, example.passage, tokenize)
             counts.update(passage)
@@ -120,6 +138,8 @@ class PassagePreprocessor(Preprocessor):
             given = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in given)
             most = max(most, len(given or distinct_words(passage)))
+            for signal, pairs in targets_of(example, signals).items():
+                room[signal] = max(room[signal], -(-len(pairs) // len(passage)))
         counts = {word: count for word, count in counts.items() if count >= min_count}
         max_size = None if max_words is None else max_words + 2
         words = Vocabulary.from_counts(counts, max_size).known
@@ -131,6 +151,7 @@ class PassagePreprocessor(Preprocessor):
             spans,
             "".join(sorted({letter for word in words for letter in word})) if characters else "",
             tokenizer=tokenizer,
+            signals=room,
             **kwargs,
         )
 
@@ -147,7 +168,11 @@ class PassagePreprocessor(Preprocessor):
         entities = getattr(example, "entities", ())
         source = f" of {example.source or 'an example'}"
         encoded = self._encode(passage, question, given, entities, example.answer, source)
-        return dataclasses.replace(encoded, source=example.source)
+        known = {"source": example.source, "targets": targets_of(example, self.signals)}
+        if isinstance(example, AnnotatedExample):
+            lengths = [sentence.count(" ") + 1 for sentence in example.sentences]
+            known["sentences"] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
+        return dataclasses.replace(encoded, **known)
 
     def encode_text(self, passage, question, answer=None, source=""):
         words = map(self.tokenizer, (passage, question))
@@ -176,6 +201,7 @@ class PassagePreprocessor(Preprocessor):
             candidates=tuple(candidates),
             mentions=np.array(mentions, "int32").reshape(-1, 3),
             words=(*passage, *question) if self.spells else (),
+            sentences=sentence_numbers(np.isin(passage, ENDS)),
         )
 
     def collate(self, rows, count, length, question_length, names=FEATURES):
@@ -185,6 +211,10 @@ class PassagePreprocessor(Preprocessor):
         be `passage_asked` `(batch, time)`, 1 for tokens that the question has too and 2 for others;
         and where words are spelt `passage_characters` and `question_characters` `(batch, time,
         word_length)`.
+
+        For attention, `passage_sentences` is the number of each token's sentence `(batch, time)`,
+        and `passage_targets_` and the name of a signal has its pairs `(batch, room · time, 2)`;
+        where a passage of the batch has more, there is twice the room, or four times.
         """
         ends = [len(row.passage) for row in rows]
         parts = {"passage": [row.passage for row in rows], "question": [r.question for r in rows]}
@@ -203,6 +233,12 @@ class PassagePreprocessor(Preprocessor):
         if "passage_asked" in names:
             asked = [2 - np.isin(row.passage, row.question) for row in rows]
             result["passage_asked"] = pad(asked, length, count)
+        if "passage_sentences" in names:
+            result["passage_sentences"] = pad([row.sentences for row in rows], length, count)
+        for signal, room in self.signals.items():
+            if target_name(signal) in names:
+                pairs = [row.targets.get(signal, ()) for row in rows]
+                result[target_name(signal)] = pad_pairs(pairs, room * length, count)
         for name, width in widths.items():
             if f"{name}_characters" in names:
                 spelt = np.zeros((count, width, self.word_length), "int32")
@@ -241,6 +277,7 @@ class PassagePreprocessor(Preprocessor):
             "spans": self.spans,
             "characters": "".join(self.characters.known),
             "word_length": self.word_length,
+            "signals": self.signals,
         }
 
 

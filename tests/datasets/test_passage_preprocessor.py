@@ -7,7 +7,9 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.answers import answers_of
+from keras_corefmem.datasets.attention_targets import target_name
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
+from keras_corefmem.graphs import Annotation, Structure, attention_pairs
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(
@@ -18,6 +20,13 @@ FIRST = AnnotatedExample(
 )
 SECOND = AnnotatedExample(
     ("Mary slept .",), "so did", "mary", entities=(1, 0, 0, 0, 0), source="b:2"
+)
+TOKENS = "John met Mary . He was , an old man , John said .".split()
+STORY = Annotation(
+    " ".join(TOKENS),
+    TOKENS,
+    np.cumsum([0, *(len(token) + 1 for token in TOKENS[:-1])]).tolist(),
+    chains=[[(n, n + 1, n) for n in (0, 4, 7, 9, 11)]],
 )
 SPANS = dataclasses.replace(FIRST, candidates=("an old man", "mary", "john", "a dog"))
 
@@ -144,3 +153,23 @@ def test_refuses(preprocessor):
         preprocessor.encode_text("mary", " ")
     with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):
         preprocessor.encode(dataclasses.replace(SECOND, sentences=(". .",), entities=[0] * 4))
+
+
+def test_targets_of_attention():
+    structure = Structure.of(STORY)
+    example = dataclasses.replace(FIRST, structure=structure)
+    signals = ("coref_all", "dependency")
+    preprocessor = PassagePreprocessor.fit([example, SECOND], signals=signals)
+    # Five mentions have twenty pairs, at most two for each of 14 tokens; nobody parsed them.
+    assert preprocessor.signals == {"coref_all": 2, "dependency": 1}
+    rows = [preprocessor.encode(example), preprocessor.encode_text("so . he slept", "who")]
+    names = ("passage_sentences", *map(target_name, signals))
+    sentences, every, parsed = preprocessor.collate(rows, 3, 16, 3, names).values()
+    expected = [[1] * 4 + [2] * 10 + [0] * 2, [1, 1, 2, 2] + [0] * 12, [0] * 16]
+    assert sentences.tolist() == expected
+    assert every.shape == (3, 32, 2) and parsed.shape == (3, 16, 2)
+    assert every[0, :20].tolist() == attention_pairs(structure, "coref_all").tolist()
+    assert not every[0, 20:].any() and not every[1:].any() and not parsed.any()
+    # A passage with more pairs than any in training.
+    crowded = dataclasses.replace(rows[0], targets={"coref_all": np.ones((50, 2), "int32")})
+    assert preprocessor.collate([crowded], 1, 16, 3, names)[names[1]].shape == (1, 64, 2)
