@@ -9,8 +9,10 @@ import numpy as np
 
 from keras_corefmem.datasets.answers import best_answer
 from keras_corefmem.events import EventFile
+from keras_corefmem.head_pictures import draw_heads
 from keras_corefmem.inspection import (
     ask,
+    head_views,
     heading,
     known_answers,
     sentence_views,
@@ -126,6 +128,25 @@ class AttentionPictures(Questions):
     def write(self, step):
         views = token_views(self.examples, self.preprocessor, self.inspect)
         self.pictures(step, "attention", (draw_attention(**view) for view in views))
+
+
+class HeadPictures(Questions):
+    """Pictures `heads/n`: what each supervised head attends to, beside its targets.
+
+    Rows of a heat map are the tokens of a passage, columns what they attend to. Arguments as in
+    `Questions`, `count=2` by default.
+
+    Args:
+        look: in place of `inspect`, a function from features to the attention of heads `(batch,
+            time, time)` by signal: `model.look`.
+    """
+
+    def __init__(self, log_dir, examples, preprocessor, look, count=2, epochs=EPOCHS):
+        super().__init__(log_dir, examples, preprocessor, look, count, epochs)
+
+    def write(self, step):
+        views = head_views(self.examples, self.preprocessor, self.inspect)
+        self.pictures(step, "heads", (draw_heads(**view) for view in views))
 
 
 class SentencePictures(Questions):

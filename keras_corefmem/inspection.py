@@ -4,11 +4,28 @@ import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.answers import answers_of, best_answer, best_tags
+from keras_corefmem.datasets.passage_preprocessor import tokens_of
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.pictures import BAD, GOOD, INK
 
 # Questions are asked in batches of one shape, so that XLA compiles once.
 ROWS = 16
+
+
+def batch(examples, preprocessor):
+    """Encoded examples, and their features in full batches of `ROWS`."""
+    encoded = [preprocessor.encode(example) for example in examples]
+    longest = max(map(preprocessor.length, encoded))
+    longest_question = max(len(example.question) for example in encoded)
+    rows, multiple = -(-len(encoded) // ROWS) * ROWS, preprocessor.MULTIPLE
+    features = preprocessor.collate(
+        encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
+    )
+    parts = [
+        {name: value[start : start + ROWS] for name, value in features.items()}
+        for start in range(0, rows, ROWS)
+    ]
+    return encoded, features, parts
 
 
 def ask(examples, preprocessor, inspect):
@@ -23,17 +40,8 @@ def ask(examples, preprocessor, inspect):
     Returns:
         Features, logits and attention (or `None`), as arrays over all examples.
     """
-    encoded = [preprocessor.encode(example) for example in examples]
-    longest = max(map(preprocessor.length, encoded))
-    longest_question = max(len(example.question) for example in encoded)
-    rows, multiple = -(-len(encoded) // ROWS) * ROWS, preprocessor.MULTIPLE
-    features = preprocessor.collate(
-        encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
-    )
-    results = [
-        inspect({name: value[start : start + ROWS] for name, value in features.items()})
-        for start in range(0, rows, ROWS)
-    ]
+    encoded, features, parts = batch(examples, preprocessor)
+    results = [inspect(part) for part in parts]
     logits, attention = (
         None if parts[0] is None else np.concatenate(parts)[: len(encoded)]
         for parts in zip(*results, strict=True)
@@ -86,6 +94,27 @@ def token_views(examples, preprocessor, inspect):
             "heading": heading(example, logits[n], known_answers(example, preprocessor)),
             "supporting_facts": example.supporting_facts,
         }
+
+
+def head_views(examples, preprocessor, look):
+    """The arguments of `draw_heads` for each example: its words, and what each head attends to.
+
+    Args:
+        examples: list of `Example`.
+        preprocessor: a `PassagePreprocessor`.
+        look: function from features to a dictionary of attention `(batch, time, time)` by signal.
+    """
+    encoded, _, parts = batch(examples, preprocessor)
+    shown = [look(part) for part in parts]
+    for n, (example, row) in enumerate(zip(examples, encoded, strict=True)):
+        words, heads = tokens_of(example, example.passage, preprocessor.tokenizer), []
+        for signal in shown[0]:
+            targets = np.zeros((len(words), len(words)), bool)
+            for target in row.targets.get(signal, ()):
+                targets[tuple(target - 1)] = True
+            attention = shown[n // ROWS][signal][n % ROWS, : len(words), : len(words)]
+            heads.append((signal, attention, targets))
+        yield {"words": words, "heads": heads}
 
 
 def sentence_views(examples, preprocessor, inspect, columns):

@@ -150,6 +150,32 @@ def print_attention(
     console.print(table)
 
 
+def print_heads(console, words, heads, rows=12):
+    """Prints where supervised heads look: of each the tokens that attend most to one other.
+
+    Args:
+        console: what `make_console` returns.
+        words: list of T tokens.
+        heads: list of `(name, attention, targets)`, as for `draw_heads`; where there are targets,
+            tokens without any are left out, and ✓ marks a token that looks at one.
+        rows: number of tokens to show.
+    """
+    for name, attention, targets in heads:
+        aimed = targets.any(axis=-1)
+        mass = float(np.sum(attention * targets) / max(1, aimed.sum()))
+        said = f"{mass:.0%} of its attention on targets" if aimed.any() else "no targets here"
+        console.print(Text.assemble((name, "bold"), f"  {said}"))
+        highest = np.max(attention, axis=-1) * (aimed if aimed.any() else 1)
+        order = np.argsort(-highest, kind="stable")[:rows]
+        table = Table.grid(padding=(0, 1, 0, 0))
+        for token in sorted(n for n in order if highest[n] >= VISIBLE):
+            looked = int(np.argmax(attention[token]))
+            weight = Text(f"{attention[token, looked]:.0%}", shade(console, highest[token], BLUES))
+            right = Text("✓", GOOD) if targets[token, looked] else Text(" ")
+            table.add_row(f"  {words[token]}", "→", words[looked], weight, right)
+        console.print(table)
+
+
 def print_annotation(console, annotation):
     """Prints an `Annotation`, a sentence a line.
 

@@ -11,6 +11,7 @@ from zoo.export import export
 
 _LAZY = {
     "AttentionSumReader": "attention_sum_reader",
+    "BiDAFReader": "bidaf_reader",
     "DynamicMemoryNetwork": "dynamic_memory_network",
     "EndToEndMemoryNetwork": "end_to_end_memory_network",
     "GatedAttentionReader": "gated_attention_reader",

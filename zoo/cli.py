@@ -93,6 +93,11 @@ def add_explain(parser):
         "--number", type=int, metavar="N", help="question of the file, 1 by default"
     )
     parser.add_argument("--output", metavar="FILE.png", help="write the picture of TensorBoard too")
+    parser.add_argument(
+        "--annotator",
+        metavar="PIPELINE",
+        help="path or name of a spaCy pipeline that finds chains and the targets of heads",
+    )
 
 
 def add_annotate(parser):

@@ -18,6 +18,38 @@ READER_MODELS = {
     for encoder in ENCODERS
 }
 
+# BiDAF of Cheng and Erk (2020): where it has self-attention, and what supervises it.
+SIGNALS = {
+    "dependency": "syntactic heads",
+    "coref-all": "all mentions of the chain",
+    "coref-previous": "the mention before",
+    "coref-next": "the next mention",
+    "narrative": "events of the same participants",
+}
+BIDAF = {"class": "BiDAFReader"}
+EARLY = {**BIDAF, "self_attention": "early"}
+BIDAF_MODELS = {
+    "bidaf": (BIDAF, "BiDAF with GRUs"),
+    "bidaf-sa-early": (EARLY, "BiDAF with early self-attention"),
+    "bidaf-sa-late": ({**BIDAF, "self_attention": "late"}, "BiDAF with late self-attention"),
+    "bidaf-sa-both": ({**BIDAF, "self_attention": "both"}, "BiDAF with self-attention twice"),
+    **{
+        f"bidaf-sa-early-{signal}": (
+            {**EARLY, "supervision": (signal.replace("-", "_"),)},
+            f"BiDAF with early self-attention, of which a head attends to {meaning}",
+        )
+        for signal, meaning in SIGNALS.items()
+    },
+    "bidaf-coref-gru": (
+        {**BIDAF, "encoder": "coref_gru", "encoder_at": "modeling"},
+        "BiDAF with Coref-GRUs behind the attention",
+    ),
+    "bidaf-sa-early-coref-all-coref-gru": (
+        {**EARLY, "supervision": ("coref_all",), "encoder": "coref_gru", "encoder_at": "modeling"},
+        "BiDAF with both kinds of coreference: a head that attends to mentions, and Coref-GRUs",
+    ),
+}
+
 # Settings of Madotto and Attardi (2017) for CNN. What they call dropout is the share that is kept,
 # their λ multiplies half the squares, and rates are constant.
 SENT = {"class": "RecurrentEntityNetwork", "output_activation": "sigmoid", "slot_slopes": True}
@@ -81,7 +113,21 @@ CNN = (
     {"units": 256, "embedding_dim": 100, "edge_units": 32, "joint": False},
     {"learning_rate": 0.0005, "halve_every": 12_000, "epochs": 10, "patience": 2},
 )
+# Settings of AllenNLP's BiDAF; those of Cheng and Erk (2020) are not published. Their rate halves
+# when validation stops to improve.
+BIDAF_LAMBADA = (
+    {"embedding_dim": 100, "character_units": 100, "tokenizer": "spaces"},
+    {
+        "learning_rate": 0.001,
+        "halve_every": 35_000,
+        "clip_norm": 5.0,
+        "batch_size": 40,
+        "epochs": 10,
+        "patience": 2,
+    },
+)
 REAL_TEXT = {
+    ("lambada", "bidaf"): BIDAF_LAMBADA,
     ("lambada", "ga"): LAMBADA,
     ("lambada", "as"): LAMBADA,
     ("wikihop", "ga"): WIKIHOP,
@@ -221,7 +267,10 @@ SENTENCE_MODELS = {
     ),
 }
 _DESCRIBED = {**STORY_MODELS, **SENTENCE_MODELS}
-MODELS = {**READER_MODELS, **{name: entry[0] for name, entry in _DESCRIBED.items()}}
+MODELS = {
+    **READER_MODELS,
+    **{name: entry[0] for name, entry in (*BIDAF_MODELS.items(), *_DESCRIBED.items())},
+}
 
 
 def models():
@@ -252,7 +301,7 @@ def training_settings(name, dataset=None):
     configuration(name)
     if name in _DESCRIBED:
         return dict(_DESCRIBED[name][1])
-    arguments, settings = REAL_TEXT.get((dataset, name[:2]), ({}, {}))
+    arguments, settings = REAL_TEXT.get((dataset, name.partition("-")[0]), ({}, {}))
     return {**settings, "arguments": dict(arguments)} if arguments else {}
 
 
@@ -260,5 +309,7 @@ def describe(name):
     """A line about a model."""
     if name in _DESCRIBED:
         return _DESCRIBED[name][2]
+    if name in BIDAF_MODELS:
+        return BIDAF_MODELS[name][1]
     _, arguments = configuration(name)
     return f"{READERS[name[:2]]} on {ENCODERS[arguments['encoder']]}"

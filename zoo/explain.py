@@ -4,11 +4,16 @@ import pathlib
 import re
 
 from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentence import Sentence
 from keras_corefmem.files import replacing
+from keras_corefmem.graphs import annotate
+from keras_corefmem.head_pictures import draw_heads
 from keras_corefmem.inspection import (
     ask,
+    head_views,
     heading,
     known_answers,
     sentence_views,
@@ -16,7 +21,13 @@ from keras_corefmem.inspection import (
     word_views,
 )
 from keras_corefmem.pictures import draw_attention, draw_columns
-from keras_corefmem.terminal import make_console, print_attention, print_columns, print_head
+from keras_corefmem.terminal import (
+    make_console,
+    print_attention,
+    print_columns,
+    print_head,
+    print_heads,
+)
 from zoo.commands import check_strings, given_texts, load_model, read_questions
 from zoo.reading import preprocessor_of, unknown_words, warn_of, without_id
 from zoo.sentence_model import SentenceModel
@@ -36,6 +47,9 @@ def explain(args):
     if example is None:
         example = make_sentence(texts["sentence"], preprocessor)
     else:
+        if args.annotator:
+            texts = {"passage": example.passage, "question": example.question}
+            example = annotate_question(texts, args.annotator, preprocessor)
         unknown_words(preprocessor, [example.passage], [example.question])
     if args.output and not model.has_attention:
         raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
@@ -58,9 +72,40 @@ def explain(args):
     (view,) = views
     show(console, **view)
     if args.output:
-        with replacing(args.output) as partial:
-            partial.write_bytes(draw(**view))
-        console.print(f"Picture: {args.output}")
+        write_picture(console, args.output, draw(**view))
+    if getattr(model, "signals", ()):
+        (view,) = head_views([example], preprocessor, model.look)
+        print_heads(console, **view)
+        if args.output:
+            path = pathlib.Path(args.output)
+            write_picture(console, path.with_stem(f"{path.stem}-heads"), draw_heads(**view))
+
+
+def write_picture(console, path, png):
+    with replacing(path) as partial:
+        partial.write_bytes(png)
+    console.print(f"Picture: {path}")
+
+
+def annotate_question(texts, annotator, preprocessor):
+    """The question about a passage as an `AnnotatedExample`, its answer unknown.
+
+    Args:
+        texts: `passage` and `question`.
+        annotator: path or name of a spaCy pipeline, or `exact`.
+        preprocessor: the reader's preprocessor, whose tokens are annotated.
+
+    Raises:
+        ValueError: if the reader reads no annotation, or there is no such pipeline.
+    """
+    if not isinstance(preprocessor, PassagePreprocessor):
+        raise ValueError("--annotator is for readers of annotated passages, leave it out.")
+    words = {name: preprocessor.tokenizer(text) for name, text in texts.items()}
+    text = " ".join([*words["passage"], *words["question"]])
+    (annotation,) = annotate([text], annotator, tokenized=True)
+    return AnnotatedExample.from_annotation(
+        annotation, len(words["passage"]), UNKNOWN_ANSWER, mentions="spans"
+    )
 
 
 def make_sentence(text, preprocessor):

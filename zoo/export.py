@@ -239,15 +239,12 @@ def _add_logits(archive, model):
     }
     options = {}
     if keras.config.backend() == "jax":
-        # All features of a text are equally long.
+        # All features of a text are equally long, but for targets.
         shapes = {
-            name: tuple(
-                str(size) if size else "q" if name.startswith("question") else "t"
-                for size in shape[1:]
-            )
+            name: tuple(str(size or length_of(name)) for size in shape[1:])
             for name, shape in inputs.items()
         }
-        lengths = sorted(set().union(*shapes.values()) & {"q", "t"})
+        lengths = sorted({n for shape in shapes.values() for n in shape if not n.isdigit()})
         options["jax2tf_kwargs"] = {
             "polymorphic_shapes": [
                 {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
@@ -257,3 +254,12 @@ def _add_logits(archive, model):
             "native_serialization_platforms": ("cpu", "cuda"),
         }
     return archive.track_and_add_endpoint("logits", model, [signature], **options)
+
+
+def length_of(name):
+    """Symbol of the length of a feature."""
+    from keras_corefmem.datasets.attention_targets import TARGETS
+
+    if name.startswith(TARGETS):
+        return f"n_{name.removeprefix(TARGETS)}"
+    return "q" if name.startswith("question") else "t"

@@ -1,5 +1,7 @@
 """Inside a SavedModel: the features of passages that hold their own answers."""
 
+from keras_corefmem.datasets.attention_targets import ENDS, sentence_numbers, target_name
+
 
 def passage_features(preprocessor, tables, names, passage, question):
     """Features of tokens, as `PassagePreprocessor.collate` makes them for text without annotation.
@@ -35,6 +37,15 @@ def passage_features(preprocessor, tables, names, passage, question):
         same = result["passage"][:, :, None] == result["question"][:, None]
         asked = 2 - tf.cast(tf.reduce_any(same, axis=-1), "int32")
         result["passage_asked"] = tf.where(result["passage"] == 0, 0, asked)
+    if "passage_sentences" in names:
+        words = passage.to_tensor()
+        ends = tf.reduce_any(words[..., None] == tf.constant(ENDS), axis=-1)
+        numbers = tf.cast(sentence_numbers(ends, xp), "int32")
+        result["passage_sentences"] = tf.where(words == "", 0, numbers)
+    batch, time = tf.unstack(tf.shape(result["passage"]))
+    for signal, room in preprocessor.signals.items():
+        # Text as it is says nothing of its structure, and no answer depends on it.
+        result[target_name(signal)] = tf.zeros([batch, room * time, 2], "int32")
     if preprocessor.spells:
         for name, tokens in parts.items():
             letters = tf.strings.unicode_split(tokens.values, "UTF-8")

@@ -7,7 +7,7 @@ from keras_corefmem.layers import CharacterCNN, SplitSequences
 from zoo.encoders import STRUCTURE, make_encoder
 
 PARTS = ("passage", "question")
-CHARACTER_DIM, CHARACTER_WIDTH = 10, 5
+CHARACTER_WIDTH = 5
 
 
 def make_inputs(config):
@@ -33,7 +33,7 @@ def make_inputs(config):
     return inputs
 
 
-def embed(inputs, config):
+def embed(inputs, config, character_dim=10, activation="tanh", table=None):
     """Features of the words of passage and question, side by side.
 
     Word vectors; the chain as a one-hot vector where the encoder wants it; what a convolution makes
@@ -42,11 +42,14 @@ def embed(inputs, config):
     Args:
         inputs: symbolic inputs by name.
         config: the arguments of the model.
+        character_dim: width of the vectors of characters.
+        activation: activation of their convolution.
+        table: layer from ids of words to vectors; `None` for an embedding.
 
     Returns:
         Features `(batch, time, width)` by name.
     """
-    table = keras.layers.Embedding(
+    table = table or keras.layers.Embedding(
         config["vocabulary_size"], config["embedding_dim"], name="word_embedding"
     )
     features = {name: [table(inputs[name])] for name in PARTS}
@@ -56,9 +59,10 @@ def embed(inputs, config):
             features[name].append(one_hot[..., 1:])
     if config["num_characters"]:
         letters = keras.layers.Embedding(
-            config["num_characters"], CHARACTER_DIM, name="character_embedding"
+            config["num_characters"], character_dim, name="character_embedding"
         )
-        spell = CharacterCNN(config["character_units"], (CHARACTER_WIDTH,), name="character_cnn")
+        units, widths = config["character_units"], (CHARACTER_WIDTH,)
+        spell = CharacterCNN(units, widths, activation, name="character_cnn")
         for name in PARTS:
             ids = inputs[f"{name}_characters"]
             features[name].append(spell(letters(ids), mask=ops.not_equal(ids, 0)))

@@ -1,25 +1,23 @@
 """What the readers of the zoo share."""
 
 import keras
-import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.cnn import ClozeExample
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor, sequences
+from keras_corefmem.datasets.preprocessor import ORDERS, Preprocessor
 from keras_corefmem.layers import AttentionSum, GatedAttention
-from keras_corefmem.positions import check_positions
-from keras_corefmem.text.word_vectors import load_word_vectors
 from zoo.encoders import STRUCTURE, check_encoder, check_size
+from zoo.reader_features import ReadsStructure, check_preprocessor
 from zoo.reader_graph import attend, embed, encode_apart, encode_joint, make_inputs, summary
-from zoo.reader_preprocessing import check_head, fit_preprocessor
+from zoo.reader_preprocessing import check_head, count_words, fit_preprocessor
 from zoo.text_model import TextModel, without_unknown
 
 SIZES = ("vocabulary_size", "num_answers", "layers", "embedding_dim", "max_chains")
 SIZES += ("word_length", "character_units")
 
 
-class ReaderModel(TextModel):
+class ReaderModel(ReadsStructure, TextModel):
     """A reader with `layers` recurrent layers, gated by the question between them.
 
     Args:
@@ -214,54 +212,5 @@ class ReaderModel(TextModel):
             preprocessor, head = fit_preprocessor(
                 examples, head, language, lemmatizer, tokenizer, tagger, **shared
             )
-        if word_vectors is not None:
-            width = arguments.get("embedding_dim")
-            vectors = load_word_vectors(word_vectors, preprocessor.vocabulary, width, True)
-            arguments["embedding_dim"] = vectors[0].shape[1]
-        model = cls(
-            len(preprocessor.vocabulary),
-            len(preprocessor.answers),
-            head=head,
-            preprocessor=preprocessor,
-            **arguments,
-        )
-        if word_vectors is not None:
-            model.start_from(*vectors)
-        return model
-
-    def id_counts(self):
-        counts, config = super().id_counts(), self.config
-        for part in ("passage", "question"):
-            counts[f"{part}_chains"] = config["max_chains"] + 1
-            counts[f"{part}_characters"] = config["num_characters"]
-        counts |= {"candidates": config["num_answers"], "passage_asked": 3}
-        return {name: count for name, count in counts.items() if name in self.features}
-
-    def check_features(self, features):
-        """Refuses, besides ids, edges that point forward or out of range."""
-        super().check_features(features)
-        edges = STRUCTURE[self.config["encoder"]]
-        if not edges:
-            return
-        # Joint positions count from the start of what comes first.
-        for parts in sequences(self.config["joint"], self.config["order"]):
-            names = [f"{part}_{edges}" for part in parts]
-            joined = np.concatenate([features[name] for name in names], axis=1)
-            check_positions(joined, f"{' and '.join(names)}: position")
-
-
-def check_preprocessor(preprocessor, config):
-    """Refuses a preprocessor that lays out features differently from the model.
-
-    Raises:
-        ValueError: naming the argument that differs.
-    """
-    names = ["joint", "order", "max_chains"]
-    if isinstance(preprocessor, PassagePreprocessor):
-        names += ["head", "num_characters", "word_length"]
-    for name in names:
-        if getattr(preprocessor, name) != config[name]:
-            raise ValueError(
-                f"The preprocessor has {name}={getattr(preprocessor, name)!r}, the model "
-                f"{config[name]!r}; give both the same."
-            )
+        counts = None if word_vectors is None else count_words(examples, preprocessor.tokenizer)
+        return cls.start(preprocessor, word_vectors, counts, head=head, **arguments)

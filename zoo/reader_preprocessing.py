@@ -1,5 +1,7 @@
 """What a reader learns from training examples before it is built."""
 
+import collections
+
 from keras_corefmem.datasets.preprocessor import Preprocessor
 from keras_corefmem.graphs import get_lemmatizer, learn_entities, tagged_entities
 from keras_corefmem.text import get_tokenizer
@@ -65,6 +67,14 @@ def fit_preprocessor(
             'head="classification".'
         )
     return first, "classification"
+
+
+def count_words(examples, tokenize):
+    """How often each word occurs in passages and questions, a `Counter`."""
+    counts = collections.Counter()
+    for example in examples:
+        counts.update(tokenize(f"{example.passage} {example.question}"))
+    return counts
 
 
 def check_head(head):

@@ -13,7 +13,7 @@ import shlex
 import keras_corefmem
 from keras_corefmem.files import different_fields, replacing, write_json
 from zoo.processes import available_cores, follow_parent, stop
-from zoo.studies import STUDIES
+from zoo.studies import STUDIES, settings_of
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 # Seconds without news after which a line says how far the runs are.
@@ -85,7 +85,7 @@ def execute(run, results, runs):
     from zoo import data, training
 
     study = STUDIES[run.study]
-    task, shared = study["tasks"][run.task], study.get("settings", {})
+    task, shared = study["tasks"][run.task], settings_of(run.study, run.model)
     chosen = [shared.get("arguments", {}), task.arguments, run.settings.get("arguments", {})]
     arguments = {name: value for part in chosen for name, value in part.items()}
     changes = {**shared, **run.settings, "arguments": arguments}

@@ -5,7 +5,6 @@ from keras import ops
 
 from keras_corefmem.datasets.sentence_batches import SentenceBatches
 from keras_corefmem.datasets.sentence_preprocessor import SentencePreprocessor, word_counts
-from keras_corefmem.text.word_vectors import load_word_vectors
 from zoo.text_model import TextModel, without_unknown
 
 OUTPUTS = ("class", "tags")
@@ -113,27 +112,15 @@ class SentenceModel(TextModel):
         preprocessor = SentencePreprocessor.fit(
             examples, characters, lower_case, min_count, word_length=word_length
         )
-        if word_vectors is not None:
-            matrix, coverage = load_word_vectors(
-                word_vectors,
-                preprocessor.vocabulary,
-                arguments.get("embedding_dim"),
-                lower_case=True,
-                counts=word_counts(examples, lower_case),
-            )
-            arguments["embedding_dim"] = matrix.shape[1]
-        model = cls(
-            len(preprocessor.vocabulary),
-            len(preprocessor.answers),
+        return cls.start(
+            preprocessor,
+            word_vectors,
+            None if word_vectors is None else word_counts(examples, lower_case),
             num_characters=len(preprocessor.characters) if characters else 0,
             word_length=word_length,
             output="tags" if preprocessor.tags else "class",
-            preprocessor=preprocessor,
             **arguments,
         )
-        if word_vectors is not None:
-            model.start_from(matrix, coverage)
-        return model
 
     def id_counts(self):
         counts, characters = super().id_counts(), self.config["num_characters"]

@@ -1,7 +1,5 @@
 """What the memory networks of the zoo share."""
 
-import collections
-
 import keras
 import numpy as np
 from keras import ops
@@ -15,6 +13,7 @@ from keras_corefmem.layers import (
 )
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.text.word_vectors import load_word_vectors
+from zoo.reader_preprocessing import count_words
 from zoo.text_model import TextModel, without_unknown
 
 FIRST_WORD = UNKNOWN + 1
@@ -174,9 +173,7 @@ class StoryModel(TextModel):
             idf = inverse_sentence_frequency(rows, len(preprocessor.vocabulary))
             model.get_layer("retrieve").idf.assign(idf)
         if word_vectors is not None:
-            counts = collections.Counter()
-            for example in examples:
-                counts.update(preprocessor.tokenizer(f"{example.passage} {example.question}"))
+            counts = count_words(examples, preprocessor.tokenizer)
             width = model.get_layer("word_embedding").output_dim
             words = preprocessor.vocabulary
             model.start_from(*load_word_vectors(word_vectors, words, width, True, counts=counts))

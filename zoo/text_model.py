@@ -10,6 +10,7 @@ from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.datasets.preprocessor import check_ids
 from keras_corefmem.datasets.tensorflow_dataset import EpochHooks, tensorflow_dataset
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
+from keras_corefmem.text.word_vectors import load_word_vectors
 
 # Arguments that come from the data.
 LEARNED = {"self", "kwargs", "arguments", "examples", "config", "vocabulary_size", "num_answers"}
@@ -76,6 +77,29 @@ class TextModel(keras.Model):
         functions = [*makers, *(base.__init__ for base in bases)]
         names = set().union(*(inspect.signature(function).parameters for function in functions))
         return sorted(names - LEARNED - set(cls.FIXED))
+
+    @classmethod
+    def start(cls, preprocessor, word_vectors=None, counts=None, **arguments):
+        """An untrained model for what a preprocessor knows.
+
+        Args:
+            preprocessor: the preprocessor.
+            word_vectors: path of a file of pretrained vectors to start from, or `None`.
+            counts: how often words occur in training, for the `coverage`.
+            **arguments: arguments of the constructor.
+
+        Raises:
+            ValueError: if the vectors have another width than an `embedding_dim` that is given.
+        """
+        words, vectors = preprocessor.vocabulary, None
+        if word_vectors is not None:
+            width = arguments.get("embedding_dim")
+            vectors = load_word_vectors(word_vectors, words, width, True, counts=counts)
+            arguments["embedding_dim"] = vectors[0].shape[1]
+        model = cls(len(words), len(preprocessor.answers), preprocessor=preprocessor, **arguments)
+        if vectors:
+            model.start_from(*vectors)
+        return model
 
     def start_from(self, matrix, coverage):
         """Takes pretrained word vectors, what `load_word_vectors` returns."""

@@ -11,6 +11,7 @@ from keras_corefmem.callbacks import (
     AnswerAfterSentence,
     AnswerTable,
     AttentionPictures,
+    HeadPictures,
     LabelTable,
     Scalars,
     SentencePictures,
@@ -127,7 +128,10 @@ def callbacks(log_dir, splits, model):
         return watching
     if isinstance(model, StoryModel):
         return [*watching, SentencePictures(*asked, columns=model.columns)]
-    return [*watching, AttentionPictures(*asked)]
+    watching.append(AttentionPictures(*asked))
+    if getattr(model, "signals", ()):
+        watching.append(HeadPictures(log_dir, splits.valid, model.reader, model.look))
+    return watching
 
 
 def show_answers(model, examples):

@@ -6,6 +6,7 @@ from keras_corefmem.graphs.targets import attention_pairs
 
 # Tokens that end a sentence where nothing else says where it ends.
 ENDS = (".", "!", "?")
+TARGETS = "passage_targets_"
 
 
 def targets_of(example, signals):
@@ -26,7 +27,7 @@ def targets_of(example, signals):
 
 def target_name(signal):
     """Name of the feature that holds the pairs of a signal."""
-    return f"passage_targets_{signal}"
+    return TARGETS + signal
 
 
 def pad_pairs(pairs, room, count):

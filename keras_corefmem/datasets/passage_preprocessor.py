@@ -204,8 +204,15 @@ class PassagePreprocessor(Preprocessor):
             sentences=sentence_numbers(np.isin(passage, ENDS)),
         )
 
-    def collate(self, rows, count, length, question_length, names=FEATURES):
-        """Features of a batch, see `Preprocessor`.
+    @property
+    def names(self):
+        """Names of all features that there are."""
+        spelt = [f"{name}_characters" for name in ("passage", "question") if self.spells]
+        targets = map(target_name, self.signals)
+        return (*FEATURES, "passage_asked", "passage_sentences", *spelt, *targets)
+
+    def collate(self, rows, count, length, question_length, names=None):
+        """Features of a batch, by default all, see `Preprocessor`.
 
         With `spans`, `candidates` is a mask, bool `(batch, time, candidates + 1)`. There may also
         be `passage_asked` `(batch, time)`, 1 for tokens that the question has too and 2 for others;
@@ -216,6 +223,7 @@ class PassagePreprocessor(Preprocessor):
         and `passage_targets_` and the name of a signal has its pairs `(batch, room · time, 2)`;
         where a passage of the batch has more, there is twice the room, or four times.
         """
+        names = self.names if names is None else names
         ends = [len(row.passage) for row in rows]
         parts = {"passage": [row.passage for row in rows], "question": [r.question for r in rows]}
         widths = {"passage": length, "question": question_length}

@@ -5,6 +5,7 @@ from keras import ops
 
 # Less than any window, within the range of float16.
 LOW = -6e4
+ACTIVATIONS = {"tanh": ops.tanh, "relu": ops.relu}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -13,12 +14,13 @@ class CharacterCNN(keras.layers.Layer):
 
     ```
     c_p = W_k [x_{p-k+1}; …; x_p],   p = 1 … n + k - 1,   x = 0 before the first and after the last
-    y_k = tanh(max_p c_p + b_k),     side by side for every width k
+    y_k = f(max_p c_p + b_k),        side by side for every width k
     ```
 
     Args:
         filters: number of filters of each width.
         widths: widths of the convolutions, in characters.
+        activation: f, `"tanh"` or `"relu"`.
 
     Call arguments:
         characters: `(batch, time, characters, features)`: words of n vectors each, padded behind.
@@ -28,19 +30,25 @@ class CharacterCNN(keras.layers.Layer):
         `(batch, time, filters · number of widths)`, 0 for a word without characters.
 
     Raises:
-        ValueError: if `filters` or a width is less than 1, or there is no width.
+        ValueError: if `filters` or a width is less than 1, there is no width, or the activation is
+            another one.
 
     References: [Santos and Zadrozny, ICML 2014](https://proceedings.mlr.press/v32/santos14.html);
     several widths: [Kim et al., AAAI 2016](https://arxiv.org/abs/1508.06615).
     """
 
-    def __init__(self, filters=32, widths=(2, 3, 4), **kwargs):
+    def __init__(self, filters=32, widths=(2, 3, 4), activation="tanh", **kwargs):
         super().__init__(**kwargs)
         self.filters, self.widths = filters, tuple(widths)
         if filters < 1 or not self.widths or min(self.widths) < 1:
             raise ValueError(
                 f"filters and widths must be positive, got {filters} and {self.widths}."
             )
+        if activation not in ACTIVATIONS:
+            raise ValueError(
+                f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}."
+            )
+        self.activation = activation
         self.supports_masking = True
 
     def build(self, characters_shape):
@@ -70,7 +78,8 @@ class CharacterCNN(keras.layers.Layer):
             touches = sum(covered[:, :, part] for part in slices) > 0
             scores = ops.where(touches[..., None], ops.matmul(frames, kernel), LOW)
             largest.append(ops.max(scores, axis=2))
-        words = ops.tanh(ops.concatenate(largest, axis=-1) + self.bias)
+        largest = ops.concatenate(largest, axis=-1)
+        words = ACTIVATIONS[self.activation](largest + self.bias)
         return words * ops.max(real, axis=-1)[..., None]
 
     def compute_output_shape(self, characters_shape):
@@ -80,4 +89,9 @@ class CharacterCNN(keras.layers.Layer):
         return None if previous_mask is None else ops.any(previous_mask, axis=-1)
 
     def get_config(self):
-        return {**super().get_config(), "filters": self.filters, "widths": self.widths}
+        return {
+            **super().get_config(),
+            "filters": self.filters,
+            "widths": self.widths,
+            "activation": self.activation,
+        }

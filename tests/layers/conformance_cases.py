@@ -10,7 +10,9 @@ from keras_corefmem.layers import (
     DAGRNN,
     MAGEGRU,
     AnswerDecoder,
+    AttentionEncoder,
     AttentionSum,
+    BidirectionalAttention,
     CandidateAnswers,
     CharacterCNN,
     CorefGRU,
@@ -19,9 +21,13 @@ from keras_corefmem.layers import (
     EntityOutput,
     EpisodicMemory,
     GatedAttention,
+    Highway,
+    LayerMix,
     MultiplicativeMask,
     PositionEncoding,
     QueryReduction,
+    SinusoidalPositions,
+    SupervisedMultiHeadAttention,
     WordMemory,
 )
 
@@ -151,5 +157,17 @@ CASES = [
     Case("character_cnn", partial(CharacterCNN, 4, (2, 3)), (characters,)),
     Case("multiplicative_mask", partial(MultiplicativeMask, 8), (random_features,)),
     Case("position_encoding", partial(PositionEncoding, 8), (random_features,)),
+    Case(
+        "supervised_attention",
+        partial(SupervisedMultiHeadAttention, 3, 2, [(1, "coreference")]),
+        (random_features,),
+    ),
+    Case("attention_encoder", partial(AttentionEncoder, 1, 2, 6, 5), (random_features,)),
+    Case(
+        "bidirectional_attention", BidirectionalAttention, (random_features, question), apart=(1,)
+    ),
+    Case("highway", Highway, (random_features,)),
+    Case("layer_mix", LayerMix, (characters,), masked=None),
+    Case("sinusoidal_positions", SinusoidalPositions, (random_features,)),
 ]
 RECURRENT = [case for case in CASES if case.recurrent]

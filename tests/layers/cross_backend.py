@@ -1,8 +1,9 @@
-"""Writes outputs and gradients of the fused layers on the backend of the environment."""
+"""Writes outputs and gradients of layers on the backend of the environment."""
 
 import sys
 
 import numpy as np
+import supervised
 from fused import run
 
 MAGE = ("mixed", "mixed_attention", "previous", "previous_shared")
@@ -11,9 +12,10 @@ NAMES = ("coref", "dag", "gru", *(f"mage_{name}" for name in MAGE))
 
 def results():
     """Arrays by layer and what they are."""
-    arrays = {}
-    for name in NAMES:
-        result = run(name, masked=name != "gru")
+    found = {name: run(name, masked=name != "gru") for name in NAMES}
+    found["supervised"] = supervised.run()
+    arrays = {"supervised loss": found["supervised"].loss}
+    for name, result in found.items():
         arrays[f"{name} output"] = result.output
         for n, gradient in enumerate(result.gradients):
             arrays[f"{name} gradient {n}"] = gradient

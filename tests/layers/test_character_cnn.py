@@ -10,13 +10,16 @@ BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
 COUNTS = np.array([[5, 1, 3], [2, 0, 4]])
 
 
-def make_layer():
-    layer = CharacterCNN(FILTERS, WIDTHS)
+ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0)}
+
+
+def make_layer(activation="tanh"):
+    layer = CharacterCNN(FILTERS, WIDTHS, activation)
     layer.build((BATCH, TIME, LENGTH, FEATURES))
     return layer
 
 
-def oracle(characters, *weights):
+def oracle(activation, characters, *weights):
     *kernels, bias = weights
     result = np.zeros((BATCH, TIME, FILTERS * len(WIDTHS)))
     for b, t in np.ndindex(BATCH, TIME):
@@ -28,13 +31,15 @@ def oracle(characters, *weights):
             word = np.concatenate([edge, characters[b, t, :count], edge])
             windows = [word[p : p + width].ravel() @ kernel for p in range(count + width - 1)]
             part = slice(n * FILTERS, (n + 1) * FILTERS)
-            result[b, t, part] = np.tanh(np.max(windows, axis=0) + bias[part])
+            largest = np.max(windows, axis=0)
+            result[b, t, part] = ACTIVATIONS[activation](largest + bias[part])
     return result
 
 
-def test_output_and_gradients_follow_the_equations():
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_output_and_gradients_follow_the_equations(activation):
     rng = np.random.default_rng(4)
-    layer, mask = make_layer(), np.arange(LENGTH) < COUNTS[..., None]
+    layer, mask = make_layer(activation), np.arange(LENGTH) < COUNTS[..., None]
     # What is masked may be anything.
     characters = rng.normal(size=(BATCH, TIME, LENGTH, FEATURES)).astype("float32")
     weights = random_weights(layer, rng, scale=0.7)
@@ -45,9 +50,11 @@ def test_output_and_gradients_follow_the_equations():
         upstream,
     )
     arrays = [array.astype("float64") for array in (characters, *weights)]
-    np.testing.assert_allclose(output, oracle(*arrays), atol=1e-5)
+    np.testing.assert_allclose(output, oracle(activation, *arrays), atol=1e-5)
     assert not np.any(output[1, 1]) and not np.any(gradients[0][~mask])
-    assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), arrays, gradients)
+    assert_gradients(
+        lambda *arrays: np.sum(oracle(activation, *arrays) * upstream), arrays, gradients
+    )
 
 
 def test_a_word_by_hand():
@@ -75,3 +82,8 @@ def test_padding_changes_nothing():
 def test_bad_arguments_are_refused(arguments):
     with pytest.raises(ValueError, match="filters and widths must be positive"):
         CharacterCNN(**arguments)
+
+
+def test_an_activation_must_exist():
+    with pytest.raises(ValueError, match="activation must be one of tanh, relu; got 'gelu'"):
+        CharacterCNN(activation="gelu")

@@ -14,6 +14,7 @@ import zoo
 from keras_corefmem.datasets import simulator
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.sentence import Sentence
+from keras_corefmem.graphs import Structure
 from zoo.configurations import CLOZE_MODELS, READER_MODELS, STORY_MODELS, configuration
 
 STORIES = simulator.simulate(1, 24)
@@ -43,12 +44,16 @@ NEWS = {
 ALONE = {"sentence": ["GREAT film is bad isn't Great is", "the zoë film", "film"]}
 # Questions whose passages hold their own answers, and chains that only the annotation knows.
 NAMES = ("mary", "john", "sandra", "daniel", "bill", "fred")
+MENTIONS = np.array([[0, 0], [0, 2], [0, 5], [1, 7], [1, 8]])
 ANNOTATED = [
     AnnotatedExample(
         (f"{one} was late .", f"then {other} , tired{' and cold' * (n % 3)} , saw the house ."),
         "and home went",
         one,
         entities=(1, 0, 0, 0, 0, 2, *[0] * (7 + 2 * (n % 3)), 0, 0, 1 + n % 2),
+        structure=Structure(
+            np.array([1, 1, 1, 1, 5, 8, 5, 5, 8]), MENTIONS[n % 2 :], np.array([[1, 0], [8, 5]])
+        ),
     )
     for n, (one, other) in enumerate(itertools.permutations(NAMES, 2))
 ][:24]
@@ -63,6 +68,7 @@ UNSEEN = {
 SMALL = {"units": 6, "edge_units": 2, "embedding_dim": 6, "buckets": 512}
 RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
 SPELT = {"characters": True, "word_length": 4}
+BIDAF = {"heads": 2, "inner_units": 8, "early_layers": 1, **SPELT, "character_units": 4}
 # Each reads in another way.
 READERS = {
     **{f"ga-{encoder}": {"layers": 2} for encoder in ("gru", "one-hot", "dag-rnn", "mage-gru")},
@@ -104,6 +110,26 @@ CASES = {
     ),
     "as-mage-gru-spans": Case(
         "as-mage-gru", SPANS, UNSEEN, {"characters": True, "word_length": 4, "asked": True}, 0.8
+    ),
+    "bidaf-mage-gru": Case(
+        "bidaf",
+        ANNOTATED,
+        UNSEEN,
+        {"encoder": "mage_gru", "characters": False, "carry": "mixed"},
+        0.8,
+    ),
+    "bidaf-supervised": Case(
+        "bidaf-sa-both",
+        SPANS,
+        UNSEEN,
+        {
+            **BIDAF,
+            "encoder": "coref_gru",
+            "encoder_at": "modeling",
+            "supervision": ("coref_all", ("dependency", "early"), ("roles", "late")),
+            "unknown_types": 3,
+        },
+        2.0,
     ),
     # Any model of stories may have a retrieval in front.
     **{f"{name}-retrieving": Case(name, options=RETRIEVE) for name in ("dmn-plus", "memn2n")},

@@ -1,0 +1,63 @@
+"""Highway networks."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class Highway(keras.layers.Layer):
+    """Layers that pass on a part of what they are given.
+
+    ```
+    g = σ(W_g x + b_g),   y = g ⊙ x + (1 - g) ⊙ ReLU(W x + b)
+    ```
+
+    `b_g` starts at 1, so that most is passed on at first.
+
+    Args:
+        layers: number of layers.
+
+    Call arguments:
+        inputs: `(…, width)`.
+
+    Returns:
+        `(…, width)`, masked like the inputs.
+
+    Raises:
+        ValueError: if `layers` is less than 1.
+
+    Reference: [Srivastava et al., 2015](https://arxiv.org/abs/1505.00387).
+    """
+
+    def __init__(self, layers=2, **kwargs):
+        super().__init__(**kwargs)
+        if layers < 1:
+            raise ValueError(f"layers must be positive, got {layers}.")
+        self.layers = layers
+        self.supports_masking = True
+
+    def build(self, inputs_shape):
+        width = inputs_shape[-1]
+        numbers = range(1, self.layers + 1)
+        self.kernels, self.biases, self.gate_biases = (
+            [self.add_weight(name=f"{name}_{n}", shape=shape, initializer=start) for n in numbers]
+            for name, shape, start in (
+                ("kernel", (width, 2 * width), "glorot_uniform"),
+                ("bias", (width,), "zeros"),
+                ("gate_bias", (width,), "ones"),
+            )
+        )
+
+    def call(self, inputs):
+        for kernel, *biases in zip(self.kernels, self.biases, self.gate_biases, strict=True):
+            projected = ops.matmul(inputs, kernel) + ops.concatenate(biases)
+            new, gate = ops.split(projected, 2, axis=-1)
+            gate = ops.sigmoid(gate)
+            inputs = gate * inputs + (1 - gate) * ops.relu(new)
+        return inputs
+
+    def compute_output_shape(self, inputs_shape):
+        return inputs_shape
+
+    def get_config(self):
+        return {**super().get_config(), "layers": self.layers}

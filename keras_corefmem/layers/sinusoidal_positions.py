@@ -1,0 +1,43 @@
+"""Positions as waves, without learning."""
+
+import keras
+import numpy as np
+from keras import ops
+
+LONGEST = 1e4
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class SinusoidalPositions(keras.layers.Layer):
+    """Adds sines and cosines of the position t, from 0, to every vector.
+
+    ```
+    p_t = [sin(t r_1) … sin(t r_n), cos(t r_1) … cos(t r_n)],   r_k = 10⁴^(-(k - 1) / (n - 1))
+    ```
+
+    where n is half of the width; the last element of an odd width is 0.
+
+    Call arguments:
+        inputs: `(batch, time, width)`.
+
+    Returns:
+        `(batch, time, width)`, masked like the inputs.
+
+    Reference: [Vaswani et al., NIPS 2017](https://arxiv.org/abs/1706.03762), Section 3.5.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs):
+        width = inputs.shape[-1]
+        half = width // 2
+        rates = LONGEST ** (-np.arange(half) / max(half - 1, 1))
+        times = ops.cast(ops.arange(ops.shape(inputs)[1]), "float32")
+        angles = times[:, None] * ops.convert_to_tensor(rates.astype("float32"))
+        waves = ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)
+        return inputs + ops.cast(ops.pad(waves, ((0, 0), (0, width % 2))), inputs.dtype)
+
+    def compute_output_shape(self, inputs_shape):
+        return inputs_shape

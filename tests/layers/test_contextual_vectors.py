@@ -1,0 +1,46 @@
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_corefmem.layers import ContextualVectors
+
+WORDS = np.array([[1, 2, 0], [3, 1, 2]])
+
+
+@keras.saving.register_keras_serializable("tests")
+def powers(words):
+    x = ops.cast(words, "float32")[..., None]
+    return [x, x**2, x**3]
+
+
+@keras.saving.register_keras_serializable("tests")
+def flat(words):
+    return ops.cast(words, "float32")
+
+
+def test_layers_of_a_function_are_mixed():
+    layer = ContextualVectors(powers)
+    vectors = np.asarray(layer(WORDS))
+    np.testing.assert_allclose(vectors[..., 0], (WORDS + WORDS**2 + WORDS**3) / 3, rtol=1e-6)
+    layer.mix.scores.assign([0.0, 50.0, 0.0])
+    np.testing.assert_allclose(np.asarray(layer(WORDS))[..., 0], WORDS**2, rtol=1e-6)
+    config = keras.saving.serialize_keras_object(layer)
+    assert keras.saving.deserialize_keras_object(config).encoder is powers
+
+
+def test_one_layer_is_taken_as_it_is():
+    encoder = keras.Sequential([keras.layers.Embedding(5, 4)])
+    layer = ContextualVectors(encoder, frozen=False)
+    np.testing.assert_array_equal(layer(WORDS), encoder(WORDS))
+    assert len(layer.trainable_weights) == 1 and not layer.mix.built
+
+
+def test_a_frozen_encoder_is_not_trained():
+    layer = ContextualVectors(keras.layers.Embedding(5, 4))
+    assert layer(WORDS).shape == (2, 3, 4) and not layer.trainable_weights
+
+
+def test_refuses_what_has_no_vectors():
+    with pytest.raises(ValueError, match=r"must return \(batch, time, width\)"):
+        ContextualVectors(flat)(WORDS)

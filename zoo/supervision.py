@@ -1,0 +1,86 @@
+"""Which heads of a reader's self-attention are supervised by which signals."""
+
+import typing
+
+from keras_corefmem.graphs.targets import check_signal
+
+# Where a reader has self-attention, by the name of the variant.
+SELF_ATTENTION = {"none": (), "early": ("early",), "late": ("late",), "both": ("early", "late")}
+# The layer of the early encoder that the paper supervises, if there are as many.
+LAYER = 3
+# Signals of which a head attends within its sentence alone.
+WITHIN_SENTENCES = ("dependency",)
+
+
+class Supervision(typing.NamedTuple):
+    """A supervised head.
+
+    Args:
+        signal: name of the signal, see `attention_pairs`.
+        place: `"early"` or `"late"`.
+        layer: layer of the self-attention there, from 1.
+        head: head of that layer, from 0.
+    """
+
+    signal: str
+    place: str
+    layer: int
+    head: int
+
+
+def plan_supervision(supervision, self_attention, layers, heads):
+    """Fills in what a user leaves out, and checks the rest.
+
+    Args:
+        supervision: signals, each a name or a sequence that starts like a `Supervision`. What is
+            left out is the first place, its third layer or the last one, and the next head there.
+        self_attention: one of `SELF_ATTENTION`.
+        layers: number of layers by place.
+        heads: number of heads of each layer.
+
+    Returns:
+        List of `Supervision`.
+
+    Raises:
+        ValueError: if there is no such signal, place, layer or head, a signal is there twice, or a
+            head has two signals.
+    """
+    places = SELF_ATTENTION[self_attention]
+    if isinstance(supervision, str):
+        supervision = [supervision]
+    planned = []
+    for item in supervision:
+        signal, *rest = [item] if isinstance(item, str) else item
+        check_signal(signal)
+        if not places:
+            raise ValueError(
+                f"supervision by {signal} needs self_attention: early, late or both; got none."
+            )
+        place = rest[0] if rest else places[0]
+        if place not in places:
+            raise ValueError(
+                f"supervision by {signal}: there is no self-attention {place!r}, but "
+                f"{' and '.join(places)}."
+            )
+        layer = rest[1] if len(rest) > 1 else min(LAYER, layers[place])
+        taken = {each.head for each in planned if (each.place, each.layer) == (place, layer)}
+        head = rest[2] if len(rest) > 2 else min(set(range(heads + 1)) - taken)
+        if not 1 <= layer <= layers[place] or not 0 <= head < heads:
+            raise ValueError(
+                f"supervision by {signal}: there is no head {head} of layer {layer}; {place} has "
+                f"{layers[place]} layers of {heads} heads, counted from layer 1 and head 0."
+            )
+        if head in taken or any(signal == each.signal for each in planned):
+            raise ValueError(
+                f"supervision by {signal}: give each signal once, and each head one signal."
+            )
+        planned.append(Supervision(signal, place, layer, head))
+    return planned
+
+
+def at(planned, place):
+    """Signals and windows of an `AttentionEncoder` at a place."""
+    here = [each for each in planned if each.place == place]
+    signals = [(each.layer, each.head, each.signal) for each in here]
+    windows = [(each.layer, each.head) for each in here if each.signal in WITHIN_SENTENCES]
+    return signals, windows
