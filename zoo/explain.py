@@ -4,7 +4,7 @@ import pathlib
 import re
 
 from keras_corefmem.datasets import Example
-from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentence import Sentence
@@ -93,19 +93,16 @@ def annotate_question(texts, annotator, preprocessor):
     Args:
         texts: `passage` and `question`.
         annotator: path or name of a spaCy pipeline, or `exact`.
-        preprocessor: the reader's preprocessor, whose tokens are annotated.
+        preprocessor: the reader's preprocessor.
 
     Raises:
         ValueError: if the reader reads no annotation, or there is no such pipeline.
     """
     if not isinstance(preprocessor, PassagePreprocessor):
         raise ValueError("--annotator is for readers of annotated passages, leave it out.")
-    words = {name: preprocessor.tokenizer(text) for name, text in texts.items()}
-    text = " ".join([*words["passage"], *words["question"]])
-    (annotation,) = annotate([text], annotator, tokenized=True)
-    return AnnotatedExample.from_annotation(
-        annotation, len(words["passage"]), UNKNOWN_ANSWER, mentions="spans"
-    )
+    text, fields = to_text(Example((texts["passage"],), texts["question"], UNKNOWN_ANSWER))
+    (annotation,) = annotate([text], annotator)
+    return AnnotatedExample.from_record(annotation, fields)
 
 
 def make_sentence(text, preprocessor):

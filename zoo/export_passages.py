@@ -40,8 +40,7 @@ def passage_features(preprocessor, tables, names, passage, question):
     if "passage_sentences" in names:
         words = passage.to_tensor()
         ends = tf.reduce_any(words[..., None] == tf.constant(ENDS), axis=-1)
-        numbers = tf.cast(sentence_numbers(ends, xp), "int32")
-        result["passage_sentences"] = tf.where(words == "", 0, numbers)
+        result["passage_sentences"] = tf.where(words == "", 0, sentence_numbers(ends, xp))
     batch, time = tf.unstack(tf.shape(result["passage"]))
     for signal, room in preprocessor.signals.items():
         # Text as it is says nothing of its structure, and no answer depends on it.

@@ -48,4 +48,4 @@ def sentence_numbers(ends, xp=np):
         xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
     """
     ends = xp.asarray(ends, dtype="int32")
-    return 1 + xp.cumsum(ends, axis=-1) - ends
+    return 1 + xp.asarray(xp.cumsum(ends, axis=-1), dtype="int32") - ends
