@@ -20,6 +20,7 @@ def records(monkeypatch):
     [
         ("recurrence", "| CorefGRU | 100 |"),
         ("memory_networks", "| REN | "),
+        ("supervised_attention", "| ours without supervision | "),
         ("long_passages", "| `coref_gru` | 2200 | 50 | 16 | "),
         ("study", "| babi-1k | `ga-coref-gru` | 20 | 1 | 2 | "),
     ],
@@ -52,6 +53,13 @@ def test_the_recorded_figures_of_recurrences_reach_their_goals(records):
         }
         assert memory[1000, 10] == memory[1000, 200]
         assert memory[2000, 10] < 2.1 * memory[1000, 10]
+
+
+def test_the_recorded_figures_of_supervised_attention_reach_their_goals(records):
+    content = records.read("supervised_attention")
+    seconds = content["seconds"]
+    assert seconds["ours"] <= 0.8 * seconds["plain"] and content["cost"] <= 0.1
+    assert (content["sizes"]["batch"], content["sizes"]["passage"]) == (40, 128)
 
 
 def test_long_passages_train_within_eight_gigabytes(records):

@@ -9,9 +9,11 @@ import numpy as np
 from keras_corefmem.files import replacing
 
 FOLDER = pathlib.Path(__file__).parent / "presets"
-LICENCE = (
-    "Weights: Apache-2.0. Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0."
-)
+# Data sets whose words may be part of a preset, and what is said of them.
+LICENCES = {
+    "babi": "Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0.",
+    "lambada": "Words come from novels in the public domain.",
+}
 
 
 def presets(folder=FOLDER):
@@ -103,8 +105,9 @@ def save_preset(model, name, card, folder=FOLDER):
 
 
 def preset_name(model, study, task):
-    """Name of the preset of a model of a study: `ga_mage_gru_babi_2`."""
-    return f"{model}_{study.removesuffix('-1k')}_{task}".replace("-", "_")
+    """Name of the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
+    tasks = f"_{task}" if isinstance(task, int) else ""
+    return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
 
 def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
@@ -121,7 +124,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
 
     Raises:
         FileNotFoundError: if the run's model is gone.
-        ValueError: if the study is not one of bAbI.
+        ValueError: if there are no presets of the data set.
     """
     import zoo
     from zoo import data, training
@@ -130,8 +133,11 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
 
     study, task = result["study"], result["task"]
     dataset = STUDIES[study]["dataset"]
-    if dataset not in data.DATASETS:
-        raise ValueError(f"Presets are made of readers of bAbI, not of {dataset}: leave --presets.")
+    if dataset not in LICENCES:
+        raise ValueError(
+            f"Presets are made of readers of {' and '.join(LICENCES)}, not of {dataset}: leave "
+            "--presets."
+        )
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
     path = pathlib.Path(runs) / study / run.name / "model.keras"
     if not path.exists():
@@ -158,7 +164,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
         "backend": result["backend"],
         "trained_with": result["versions"],
         "measured_with": versions(),
-        "licence": LICENCE,
+        "licence": f"Weights: Apache-2.0. {LICENCES[dataset]}",
     }
     name = preset_name(result["model"], study, task)
     save_preset(model, name, card, folder)

@@ -55,7 +55,8 @@ def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
     fields = {"question_start": text.index("so"), "answer": "Hart"}
     example = from_record(annotation, fields)
     assert example.kinds == ("answerable", "name", *kinds)
-    assert example.entities == (1, 1, 0, 0, 1, 0, 0, 0)
+    # The head of the name alone.
+    assert example.entities == (1, 0, 0, 0, 1, 0, 0, 0)
 
 
 def test_kinds_without_tags():
