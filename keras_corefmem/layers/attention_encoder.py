@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.attention_supervision import check_call
+from keras_corefmem.layers.attention_supervision import SupervisedLayer, check_call
 from keras_corefmem.layers.hash_dropout import HashDropout
 from keras_corefmem.layers.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.layers.supervised_attention import SupervisedMultiHeadAttention
@@ -12,7 +12,7 @@ EPSILON = 1e-6
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
-class AttentionEncoder(keras.layers.Layer):
+class AttentionEncoder(SupervisedLayer):
     """Encodes a sequence with layers of feed-forward networks and self-attention.
 
     ```
@@ -160,17 +160,8 @@ class AttentionEncoder(keras.layers.Layer):
             return x
         return x, ops.stack([shown[place] for place in range(len(self.signals))], axis=1)
 
-    def compute_output_spec(self, inputs, targets=None, sentences=None, **kwargs):
-        check_call(self.signals, self.windows, targets, sentences)
-        batch, time = inputs.shape[:2]
-        outputs = keras.KerasTensor((batch, time, self.units), dtype=self.compute_dtype)
-        if not self.return_supervised:
-            return outputs
-        shape = (batch, len(self.signals), time, time)
-        return outputs, keras.KerasTensor(shape, dtype="float32")
-
-    def compute_mask(self, inputs, previous_mask):
-        return (previous_mask, None) if self.return_supervised else previous_mask
+    def width_of(self, inputs):
+        return self.units
 
     def get_config(self):
         return {

@@ -1,5 +1,6 @@
 """What heads of attention should attend to: targets, loss and hit rate."""
 
+import keras
 from keras import ops
 
 ROW_WEIGHTS = ("count", "mean")
@@ -19,6 +20,27 @@ def check_call(signals, windows, targets, sentences):
             f"Got {len(targets)} targets for {len(signals)} signals; give a list with the targets "
             "of each signal."
         )
+
+
+class SupervisedLayer(keras.layers.Layer):
+    """Base of layers with `signals` and `windows`, which return states and, with
+    `return_supervised`, the attention of their supervised heads.
+
+    A subclass defines `width_of(inputs)`, the width of the states.
+    """
+
+    def compute_output_spec(self, inputs, targets=None, sentences=None, **kwargs):
+        check_call(self.signals, self.windows, targets, sentences)
+        batch, time = inputs.shape[:2]
+        shape = batch, time, self.width_of(inputs)
+        states = keras.KerasTensor(shape, dtype=self.compute_dtype)
+        if not self.return_supervised:
+            return states
+        shape = batch, len(self.signals), time, time
+        return states, keras.KerasTensor(shape, dtype="float32")
+
+    def compute_mask(self, inputs, previous_mask):
+        return (previous_mask, None) if self.return_supervised else previous_mask
 
 
 def target_mask(pairs, time, allowed=None):

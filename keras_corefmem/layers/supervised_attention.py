@@ -6,6 +6,7 @@ from keras import ops
 from keras_corefmem.layers.attention_supervision import (
     FAR,
     ROW_WEIGHTS,
+    SupervisedLayer,
     check_call,
     supervise,
     target_mask,
@@ -14,7 +15,7 @@ from keras_corefmem.layers.hash_dropout import HashDropout
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
-class SupervisedMultiHeadAttention(keras.layers.Layer):
+class SupervisedMultiHeadAttention(SupervisedLayer):
     """Self-attention of which some heads learn to attend to given targets.
 
     Weights and output are those of `keras.layers.MultiHeadAttention(num_heads, key_dim)(x, x)`.
@@ -210,17 +211,8 @@ class SupervisedMultiHeadAttention(keras.layers.Layer):
         if self.loss_weight:
             self.add_loss(self.loss_weight * total)
 
-    def compute_output_spec(self, inputs, targets=None, sentences=None, **kwargs):
-        check_call(self.signals, self.windows, targets, sentences)
-        outputs = keras.KerasTensor(inputs.shape, dtype=self.compute_dtype)
-        if not self.return_supervised:
-            return outputs
-        batch, time = inputs.shape[:2]
-        shape = (batch, len(self.signals), time, time)
-        return outputs, keras.KerasTensor(shape, dtype="float32")
-
-    def compute_mask(self, inputs, previous_mask):
-        return (previous_mask, None) if self.return_supervised else previous_mask
+    def width_of(self, inputs):
+        return inputs.shape[-1]
 
     def get_config(self):
         return {
