@@ -66,8 +66,8 @@ def build_bidaf(inputs, config, planned, word_encoder):
     )
     joined = keras.layers.LayerNormalization(epsilon=EPSILON, name="attention_norm")(joined)
     if config["self_attention"] in ("late", "both"):
-        late = make_attention(config, planned, "late", config["late_layers"])
-        joined = attend_to_passage(late, joined, inputs, planned, "late", masks, shown)
+        late = make_attention(config, planned, "late")
+        joined = attend_to_passage(late, joined, inputs, masks["passage"], shown)
     modelled = joined
     for n in range(1, MODELING_LAYERS + 1):
         own = config["encoder"] if config["encoder_at"] == "modeling" else "gru"
@@ -83,14 +83,10 @@ def build_bidaf(inputs, config, planned, word_encoder):
 def contextual(inputs, config, planned, vectors, masks, shown):
     """States of passage and question, each `(batch, time, 2 · units)`, of one encoder for both."""
     if config["self_attention"] in ("early", "both"):
-        early = make_attention(config, planned, "early", config["early_layers"])
-        question = vectors["question"], masks["question"]
-        return {
-            "passage": attend_to_passage(
-                early, vectors["passage"], inputs, planned, "early", masks, shown
-            ),
-            "question": attend_to_question(early, *question),
-        }
+        early = make_attention(config, planned, "early")
+        passage = attend_to_passage(early, vectors["passage"], inputs, masks["passage"], shown)
+        question = attend_to_question(early, vectors["question"], masks["question"])
+        return {"passage": passage, "question": question}
     own = config["encoder"] if config["encoder_at"] == "contextual" else "gru"
     options, reads = recurrence(own, config), structure_of(inputs, own)
     if config["joint"]:
@@ -107,10 +103,10 @@ def structure_of(inputs, encoder):
     return {name: inputs.get(f"{name}_{STRUCTURE[encoder]}") for name in PARTS}
 
 
-def make_attention(config, planned, place, layers):
+def make_attention(config, planned, place):
     signals, windows = at(planned, place)
     return AttentionEncoder(
-        layers,
+        config[f"{place}_layers"],
         config["heads"],
         2 * config["units"],
         config["inner_units"],
@@ -124,12 +120,12 @@ def make_attention(config, planned, place, layers):
     )
 
 
-def attend_to_passage(encoder, vectors, inputs, planned, place, masks, shown):
+def attend_to_passage(encoder, vectors, inputs, mask, shown):
     """States of the passage; adds the attention of supervised heads to `shown`, by signal."""
     signals = [signal for *_, signal in encoder.signals]
     targets = [inputs[target_name(signal)] for signal in signals] or None
     sentences = inputs["passage_sentences"] if encoder.windows else None
-    states = encoder(vectors, targets, sentences, mask=masks["passage"])
+    states = encoder(vectors, targets, sentences, mask=mask)
     if not signals:
         return states
     states, attention = states

@@ -13,7 +13,7 @@ from zoo.encoders import check_encoder, check_size
 from zoo.reader_features import ReadsStructure, check_preprocessor
 from zoo.reader_graph import attend
 from zoo.reader_preprocessing import count_words
-from zoo.supervision import SELF_ATTENTION, plan_supervision
+from zoo.supervision import SELF_ATTENTION, as_sequences, plan_supervision
 from zoo.text_model import TextModel, without_unknown
 
 OPTIONS = {
@@ -140,13 +140,12 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             "carry": carry,
             "embedding_dim": embedding_dim,
             "dropout": dropout,
-            "joint": encoder != "gru" if joint is None else joint,
+            "joint": reads_jointly(joint, encoder),
             "max_chains": max_chains,
             "num_characters": num_characters,
             "word_length": word_length,
             "character_units": character_units,
             "freeze_word_encoder": freeze_word_encoder,
-            "asked": False,
         }
         check_config(config)
         layers = {"early": early_layers, "late": late_layers}
@@ -163,7 +162,6 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         logits = AttentionSum(num_answers, name="attention_sum")(column, one, candidates)
         if isinstance(preprocessor, dict):
             preprocessor = PassagePreprocessor(**preprocessor)
-        del config["asked"]
         config["supervision"] = [list(each) for each in planned]
         if word_encoder is not None:
             config["word_encoder"] = keras.saving.serialize_keras_object(word_encoder)
@@ -206,10 +204,6 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             ValueError: if the vectors have another width than an `embedding_dim` that is given.
         """
         shared = {k: arguments[k] for k in ("max_chains", "word_length") if k in arguments}
-        joint = arguments.get("joint")
-        supervision = arguments.get("supervision", ())
-        if isinstance(supervision, str):
-            supervision = [supervision]
         preprocessor = PassagePreprocessor.fit(
             examples,
             max_words,
@@ -217,9 +211,9 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             characters,
             tokenizer,
             num_candidates,
-            [item if isinstance(item, str) else item[0] for item in supervision],
+            [signal for signal, *_ in as_sequences(arguments.get("supervision", ()))],
             unknown_types=unknown_types,
-            joint=arguments.get("encoder", "gru") != "gru" if joint is None else joint,
+            joint=reads_jointly(arguments.get("joint"), arguments.get("encoder", "gru")),
             order="passage_first",
             **shared,
         )
@@ -253,6 +247,11 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             raise ValueError("No head of this reader is supervised: give it `supervision`.")
         self.check_features(features)
         return self._look({name: features[name] for name in self.features})
+
+
+def reads_jointly(joint, encoder):
+    """Whether passage and question are one sequence; `None` says so for all encoders but GRUs."""
+    return encoder != "gru" if joint is None else joint
 
 
 def check_config(config):

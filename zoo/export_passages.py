@@ -1,6 +1,7 @@
 """Inside a SavedModel: the features of passages that hold their own answers."""
 
-from keras_corefmem.datasets.attention_targets import ENDS, sentence_numbers, target_name
+from keras_corefmem.datasets.attention_targets import sentence_numbers, target_name
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 
 
 def passage_features(preprocessor, tables, names, passage, question):
@@ -39,7 +40,7 @@ def passage_features(preprocessor, tables, names, passage, question):
         result["passage_asked"] = tf.where(result["passage"] == 0, 0, asked)
     if "passage_sentences" in names:
         words = passage.to_tensor()
-        ends = tf.reduce_any(words[..., None] == tf.constant(ENDS), axis=-1)
+        ends = tf.reduce_any(words[..., None] == tf.constant(SENTENCE_ENDS), axis=-1)
         result["passage_sentences"] = tf.where(words == "", 0, sentence_numbers(ends, xp))
     batch, time = tf.unstack(tf.shape(result["passage"]))
     for signal, room in preprocessor.signals.items():

@@ -22,7 +22,7 @@ def make_inputs(config):
     for name in PARTS:
         if config["num_characters"]:
             shapes[f"{name}_characters"] = (None, config["word_length"])
-    if config["asked"]:
+    if config.get("asked"):
         shapes["passage_asked"] = (None,)
     inputs = {name: keras.Input(shape, dtype="int32", name=name) for name, shape in shapes.items()}
     if config["head"] == "pointer_sum":
@@ -66,7 +66,7 @@ def embed(inputs, config, character_dim=10, activation="tanh", table=None):
         for name in PARTS:
             ids = inputs[f"{name}_characters"]
             features[name].append(spell(letters(ids), mask=ops.not_equal(ids, 0)))
-    if config["asked"]:
+    if config.get("asked"):
         asked = keras.layers.Embedding(3, 2, name="asked_embedding")
         features["passage"].append(asked(inputs["passage_asked"]))
         in_question = ops.cast(ops.not_equal(inputs["question"], 0), "int32")

@@ -28,6 +28,12 @@ class Supervision(typing.NamedTuple):
     head: int
 
 
+def as_sequences(supervision):
+    """What `plan_supervision` takes, as a list of sequences that start with a signal."""
+    items = [supervision] if isinstance(supervision, str) else supervision
+    return [[item] if isinstance(item, str) else item for item in items]
+
+
 def plan_supervision(supervision, self_attention, layers, heads):
     """Fills in what a user leaves out, and checks the rest.
 
@@ -46,11 +52,8 @@ def plan_supervision(supervision, self_attention, layers, heads):
             head has two signals.
     """
     places = SELF_ATTENTION[self_attention]
-    if isinstance(supervision, str):
-        supervision = [supervision]
     planned = []
-    for item in supervision:
-        signal, *rest = [item] if isinstance(item, str) else item
+    for signal, *rest in as_sequences(supervision):
         check_signal(signal)
         if not places:
             raise ValueError(

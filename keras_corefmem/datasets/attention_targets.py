@@ -4,8 +4,6 @@ import numpy as np
 
 from keras_corefmem.graphs.targets import attention_pairs
 
-# Tokens that end a sentence where nothing else says where it ends.
-ENDS = (".", "!", "?")
 TARGETS = "passage_targets_"
 
 
@@ -41,7 +39,7 @@ def pad_pairs(pairs, room, count):
 
 
 def sentence_numbers(ends, xp=np):
-    """Number of each token's sentence, from 1.
+    """Number of each token's sentence, from 1, where only tokens say where sentences end.
 
     Args:
         ends: whether each token ends a sentence, bool `(…, time)`.

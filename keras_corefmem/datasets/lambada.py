@@ -14,10 +14,10 @@ import pathlib
 from keras_corefmem.datasets.candidates import distinct_words
 from keras_corefmem.datasets.example import Example, Splits
 from keras_corefmem.files import read_text
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 
 __all__ = [
     "DEVELOPMENT",
-    "ENDS",
     "ORIGIN",
     "Passages",
     "candidates",
@@ -33,8 +33,6 @@ __all__ = [
 
 ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT = "lambada_development_plain_text.txt"
-# The tokens at which a sentence ends.
-ENDS = (".", "!", "?")
 
 _CLOSING = ("''", "'", "-rrb-", "-RRB-")
 _FORM = "LAMBADA passage"
@@ -63,7 +61,7 @@ class Passages:
         return self.answerable / self.count
 
 
-def cut(tokens, ends=ENDS):
+def cut(tokens, ends=SENTENCE_ENDS):
     """Where the last sentence of a passage begins.
 
     Args:
@@ -84,15 +82,15 @@ def make_example(tokens, start, source=""):
     """An `Example` from the tokens of a passage, the last sentence of which begins at `start`."""
     sentences, ended = [[]], False
     for token in tokens[:start]:
-        if ended and token not in (*ENDS, *_CLOSING):
+        if ended and token not in (*SENTENCE_ENDS, *_CLOSING):
             sentences.append([])
         sentences[-1].append(token)
-        ended = token in ENDS or (ended and token in _CLOSING)
+        ended = token in SENTENCE_ENDS or (ended and token in _CLOSING)
     context = tuple(map(" ".join, sentences))
     return Example(context, " ".join(tokens[start:-1]), tokens[-1], source=source)
 
 
-def read_file(path, ends=ENDS):
+def read_file(path, ends=SENTENCE_ENDS):
     """Reads passages as they are published: one a line, lower-cased tokens between spaces.
 
     Args:

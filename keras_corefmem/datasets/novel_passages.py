@@ -9,6 +9,7 @@ from keras_corefmem.datasets import lambada
 from keras_corefmem.datasets.candidates import has_letters
 from keras_corefmem.files import read_text
 from keras_corefmem.text import prose
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 
 __all__ = ["TARGETS", "chapters", "file_grams", "find_passages"]
 
@@ -21,7 +22,7 @@ CONTEXT_TOKENS, CONTEXT_SENTENCES, QUESTION_TOKENS, LONGEST = 50, 3, 7, 203
 OVERLAP = 8
 
 _WHOLE = re.compile(r"[.!?…][\"'”’)\]_´]*$")
-_CLAUSES = {";", ":", ",", "--", "...", *lambada.ENDS}
+_CLAUSES = {";", ":", ",", "--", "...", *SENTENCE_ENDS}
 
 
 def chapters(text):

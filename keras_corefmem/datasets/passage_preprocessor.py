@@ -7,7 +7,6 @@ import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.attention_targets import (
-    ENDS,
     pad_pairs,
     sentence_numbers,
     target_name,
@@ -22,7 +21,7 @@ from keras_corefmem.datasets.preprocessor import (
     pad,
 )
 from keras_corefmem.graphs.targets import check_signal
-from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
 
@@ -167,23 +166,28 @@ class PassagePreprocessor(Preprocessor):
         given = getattr(example, "candidates", ())
         entities = getattr(example, "entities", ())
         source = f" of {example.source or 'an example'}"
-        encoded = self._encode(passage, question, given, entities, example.answer, source)
-        known = {"source": example.source, "targets": targets_of(example, self.signals)}
+        sentences = None
         if isinstance(example, AnnotatedExample):
             lengths = [sentence.count(" ") + 1 for sentence in example.sentences]
-            known["sentences"] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
-        return dataclasses.replace(encoded, **known)
+            sentences = np.repeat(np.arange(1, len(lengths) + 1), lengths)
+        encoded = self._encode(
+            passage, question, given, entities, example.answer, source, sentences
+        )
+        targets = targets_of(example, self.signals)
+        return dataclasses.replace(encoded, source=example.source, targets=targets)
 
     def encode_text(self, passage, question, answer=None, source=""):
         words = map(self.tokenizer, (passage, question))
         return self._encode(*words, (), (), answer, source)
 
-    def _encode(self, passage, question, given, entities, answer, source):
+    def _encode(self, passage, question, given, entities, answer, source, sentences=None):
         for name, tokens in (("passage", passage), ("question", question)):
             if not tokens:
                 raise ValueError(f"The {name}{source} is empty. Give at least one word.")
         if not given and not any(map(has_letters, passage)):
             raise ValueError(f"The passage{source} has nothing but punctuation: give it a word.")
+        if sentences is None:
+            sentences = sentence_numbers(np.isin(passage, SENTENCE_ENDS))
         ids = self.vocabulary.encode([*passage, *question])
         if given:
             candidates = given[: len(self.answers) - 1]
@@ -201,7 +205,7 @@ class PassagePreprocessor(Preprocessor):
             candidates=tuple(candidates),
             mentions=np.array(mentions, "int32").reshape(-1, 3),
             words=(*passage, *question) if self.spells else (),
-            sentences=sentence_numbers(np.isin(passage, ENDS)),
+            sentences=sentences,
         )
 
     @property

@@ -122,7 +122,7 @@ class Preprocessor:
         lemma = lemmatizer or (lambda word: word)
         tokenize = get_tokenizer(tokenizer)
         texts = [text for e in examples for text in (e.passage, e.question)]
-        words = Vocabulary.from_tokens(tokenize(text) for text in texts).words[2:]
+        words = Vocabulary.from_tokens(tokenize(text) for text in texts).known
         answers = sorted({example.answer for example in examples})
         names = sorted({lemma(word) for word in entities})
         entity_numbers = {name: n for n, name in enumerate(names, 1)}

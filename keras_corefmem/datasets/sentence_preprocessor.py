@@ -171,7 +171,7 @@ class SentencePreprocessor:
             "words": self.vocabulary.known,
             "answers": self.answers[1:],
             "tags": self.tags,
-            "characters": "".join(self.characters.words[2:]),
+            "characters": "".join(self.characters.known),
             "word_length": self.word_length,
             "tokenizer": self.tokenizer.name,
         }

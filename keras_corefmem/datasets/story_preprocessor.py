@@ -6,10 +6,9 @@ import numpy as np
 
 from keras_corefmem.datasets.answers import END, SEPARATOR, encode_words
 from keras_corefmem.datasets.preprocessor import Preprocessor, pad
-from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
-ENDS = (".", "?", "!")
 FEATURES = ("sentences", "question", "supporting_facts")
 
 
@@ -76,7 +75,7 @@ class StoryPreprocessor:
         self.answers, self.answer_numbers = self.plain.answers, self.plain.answer_numbers
         self.sentence_length, self.max_sentences = sentence_length, max_sentences
         self.read_ends = read_ends
-        self.ends = np.isin(self.vocabulary.words, ENDS).astype("int32")
+        self.ends = np.isin(self.vocabulary.words, SENTENCE_ENDS).astype("int32")
 
     @classmethod
     def fit(cls, examples, tokenizer="words", answer_words=False, read_ends=True, **kwargs):
@@ -92,13 +91,13 @@ class StoryPreprocessor:
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
-        ignored = () if read_ends else ENDS
+        ignored = () if read_ends else SENTENCE_ENDS
         lengths = [sum(word not in ignored for word in words) for words in tokens]
         answers = {(example.answer,) for example in examples}
         if answer_words:
             answers = {tuple(answer.split(SEPARATOR)) for (answer,) in answers}
         return cls(
-            Vocabulary.from_tokens(tokens).words[2:],
+            Vocabulary.from_tokens(tokens).known,
             sorted({word for words in answers for word in words}),
             max(1, *lengths),
             tokenizer=tokenizer,
@@ -124,7 +123,7 @@ class StoryPreprocessor:
 
     def rows_of(self, sentences):
         """The row, from 1, in which each sentence of a passage ends before any row is dropped."""
-        known = set(ENDS).intersection(self.vocabulary.words)
+        known = set(SENTENCE_ENDS).intersection(self.vocabulary.words)
         ends = [[word in known for word in self.tokenizer(sentence)] for sentence in sentences]
         # An abbreviation cuts a sentence; one without a full stop goes on in the next row.
         return 1 + np.cumsum(list(map(sum, ends))) - [sum(end[-1:]) for end in ends]

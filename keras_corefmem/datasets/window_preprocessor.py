@@ -48,7 +48,7 @@ def cloze_words(examples, max_words=50_000, markers=None):
         )
     for marker in (*answers, *found, PLACEHOLDER):
         counts.pop(marker, None)
-    words = Vocabulary.from_counts(counts, max_words + 2).words[2:]
+    words = Vocabulary.from_counts(counts, max_words + 2).known
     return [PLACEHOLDER, *answers, *words], list(answers)
 
 

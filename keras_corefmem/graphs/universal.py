@@ -1,5 +1,7 @@
 """Labels and parts of speech of Universal Dependencies, for those of other parsers."""
 
+import functools
+
 # Universal part of speech of the tags of the Penn Treebank, by their first letters.
 _PENN = (
     ("NNP", "PROPN"),
@@ -37,12 +39,14 @@ _LABELS = {
 }
 
 
+@functools.lru_cache(1024)
 def universal_label(label):
     """The universal relation of a label, spaCy's own or one with a subtype; keeps `nmod:poss`."""
     label = _LABELS.get(label, label)
     return label if label == "nmod:poss" else label.split(":")[0].lower()
 
 
+@functools.lru_cache(1024)
 def universal_tag(tag):
     """The universal part of speech of a tag of the Penn Treebank; others stay as they are."""
     return next((name for start, name in _PENN if tag.startswith(start)), tag)

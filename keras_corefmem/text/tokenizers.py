@@ -4,6 +4,9 @@ import functools
 
 import regex
 
+# Tokens at which a sentence ends, where nothing else says where it does.
+SENTENCE_ENDS = (".", "?", "!")
+
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
 _SPACE = "\t-\r\x85\\p{Z}"
