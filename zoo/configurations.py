@@ -21,9 +21,9 @@ READER_MODELS = {
 # BiDAF of Cheng and Erk (2020): where it has self-attention, and what supervises it.
 SIGNALS = {
     "dependency": "syntactic heads",
-    "coref-all": "all mentions of the chain",
-    "coref-previous": "the mention before",
-    "coref-next": "the next mention",
+    "coref_all": "all mentions of the chain",
+    "coref_previous": "the mention before",
+    "coref_next": "the next mention",
     "narrative": "events of the same participants",
 }
 BIDAF = {"class": "BiDAFReader"}
@@ -34,8 +34,8 @@ BIDAF_MODELS = {
     "bidaf-sa-late": ({**BIDAF, "self_attention": "late"}, "BiDAF with late self-attention"),
     "bidaf-sa-both": ({**BIDAF, "self_attention": "both"}, "BiDAF with self-attention twice"),
     **{
-        f"bidaf-sa-early-{signal}": (
-            {**EARLY, "supervision": (signal.replace("-", "_"),)},
+        f"bidaf-sa-early-{signal.replace('_', '-')}": (
+            {**EARLY, "supervision": (signal,)},
             f"BiDAF with early self-attention, of which a head attends to {meaning}",
         )
         for signal, meaning in SIGNALS.items()

@@ -1,13 +1,14 @@
 """Tables of measured results, as Markdown."""
 
 import collections
+import functools
 import json
 import pathlib
 import re
 import shlex
 import statistics
 
-from zoo.configurations import READER_MODELS
+from zoo.configurations import READER_MODELS, SIGNALS
 from zoo.coreference_report import tables
 from zoo.studies import ERROR, PUBLISHED, STUDIES
 
@@ -44,6 +45,11 @@ def kind_score(kind, counts):
     """The share of questions of a kind that are answered, in percent, by `count_kinds`."""
     right, count = counts.get(kind, (0, 0))
     return 100 * right / max(count, 1)
+
+
+def hit_rate(run, signal):
+    """The attention that a head pays to what a signal says, in percent."""
+    return 100 * run["hit_rates"][signal]
 
 
 def cell(runs, score=score):
@@ -203,7 +209,9 @@ def table(study, folder="results"):
     families = collections.defaultdict(list)
     for model in models:
         families[READER_MODELS.get(model, {}).get("class")].append(model)
-    tables = [columns_of(study, group(runs), family) for family in families.values()]
+    groups = group(runs)
+    tables = [columns_of(study, groups, family) for family in families.values()]
+    tables += filter(None, [head_columns(study, groups)])
     made = "\n".join(commands(runs))
     return "\n\n".join(map(markdown, tables)) + f"\n\nMade by\n```\n{made}\n```"
 
@@ -215,6 +223,20 @@ def columns_of(study, groups, models):
         columns.append(measured_column(study, groups, model))
         columns += filter(None, [published_column(study, model)])
     return columns
+
+
+def head_columns(study, groups):
+    """The columns of a table of what heads attend to, supervised or not; none without any."""
+    measured = {model: runs for (model, _), runs in groups.items() if "hit_rates" in runs[0]}
+    columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
+    for model in sorted(measured, key=_place(study)):
+        column = [f"`{model}`"]
+        for signal in SIGNALS:
+            runs = [run for run in measured[model] if signal in run["hit_rates"]]
+            rate = functools.partial(hit_rate, signal=signal)
+            column.append(cell(runs, rate) if runs else "–")
+        columns.append(column)
+    return columns if measured else []
 
 
 def markdown(columns):

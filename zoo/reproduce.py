@@ -120,6 +120,7 @@ def execute(run, results, runs):
         "test_accuracy": test["accuracy"],
         "test_wrong": test["wrong"],
         **describe_kinds(splits.test, test["wrong"]),
+        **describe_heads(model, splits.test),
         **{name: round(seconds, 1) for name, seconds in progress.seconds.items()},
         "backend": keras.backend.backend(),
         "package": keras_corefmem.__version__,
@@ -149,6 +150,15 @@ def describe_kinds(examples, wrong):
             for name, missed in guessed.items()
         },
     }
+
+
+def describe_heads(model, examples):
+    """What a result says of the heads of a reader with self-attention, see `hit_rates`."""
+    from zoo.hit_rates import hit_rates
+
+    if model.config.get("self_attention", "none") == "none":
+        return {}
+    return {"hit_rates": hit_rates(model, examples)}
 
 
 def check_settings(folder, settings):

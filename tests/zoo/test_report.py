@@ -151,3 +151,22 @@ def test_presets_are_the_best_recorded_runs():
         if name in SECOND:
             runs.remove(report.best(runs))
         assert chosen == report.best(runs), name
+
+
+def test_heads_that_are_measured_have_a_table(tmp_path):
+    for model, rates in (
+        ("bidaf-sa-early", {"coref_all": 0.05, "narrative": 0.1}),
+        ("bidaf-sa-early-coref-all", {"coref_all": 0.6}),
+    ):
+        for seed in (0, 1):
+            content = write(tmp_path, model, seed=seed, valid=0.5 + seed / 10)
+            content |= {"hit_rates": {signal: rate + seed / 10 for signal, rate in rates.items()}}
+            content |= {"study": "lambada", "task": "passages", "test_kinds": {}}
+            path = tmp_path / "lambada" / f"{model}-{seed}.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(content))
+    found = rows(report.table("lambada", tmp_path).split("\n\n")[1])
+    assert found["attention in %"] == ["`bidaf-sa-early`", "`bidaf-sa-early-coref-all`"]
+    assert found["to all mentions of the chain"] == ["15.0 (10.0 ± 7.1)", "70.0 (65.0 ± 7.1)"]
+    assert found["to events of the same participants"] == ["20.0 (15.0 ± 7.1)", "–"]
+    assert found["to syntactic heads"] == ["–", "–"]

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+from model_cases import ANNOTATED, BIDAF, SPANS, shared
+
+import zoo
+from keras_corefmem.layers import hit_rate
+from zoo.hit_rates import hit_rates
+from zoo.training import make_batches
+
+
+def expected(reader, signal, examples):
+    """Attention on targets, from what the reader shows of one batch."""
+    features, *_ = make_batches(reader, examples, batch_size=len(examples))[0]
+    attention = reader.look(features)[signal]
+    pairs, mask = features[f"passage_targets_{signal}"], features["passage"] != 0
+    rates, rows = (np.asarray(values) for values in hit_rate(attention, pairs, mask))
+    return np.sum(rates * rows) / np.sum(rows)
+
+
+def test_supervised_heads_are_measured_by_their_signals():
+    reader = shared("bidaf-supervised")
+    found = hit_rates(reader, SPANS, batch_size=5)
+    assert list(found) == ["coref_all", "dependency", "roles"]
+    for signal, rate in found.items():
+        assert rate == pytest.approx(expected(reader, signal, SPANS), abs=1e-5)
+
+
+def test_heads_of_others_are_measured_by_every_signal():
+    options = {**BIDAF, "units": 4, "embedding_dim": 6, "self_attention": "early"}
+    plain = zoo.BiDAFReader.from_examples(ANNOTATED, **options)
+    found = hit_rates(plain, ANNOTATED)
+    assert list(found)[:2] == ["dependency", "coref_all"] and len(found) == 5
+    for signal in ("dependency", "narrative"):
+        told = zoo.BiDAFReader.from_examples(ANNOTATED, **options, supervision=signal)
+        told.set_weights(plain.get_weights())
+        assert found[signal] == pytest.approx(expected(told, signal, ANNOTATED), abs=1e-5)
+
+
+def test_readers_without_self_attention_have_none():
+    assert hit_rates(shared("bidaf-mage-gru"), ANNOTATED) == {}
