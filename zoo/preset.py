@@ -128,7 +128,8 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     """
     import zoo
     from zoo import data, training
-    from zoo.reproduce import Run, versions
+    from zoo.outcome import versions
+    from zoo.reproduce import Run
     from zoo.studies import STUDIES
 
     study, task = result["study"], result["task"]

@@ -2,20 +2,17 @@
 
 import concurrent.futures
 import dataclasses
-import importlib.metadata
 import json
 import multiprocessing
 import os
 import pathlib
-import platform
 import shlex
 
-import keras_corefmem
 from keras_corefmem.files import different_fields, replacing, write_json
+from zoo.outcome import describe_test, describe_training, describe_vectors
 from zoo.processes import available_cores, follow_parent, stop
 from zoo.studies import STUDIES, settings_of
 
-PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 # Seconds without news after which a line says how far the runs are.
 PULSE = 60
 
@@ -80,8 +77,6 @@ def check_data(study, task, data_dir):
 
 def execute(run, results, runs):
     """Trains and tests one run and writes its JSON file; returns its content."""
-    import keras
-
     from zoo import data, training
 
     study = STUDIES[run.study]
@@ -97,8 +92,6 @@ def execute(run, results, runs):
     folder = pathlib.Path(runs) / run.study / run.name
     check_settings(folder, dataclasses.asdict(settings))
     progress = training.fit(model, batches, folder, settings)
-    best = progress.history[progress.best_epoch]
-    test = training.evaluate(model, batches["test"])
     with replacing(folder / "model.keras") as partial:
         model.save(partial)
     content = {
@@ -108,57 +101,12 @@ def execute(run, results, runs):
         "seed": run.seed,
         "tag": run.tag,
         "command": run.command,
-        "settings": dataclasses.asdict(settings),
-        "head": model.config.get("head", "classification"),
-        "parameters": model.count_params(),
+        **describe_training(model, settings, batches, progress),
         **describe_vectors(pretrained, model),
-        "questions": {part: batches[part].count for part in batches},
-        "epochs": len(progress.history),
-        "best_epoch": progress.best_epoch + 1,
-        "valid_accuracy": best["val_accuracy"],
-        "valid_loss": best["val_loss"],
-        "test_accuracy": test["accuracy"],
-        "test_wrong": test["wrong"],
-        **describe_kinds(splits.test, test["wrong"]),
-        **describe_heads(model, splits.test),
-        **{name: round(seconds, 1) for name, seconds in progress.seconds.items()},
-        "backend": keras.backend.backend(),
-        "package": keras_corefmem.__version__,
-        "versions": versions(),
-        "python": platform.python_version(),
+        **describe_test(model, batches["test"], splits.test),
     }
     write_json(pathlib.Path(results) / run.study / f"{run.name}.json", content)
     return content
-
-
-def describe_vectors(path, model):
-    """What a result says of pretrained vectors: their file, and how many words it has."""
-    return {"word_vectors": {"file": path.name, "coverage": str(model.coverage)}} if path else {}
-
-
-def describe_kinds(examples, wrong):
-    """What a result says of kinds of questions, and of what baselines make of them."""
-    from keras_corefmem.datasets.lambada_kinds import count_kinds, guess_all
-
-    if not any(getattr(example, "kinds", ()) for example in examples):
-        return {}
-    guessed = guess_all(examples)
-    return {
-        "test_kinds": count_kinds(examples, wrong),
-        "baselines": {
-            name: {"wrong": len(missed), "kinds": count_kinds(examples, missed)}
-            for name, missed in guessed.items()
-        },
-    }
-
-
-def describe_heads(model, examples):
-    """What a result says of the heads of a reader with self-attention, see `hit_rates`."""
-    from zoo.hit_rates import hit_rates
-
-    if model.config.get("self_attention", "none") == "none":
-        return {}
-    return {"hit_rates": hit_rates(model, examples)}
 
 
 def check_settings(folder, settings):
@@ -177,12 +125,6 @@ def keep_memory():
     for name in ("MMAP_THRESHOLD", "TRIM_THRESHOLD"):
         os.environ.setdefault(f"MALLOC_{name}_", str(2**32))
     os.environ.setdefault("MALLOC_TOP_PAD_", str(2**28))
-
-
-def versions(packages=PACKAGES):
-    """Versions of the packages that numbers depend on, where installed."""
-    installed = {d.name.lower(): d.version for d in importlib.metadata.distributions()}
-    return {name: installed[name] for name in packages if name in installed}
 
 
 def pin(cores):

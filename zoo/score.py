@@ -16,7 +16,7 @@ from keras_corefmem.graphs.resolver import Resolver
 from keras_corefmem.graphs.scores import score_chains
 from keras_corefmem.graphs.spacy_docs import chains_of, from_doc
 from keras_corefmem.terminal import make_console
-from zoo.reproduce import versions
+from zoo.outcome import versions
 
 PACKAGES = ("spacy", "faker", "scipy")
 LITBANK = "https://github.com/dbamman/litbank"

@@ -11,6 +11,7 @@ import pytest
 from keras_corefmem.datasets import babi, simulator
 from zoo import commands
 from zoo.cli import build_parser
+from zoo.outcome import versions
 from zoo.reproduce import (
     Run,
     check_settings,
@@ -18,7 +19,6 @@ from zoo.reproduce import (
     execute,
     plan,
     reproduce,
-    versions,
 )
 from zoo.studies import PUBLISHED, STUDIES, TASKS
 
