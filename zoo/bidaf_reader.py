@@ -9,6 +9,7 @@ from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.layers import AttentionSum, ReportsSupervision
 from keras_corefmem.layers.attention_supervision import ROW_WEIGHTS
 from zoo.bidaf_graph import bidaf_inputs, build_bidaf
+from zoo.distribution import answered_once
 from zoo.encoders import check_encoder, check_size
 from zoo.reader_features import ReadsStructure, check_preprocessor
 from zoo.reader_graph import attend
@@ -246,7 +247,8 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         if not self.signals:
             raise ValueError("No head of this reader is supervised: give it `supervision`.")
         self.check_features(features)
-        return self._look({name: features[name] for name in self.features})
+        given = {name: features[name] for name in self.features}
+        return answered_once(self._look(given), len(given[self.features[0]]))
 
 
 def reads_jointly(joint, encoder):

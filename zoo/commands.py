@@ -7,7 +7,7 @@ import sys
 import zoo
 from keras_corefmem.datasets import babi, cnn
 from keras_corefmem.files import replacing
-from zoo import configurations, data, preset, report, studies
+from zoo import configurations, data, preset, report, significance, studies
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
@@ -16,29 +16,22 @@ SETTING_HELP = "write it as --set NAME=JSON, such as --set units=32 or --set hea
 
 def parse_settings(assignments):
     """Fields of `zoo.training.Settings` from `NAME=JSON`; other names are the model's arguments."""
-    import dataclasses
+    from zoo.training import merge_settings, split_settings
 
-    from zoo.training import Settings
-
-    fields = {field.name for field in dataclasses.fields(Settings)} - {"model", "seed"}
-    settings, arguments = {}, {}
+    values, arguments = {}, {}
     for assignment in assignments:
         name, _, value = assignment.partition("=")
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
             raise ValueError(f"--set {assignment}: the value is no JSON; {SETTING_HELP}") from None
-        if name == "arguments":
-            if not isinstance(value, dict):
-                raise ValueError(
-                    f"--set {assignment}: give an object, or --set NAME=JSON for each."
-                )
+        if name != "arguments":
+            values[name] = value
+        elif isinstance(value, dict):
             arguments.update(value)
-        elif name in fields:
-            settings[name] = value
         else:
-            arguments[name] = value
-    return {**settings, "arguments": arguments} if arguments else settings
+            raise ValueError(f"--set {assignment}: give an object, or --set NAME=JSON for each.")
+    return merge_settings({"arguments": arguments}, split_settings(values))
 
 
 def load_model(name):
@@ -244,12 +237,39 @@ def make_presets(args, wanted):
 
 
 def show_report(args):
+    named = args.compare or args.by
+    if named and not args.study:
+        raise ValueError("--compare and --by are about one study: name it, corefmem report STUDY.")
+    if (args.by or args.search) and not args.plots:
+        raise ValueError("--by and --search are of pictures: give --plots DIR with them.")
+    chosen = [args.study] if args.study else studies.STUDIES
+    if args.plots:
+        show_plots(args, chosen)
+    if args.compare:
+        print(significance.comparison(args.study, *args.compare, args.results))
     if args.write:
         path = pathlib.Path(args.write)
         text = report.fill(path.read_text(encoding="utf-8"), args.results)
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")
-        return
-    for study in [args.study] if args.study else studies.STUDIES:
-        print(f"## {study}\n\n{report.table(study, args.results)}\n")
+    if not (args.plots or args.compare or args.write):
+        for study in chosen:
+            print(f"## {study}\n\n{report.table(study, args.results)}\n")
+
+
+def show_plots(args, chosen):
+    """Draws studies that have runs, or a search."""
+    from zoo import plots
+
+    if args.search:
+        chosen, paths = [], plots.draw_search(args.search, args.plots, args.results)
+    else:
+        drawn = (plots.draw(study, args.plots, args.results, args.by) for study in chosen)
+        paths = [path for found in drawn for path in found]
+    if not paths:
+        raise ValueError(
+            f"{args.results} has no run of {', '.join(chosen)}: `corefmem reproduce` makes them."
+        )
+    for path in paths:
+        print(path)

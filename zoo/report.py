@@ -2,49 +2,30 @@
 
 import collections
 import functools
-import json
-import pathlib
 import re
 import shlex
 import statistics
 
 from zoo.configurations import READER_MODELS, SIGNALS
 from zoo.coreference_report import tables
-from zoo.studies import ERROR, PUBLISHED, STUDIES
+from zoo.published import PUBLISHED
+from zoo.results import (
+    alike,
+    best,
+    check_study,
+    group,
+    in_order,
+    kind_score,
+    markdown,
+    numbers,
+    read_results,
+    score,
+    task_label,
+)
+from zoo.significance import comparison
+from zoo.studies import ERROR, STUDIES
 
 FAILED = 5
-
-
-def read_results(study, folder="results"):
-    """The runs of a study: contents of its JSON files, in the order of their names."""
-    return [
-        json.loads(path.read_text()) for path in sorted(pathlib.Path(folder, study).glob("*.json"))
-    ]
-
-
-def best(runs):
-    """The best run by validation: highest accuracy, then lowest loss."""
-    return max(runs, key=lambda run: (run["valid_accuracy"], -run["valid_loss"]))
-
-
-def group(runs):
-    """Lists of runs by model and task."""
-    groups = collections.defaultdict(list)
-    for run in runs:
-        groups[run["model"], run["task"]].append(run)
-    return groups
-
-
-def score(run):
-    """What its study measures, in percent, exact: every answer counts."""
-    error = 100 * len(run["test_wrong"]) / run["questions"]["test"]
-    return error if STUDIES[run["study"]]["measure"] == ERROR else 100 - error
-
-
-def kind_score(kind, counts):
-    """The share of questions of a kind that are answered, in percent, by `count_kinds`."""
-    right, count = counts.get(kind, (0, 0))
-    return 100 * right / max(count, 1)
 
 
 def hit_rate(run, signal):
@@ -54,28 +35,22 @@ def hit_rate(run, signal):
 
 def cell(runs, score=score):
     """Score of the best run by validation, then mean and deviation over seeds at its settings."""
-    chosen = best(runs)
-    scores = [score(run) for run in runs if run["tag"] == chosen["tag"]]
+    scores = list(map(score, alike(runs)))
     spread = ""
     if len(scores) > 1:
         spread = f" ({statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f})"
-    return f"{score(chosen):.1f}{spread}"
+    return f"{score(best(runs)):.1f}{spread}"
 
 
 def groups_of(study):
-    """Names of the groups of a study's tasks, in order."""
-    tasks = STUDIES[study]["tasks"].values()
-    return list(dict.fromkeys(task.group for task in tasks if task.group))
+    """Names of the groups of a study's tasks of which validation chooses the best, in order."""
+    tasks, (name, _) = STUDIES[study]["tasks"].values(), STUDIES[study].get("by", ("", ""))
+    return list(dict.fromkeys(task.group for task in tasks if name in task.arguments))
 
 
 def labels(study):
     """The first column of a study's table."""
-    from keras_corefmem.datasets.babi import TASKS as NAMES
-
-    rows = [
-        f"{task.label} {NAMES[key].replace('-', ' ')}" if key in NAMES else task.label
-        for key, task in STUDIES[study]["tasks"].items()
-    ]
+    rows = [task_label(study, key) for key in STUDIES[study]["tasks"]]
     summary = [f"{group}, the best by validation" for group in groups_of(study)]
     if STUDIES[study]["measure"] == ERROR:
         summary = ["mean error", f"failed tasks (> {FAILED}%)"]
@@ -156,17 +131,6 @@ def published_column(study, model):
     return [row["paper"], *cells, *summary, *[""] * 3]
 
 
-def numbers(values):
-    """Numbers as a short list: 0–2, 5."""
-    values, parts = sorted(set(values)), []
-    for value in values:
-        if parts and value == parts[-1][-1] + 1:
-            parts[-1].append(value)
-        else:
-            parts.append([value])
-    return ", ".join(f"{p[0]}–{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
-
-
 def commands(runs):
     """The command lines that repeat runs: those runs and no others, on the same backend."""
     seeds = collections.defaultdict(list)
@@ -176,14 +140,14 @@ def commands(runs):
         key = run["study"], run["model"], shlex.join(words[start:]), run["backend"], run["task"]
         seeds[key].append(run["seed"])
     tasks = collections.defaultdict(list)
-    for (*key, task), numbers in seeds.items():
-        tasks[(*key, tuple(sorted(numbers)))].append(task)
+    for (*key, task), values in seeds.items():
+        tasks[(*key, tuple(sorted(values)))].append(task)
     lines = []
-    for (study, model, settings, backend, numbers), chosen in sorted(tasks.items()):
+    for (study, model, settings, backend, values), chosen in sorted(tasks.items()):
         words, every = ["corefmem", "reproduce", study, "--models", model], STUDIES[study]["tasks"]
         if len(chosen) < len(every):
             words += ["--tasks", *map(str, sorted(chosen, key=list(every).index))]
-        words += ["--seeds", *map(str, numbers)]
+        words += ["--seeds", *map(str, values)]
         before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
         lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
     return lines
@@ -199,15 +163,13 @@ def table(study, folder="results"):
     Raises:
         ValueError: if there is no such study.
     """
-    if study not in STUDIES:
-        raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
+    check_study(study)
     runs = read_results(study, folder)
     if not runs:
         return f"No run of `{study}` is recorded yet: `corefmem reproduce {study}` makes them."
-    models = sorted({run["model"] for run in runs}, key=_place(study))
     # A table of all would be too wide to read.
     families = collections.defaultdict(list)
-    for model in models:
+    for model in in_order(study, (run["model"] for run in runs)):
         families[READER_MODELS.get(model, {}).get("class")].append(model)
     groups = group(runs)
     tables = [columns_of(study, groups, family) for family in families.values()]
@@ -229,7 +191,7 @@ def head_columns(study, groups):
     """The columns of a table of what heads attend to, supervised or not; none without any."""
     measured = {model: runs for (model, _), runs in groups.items() if "hit_rates" in runs[0]}
     columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
-    for model in sorted(measured, key=_place(study)):
+    for model in in_order(study, measured):
         column = [f"`{model}`"]
         for signal in SIGNALS:
             runs = [run for run in measured[model] if signal in run["hit_rates"]]
@@ -239,23 +201,19 @@ def head_columns(study, groups):
     return columns if measured else []
 
 
-def markdown(columns):
-    """Columns of cells as a Markdown table."""
-    rows = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
-    rows.insert(1, f"|---|{'---:|' * (len(columns) - 1)}")
-    return "\n".join(rows)
-
-
-def _place(study):
-    order = list(STUDIES[study]["models"])
-    return lambda model: (order.index(model) if model in order else len(order), model)
-
-
 def fill(text, folder="results"):
-    """A Markdown text with a new table between each `<!-- results STUDY -->` and `<!-- end -->`."""
+    """A Markdown text with a new table between each `<!-- results STUDY -->` and `<!-- end -->`.
+
+    Two names of models behind that of the study compare them instead.
+    """
 
     def replace(match):
-        made = tables(folder) if match[2] == "coreference" else table(match[2], folder)
+        study, *models = match[2].split()
+        if models:
+            made = comparison(study, *models, folder)
+        else:
+            made = tables(folder) if study == "coreference" else table(study, folder)
         return f"{match[1]}\n{made}\n{match[3]}"
 
-    return re.sub(r"(<!-- results (\S+) -->)\n.*?(<!-- end -->)", replace, text, flags=re.DOTALL)
+    marks = r"(<!-- results (\S+(?: \S+ \S+)?) -->)\n.*?(<!-- end -->)"
+    return re.sub(marks, replace, text, flags=re.DOTALL)

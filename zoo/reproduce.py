@@ -4,13 +4,12 @@ import concurrent.futures
 import dataclasses
 import json
 import multiprocessing
-import os
 import pathlib
 import shlex
 
 from keras_corefmem.files import different_fields, replacing, write_json
 from zoo.outcome import describe_test, describe_training, describe_vectors
-from zoo.processes import available_cores, follow_parent, stop
+from zoo.processes import available_cores, keep_memory, pin, stop
 from zoo.studies import STUDIES, settings_of
 
 # Seconds without news after which a line says how far the runs are.
@@ -83,7 +82,7 @@ def execute(run, results, runs):
     task, shared = study["tasks"][run.task], settings_of(run.study, run.model)
     chosen = [shared.get("arguments", {}), task.arguments, run.settings.get("arguments", {})]
     arguments = {name: value for part in chosen for name, value in part.items()}
-    changes = {**shared, **run.settings, "arguments": arguments}
+    changes = {**shared, **task.settings, **run.settings, "arguments": arguments}
     settings = training.Settings.of(run.model, study["dataset"], seed=run.seed, **changes)
     splits = data.load(study["dataset"], task.data, run.data_dir, study.get("language"))
     pretrained = study.get("word_vectors") and data.word_vectors(run.data_dir)
@@ -120,22 +119,9 @@ def check_settings(folder, settings):
     write_json(folder / "settings.json", settings)
 
 
-def keep_memory():
-    """Lets the C library keep freed buffers: paging them in again costs a third of a step."""
-    for name in ("MMAP_THRESHOLD", "TRIM_THRESHOLD"):
-        os.environ.setdefault(f"MALLOC_{name}_", str(2**32))
-    os.environ.setdefault("MALLOC_TOP_PAD_", str(2**28))
-
-
-def pin(cores):
-    """Gives a worker process one core of its own, and compiled programs a lasting home."""
-    follow_parent()
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {cores.get()})
-    if os.environ.get("KERAS_BACKEND") == "jax":
-        home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
-        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
+def begin_worker(cores):
+    """Gives a worker process one of the cores of a queue."""
+    pin(cores.get())
 
 
 def choose_tasks(study, names=None):
@@ -159,7 +145,7 @@ def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=Non
     """The runs of a study, the longest tasks first.
 
     Raises:
-        ValueError: if a study, model or task does not exist.
+        ValueError: if a study, model or task does not exist, or no task is for the models.
     """
     from zoo.configurations import configuration
     from zoo.data import check_model
@@ -171,12 +157,19 @@ def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=Non
         configuration(model)
         check_model(model, STUDIES[study]["dataset"])
     tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in (3, 5, 2, 8, 7))
-    return [
+    runs = [
         Run(study, model, task, seed, data_dir, settings or {}, tag)
         for model in models
         for seed in seeds
         for task in tasks
+        if model in (STUDIES[study]["tasks"][task].models or models)
     ]
+    if not runs:
+        raise ValueError(
+            f"None of the tasks {', '.join(map(str, tasks))} of {study} is for "
+            f"{' or '.join(models)}: leave --tasks or --models out."
+        )
+    return runs
 
 
 def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
@@ -209,7 +202,7 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
         cores.put(available[n % len(available)])
     report(f"{len(waiting)} to run, {jobs} at a time; results: {results}, states: {folder}")
     with concurrent.futures.ProcessPoolExecutor(
-        jobs, context, initializer=pin, initargs=(cores,)
+        jobs, context, initializer=begin_worker, initargs=(cores,)
     ) as pool:
         futures = {pool.submit(execute, run, results, folder): run for run in waiting}
         pending, ended = set(futures), 0

@@ -13,6 +13,8 @@ from keras_corefmem.datasets.answers import best_sequences
 from keras_corefmem.datasets.batches import length_buckets
 from keras_corefmem.files import replacing
 from zoo.configurations import configuration, training_settings
+from zoo.distribution import answered_once
+from zoo.low_data import check_mentions, check_reads_mentions, draw_examples, encode_examples
 from zoo.text_model import OPTIMIZERS, make_optimizer
 
 PARTS = ("train", "valid", "test")
@@ -36,6 +38,10 @@ class Settings:
         average: momentum of the running averages of the weights, which are validated and kept
             instead of the last ones; 0 for none.
         buckets: largest number of lengths that passages are padded to; each costs a compilation.
+        train_size: number of training questions, drawn by the seed; `None` for all.
+        mentions: share of the mentions in passages and questions, of all parts, that the model is
+            told, drawn by the seed, or `"random"`: as many mentions, at random tokens. `None` for
+            all, as the trained model reads text of its own.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
     """
 
@@ -51,6 +57,9 @@ class Settings:
     clip_each: bool = False
     average: float = 0.0
     buckets: int = 6
+    # None, as in the states of runs that do not know them.
+    train_size: int | None = None
+    mentions: float | str | None = None
     arguments: dict = dataclasses.field(default_factory=dict)
 
     @classmethod
@@ -68,9 +77,10 @@ class Settings:
 
     def __post_init__(self):
         numbers = ("learning_rate", "clip_norm")
-        for name in ("epochs", "patience", "batch_size", "halve_every", "buckets", *numbers):
+        integers = ("epochs", "patience", "batch_size", "halve_every", "buckets", "train_size")
+        for name in (*integers, *numbers):
             value = getattr(self, name)
-            if name == "halve_every" and value is None:
+            if name in ("halve_every", "train_size") and value is None:
                 continue
             kinds = int | float if name in numbers else int
             if not isinstance(value, kinds) or value <= 0:
@@ -80,9 +90,39 @@ class Settings:
             raise ValueError(f"clip_each must be true or false, got {self.clip_each!r}.")
         if not isinstance(self.average, int | float) or not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, got {self.average!r}.")
+        check_mentions(self.mentions)
         if self.optimizer not in OPTIMIZERS:
             raise ValueError(
                 f"optimizer must be one of {', '.join(OPTIMIZERS)}; got {self.optimizer!r}."
+            )
+
+
+def split_settings(values):
+    """Settings by field, of a dictionary of fields of `Settings` and arguments of a model."""
+    fields = {field.name for field in dataclasses.fields(Settings)} - {"model", "seed", "arguments"}
+    settings = {name: value for name, value in values.items() if name in fields}
+    arguments = {name: value for name, value in values.items() if name not in fields}
+    return {**settings, "arguments": arguments} if arguments else settings
+
+
+def merge_settings(settings, changes):
+    """Settings by field with changes to them, and to the model's arguments."""
+    arguments = {**settings.get("arguments", {}), **changes.get("arguments", {})}
+    merged = {**settings, **changes, "arguments": arguments}
+    return {name: value for name, value in merged.items() if name != "arguments" or value}
+
+
+def check_arguments(model, names):
+    """Refuses what is no argument of a model of the zoo.
+
+    Raises:
+        ValueError: if the model does not take it, or there is no such model.
+    """
+    known = getattr(zoo, configuration(model)[0]).arguments()
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"{name!r} is no argument of {model}; choose one of {', '.join(known)}."
             )
 
 
@@ -101,12 +141,7 @@ def make_model(examples, settings, **options):
     keras.utils.set_random_seed(settings.seed)
     kind, arguments = configuration(settings.model)
     model_class = getattr(zoo, kind)
-    for name in settings.arguments:
-        if name not in model_class.arguments():
-            raise ValueError(
-                f"{name!r} is no argument of {settings.model}; choose one of "
-                f"{', '.join(model_class.arguments())}."
-            )
+    check_arguments(settings.model, settings.arguments)
     model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     rate = settings.learning_rate, settings.halve_every
     rest = settings.clip_norm, settings.clip_each, settings.average
@@ -124,11 +159,24 @@ def prepare(splits, settings, **options):
 
     Returns:
         The model and a dictionary of `Batches` by part: `train`, `valid`, `test`.
+
+    Raises:
+        ValueError: as `make_model` does, or if the settings ask for more training questions than
+            there are, or for a share of mentions of a model that reads none.
     """
-    model = make_model(splits.train, settings, **options)
+    train = draw_examples(splits.train, settings.train_size, settings.seed)
+    model = make_model(train, settings, **options)
+    return model, batch_parts(model, (train, splits.valid, splits.test), settings)
+
+
+def batch_parts(model, parts, settings):
+    """`Batches` of training, validation and test part by name, in few shapes; of no empty part."""
     preprocessor = model.reader
+    if settings.mentions is not None:
+        check_reads_mentions(model, settings.model)
     encoded = {
-        part: [preprocessor.encode(example) for example in getattr(splits, part)] for part in PARTS
+        part: encode_examples(examples, preprocessor, settings.mentions, settings.seed)
+        for part, examples in zip(PARTS, parts, strict=True)
     }
     everything = [example for examples in encoded.values() for example in examples]
     lengths = list(map(preprocessor.length, everything))
@@ -136,7 +184,7 @@ def prepare(splits, settings, **options):
     questions = [len(example.question) for example in everything]
     count, saving = preprocessor.QUESTION_BUCKETS, preprocessor.SAVING
     question_lengths = length_buckets(questions, count, saving, 1)
-    return model, {
+    return {
         part: model.BATCHES(
             examples,
             preprocessor,
@@ -306,7 +354,7 @@ def evaluate(model, batches):
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
     for index in range(len(batches)):
         features, answers, weights = batches[index]
-        logits = model.predict_on_batch(features)
+        logits = answered_once(model.predict_on_batch(features), len(answers))
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
         # Number 0 is an unknown answer, or an unknown word of one.
         if answers.ndim > weights.ndim:

@@ -35,7 +35,6 @@ class EncodedPassage(Encoded):
     passage, from 1; `targets`, pairs `(N, 2)` by the name of their signal.
     """
 
-    entities: np.ndarray = None
     candidates: tuple = ()
     mentions: np.ndarray = None
     words: tuple = ()
@@ -234,12 +233,7 @@ class PassagePreprocessor(Preprocessor):
         result = {name: pad(arrays, widths[name], count) for name, arrays in parts.items()}
         for name, ids in result.items():
             check_ids(name, ids, len(self.vocabulary))
-        chains = {
-            "passage": [row.entities[:end] for row, end in zip(rows, ends, strict=True)],
-            "question": [row.entities[end:] for row, end in zip(rows, ends, strict=True)],
-        }
-        chains = {name: pad(arrays, widths[name], count) for name, arrays in chains.items()}
-        result |= self.links(chains, names)
+        result |= self.links(self.padded_entities(rows, widths, count), names)
         if "candidates" in names:
             result["candidates"] = self._candidates(rows, count, length)
         if "passage_asked" in names:

@@ -21,13 +21,15 @@ FEATURES = (
 class Encoded:
     """An example as ids: `passage` `(T,)`, `question` `(Q,)`, number of the answer, 0 = new.
 
-    `source` is that of the example, for errors.
+    `source` is that of the example, for errors. `entities` `(T + Q,)` is the entity of each token
+    of passage and question, `None` for those of the words.
     """
 
     passage: np.ndarray
     question: np.ndarray
     answer: int
     source: str = ""
+    entities: np.ndarray | None = None
 
 
 def pad(arrays, width, count=None):
@@ -196,7 +198,20 @@ class Preprocessor:
         question = pad([row.question for row in rows], question_length, count)
         for name, ids in (("passage", passage), ("question", question)):
             check_ids(name, ids, len(self.vocabulary))
-        return self.features(passage, question, names)
+        result = self.features(passage, question, names)
+        if any(row.entities is not None for row in rows):
+            widths = {"passage": length, "question": question_length}
+            result |= self.links(self.padded_entities(rows, widths, count), names)
+        return {name: result[name] for name in names}
+
+    def padded_entities(self, rows, widths, count):
+        """The entity numbers of rows that have them, padded to the widths by name."""
+        ends = [len(row.passage) for row in rows]
+        parts = {
+            "passage": [row.entities[:end] for row, end in zip(rows, ends, strict=True)],
+            "question": [row.entities[end:] for row, end in zip(rows, ends, strict=True)],
+        }
+        return {name: pad(arrays, widths[name], count) for name, arrays in parts.items()}
 
     def features(self, passage, question, names=FEATURES, xp=np):
         """Features of padded ids.

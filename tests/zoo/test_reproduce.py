@@ -12,6 +12,7 @@ from keras_corefmem.datasets import babi, simulator
 from zoo import commands
 from zoo.cli import build_parser
 from zoo.outcome import versions
+from zoo.published import PUBLISHED
 from zoo.reproduce import (
     Run,
     check_settings,
@@ -20,7 +21,8 @@ from zoo.reproduce import (
     plan,
     reproduce,
 )
-from zoo.studies import PUBLISHED, STUDIES, TASKS
+from zoo.studies import STUDIES, TASKS
+from zoo.training import Settings
 
 SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}}
 
@@ -57,6 +59,33 @@ def test_a_plan_has_every_run_once_and_long_tasks_first():
 def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         plan(**{"study": "babi-1k", **arguments})
+
+
+def test_tasks_of_some_models_are_planned_for_these_alone():
+    assert [run.task for run in plan("babi-mentions", models=["ga-gru"])] == ["plain"]
+    names = [run.name for run in plan("babi-mentions", seeds=(3,))]
+    assert len(names) == len(STUDIES["babi-mentions"]["tasks"]) == 8
+    assert names[0] == "ga-coref-gru-kept-100-seed-3" and names[-1] == "ga-gru-plain-seed-3"
+    with pytest.raises(
+        ValueError, match="None of the tasks kept-20 of babi-mentions is for ga-gru"
+    ):
+        plan("babi-mentions", models=["ga-gru"], tasks=["kept-20"])
+
+
+def test_fewer_questions_are_read_as_often():
+    for task in STUDIES["babi-train-size"]["tasks"].values():
+        settings = Settings(**task.settings)
+        assert settings.train_size * settings.epochs == 900 * Settings().epochs
+        assert settings.train_size * settings.patience == 900 * Settings().patience
+
+
+def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
+    settings = {**SETTINGS, "train_size": 12}
+    run = Run("babi-train-size", "as-coref-gru", "task-1-300", 1, data_dir, settings, "tiny")
+    content = execute(run, tmp_path / "results", tmp_path / "runs")
+    assert content["questions"] == {"train": 12, "valid": 5, "test": 11}
+    assert content["settings"]["patience"] == 60 and content["settings"]["epochs"] == 1
+    assert content["settings"]["train_size"] == 12 and content["settings"]["mentions"] is None
 
 
 @pytest.mark.parametrize("tag, settings", [("", {}), ("small", SETTINGS)])

@@ -14,8 +14,9 @@ from keras_corefmem.callbacks import Questions
 from keras_corefmem.datasets.sentence import Sentence
 from keras_corefmem.text import UNKNOWN
 from zoo import cli, data, report, training
+from zoo.published import PUBLISHED
 from zoo.reproduce import plan
-from zoo.studies import PUBLISHED, STUDIES
+from zoo.studies import STUDIES
 from zoo.train import callbacks
 
 TREES = ("(3 (2 a) (4 (3 great) (2 film)))", "(1 (2 a) (0 (1 bad) (2 film)))", "(2 (2 a) (2 film))")
@@ -149,7 +150,7 @@ def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypa
     path = f"models/{name}/model.keras"
     assert f'corefmem predict {path} --sentence "A great film."' in out
     tags = event_tags(f"tensorboard_logs/{name}/validation")
-    assert tags["images"] == [f"attention/{n}" for n in (1, 2, 3)]
+    assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
 
     assert cli.main(["evaluate", path]) == 0
     found = re.search(
@@ -179,7 +180,7 @@ def test_a_classifier_shows_its_labels_and_its_passes_over_words(data_dir, tmp_p
         if isinstance(callback, Questions):
             callback.write(0)
     tags = event_tags(tmp_path / "validation")
-    assert tags["images"] == [f"attention/{n}" for n in (1, 2, 3)]
+    assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
     assert [tag for tag in tags["tensors"] if tag.startswith("answers")]
     path = str(tmp_path / "model.keras")
     model.save(path)
