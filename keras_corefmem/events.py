@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import socket
 import struct
 import time
@@ -10,6 +11,12 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tensorboard.compat.proto.types_pb2 import DT_STRING
+from tensorboard.plugins.custom_scalar import layout_pb2
+from tensorboard.plugins.custom_scalar import metadata as charts_metadata
+from tensorboard.plugins.hparams import metadata as hparams_metadata
+from tensorboard.plugins.hparams.api_pb2 import STATUS_SUCCESS
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo
+from tensorboard.plugins.hparams.summary_v2 import hparams_pb
 from tensorboard.plugins.text.metadata import create_summary_metadata
 from tensorboard.summary.writer.record_writer import RecordWriter
 
@@ -46,6 +53,43 @@ class EventFile:
         tensor = TensorProto(dtype=DT_STRING, string_val=[markdown.encode()])
         metadata = create_summary_metadata(display_name=None, description=None)
         self._write(step, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
+
+    def charts(self, category, charts):
+        """Writes what the tab Custom Scalars shows.
+
+        Args:
+            category: title above the charts; runs with the same one share them.
+            charts: lists of tags by the title of a chart.
+        """
+        found = [
+            layout_pb2.Chart(
+                title=title,
+                # TensorBoard takes regular expressions and compares beginnings.
+                multiline=layout_pb2.MultilineChartContent(tag=[f"{re.escape(t)}$" for t in tags]),
+            )
+            for title, tags in charts.items()
+        ]
+        layout = layout_pb2.Layout(category=[layout_pb2.Category(title=category, chart=found)])
+        tensor = TensorProto(dtype=DT_STRING, string_val=[layout.SerializeToString()])
+        metadata = charts_metadata.create_summary_metadata()
+        tag = charts_metadata.CONFIG_SUMMARY_TAG
+        self._write(0, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
+
+    def session_start(self, hparams):
+        """Writes hyper-parameters by name: strings, numbers and booleans.
+
+        Without the summary of an experiment, which could name those of one run alone, TensorBoard
+        gathers the columns of its table from all runs.
+        """
+        # Sessions of one group would share a row.
+        self._write(0, hparams_pb(hparams, trial_id="").value)
+
+    def session_end(self):
+        """Writes that the run whose hyper-parameters were written is complete."""
+        end = SessionEndInfo(status=STATUS_SUCCESS, end_time_secs=time.time())
+        metadata = hparams_metadata.create_summary_metadata(HParamsPluginData(session_end_info=end))
+        tag, tensor = hparams_metadata.SESSION_END_INFO_TAG, hparams_metadata.NULL_TENSOR
+        self._write(0, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
 
     def _write(self, step, values):
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -103,13 +103,15 @@ def test_train_and_validation_share_a_chart(run):
             written = events.Scalars(f"epoch_{name}")
             assert [event.step for event in written] == list(range(EPOCHS))
             np.testing.assert_allclose([e.value for e in written], history[prefix + name], 1e-6)
-    np.testing.assert_allclose([e.value for e in train.Scalars("epoch_learning_rate")], 3e-3, 1e-6)
-    assert all(event.value > 0 for event in train.Scalars("epoch_examples_per_second"))
+    np.testing.assert_allclose(
+        [e.value for e in train.Scalars("training/learning_rate")], 3e-3, 1e-6
+    )
+    assert all(event.value > 0 for event in train.Scalars("training/examples_per_second"))
 
 
 def test_pictures_at_the_chosen_epochs_and_at_the_end(run):
     events = read_events(run[2] / "validation")
-    tags = [*(f"attention/{n}" for n in (1, 2, 3)), "answer_after_sentence/1"]
+    tags = [*(f"questions/attention/{n}" for n in (1, 2, 3)), "questions/answer_after_sentence/1"]
     assert sorted(events.Tags()["images"]) == sorted(tags)
     for tag in tags:
         images = events.Images(tag)
@@ -191,7 +193,7 @@ def test_a_run_continues(run, tmp_path):
     events = read_events(tmp_path / "validation")
     losses = [(event.step, event.value) for event in events.Scalars("epoch_loss")]
     assert losses == [(0, 1.0), (1, 0.5), (2, pytest.approx(1 / 3))]
-    assert [image.step for image in events.Images("attention/1")] == [0, 2]
+    assert [image.step for image in events.Images("questions/attention/1")] == [0, 2]
 
 
 def test_questions_range_from_short_to_long_passages(tmp_path):
@@ -279,7 +281,7 @@ def test_pictures_of_gates_name_the_slots_anew(tmp_path):
     words = model.reader.vocabulary.words
     assert names == [[f"slot {n + 1} {words[first + n]}" for n in range(3)] for first in (2, 5)]
     events = read_events(tmp_path / "validation")
-    assert [image.step for image in events.Images("attention/2")] == [0, 1]
+    assert [image.step for image in events.Images("questions/attention/2")] == [0, 1]
 
 
 def test_writers_share_a_file(tmp_path):
@@ -297,7 +299,9 @@ def test_no_tensorflow_on_jax(tmp_path):
     pytest.importorskip("jax")
     code = (
         "import os, sys; os.environ['KERAS_BACKEND'] = 'jax'\n"
-        "from keras_corefmem.callbacks import EventFile, draw_attention\n"
+        "from keras_corefmem.callbacks import HParams\n"
+        "from keras_corefmem.events import EventFile\n"
+        "from keras_corefmem.pictures import draw_attention\n"
         "png = draw_attention([['a']], [1.0], [0], ['b'], [0], [])\n"
         "EventFile(sys.argv[1]).image(0, 'picture', png)\n"
         "assert not {'tensorflow', 'zoo'} & set(sys.modules)\n"

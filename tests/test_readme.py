@@ -50,7 +50,9 @@ def test_examples_run_in_order(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_are_understood(command):
-    words = [word for word in shlex.split(command) if not re.match(r"[A-Z_]+=", word)]
+    words = [
+        word for word in shlex.split(command, comments=True) if not re.match(r"[A-Z_]+=", word)
+    ]
     args = cli.build_parser().parse_args(words[1:])
     assert args.command in cli.COMMANDS
     parse_settings(getattr(args, "set", []))
@@ -60,4 +62,13 @@ def test_commands_are_understood(command):
 def test_there_are_examples_and_commands():
     assert len(EXAMPLES) > 3 and len(COMMANDS) > 20
     shown = {re.search(r"corefmem ?(\S*)", command)[1] for command in COMMANDS}
-    assert {"train", "evaluate", "predict", "explain", "export", "list", "reproduce"} <= shown
+    assert {
+        "train",
+        "evaluate",
+        "predict",
+        "explain",
+        "export",
+        "list",
+        "reproduce",
+        "search",
+    } <= shown

@@ -6,14 +6,25 @@ import inspect
 import keras
 import numpy as np
 
+from keras_corefmem import optimizers
 from keras_corefmem.datasets.batches import Batches
 from keras_corefmem.datasets.preprocessor import check_ids
 from keras_corefmem.datasets.tensorflow_dataset import EpochHooks, tensorflow_dataset
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.text.word_vectors import load_word_vectors
+from zoo.distribution import answered_once, check_jit, local_rows
 
 # Arguments that come from the data.
-LEARNED = {"self", "kwargs", "arguments", "examples", "config", "vocabulary_size", "num_answers"}
+LEARNED = {
+    "self",
+    "args",
+    "kwargs",
+    "arguments",
+    "examples",
+    "config",
+    "vocabulary_size",
+    "num_answers",
+}
 LEARNED |= {"answer_length", "answer_tokens", "entity_tokens", "frequencies", "max_facts"}
 LEARNED |= {"num_characters", "output", "preprocessor", "sentence_length"}
 
@@ -129,6 +140,8 @@ class TextModel(keras.Model):
                 x = tensorflow_dataset(x)
             if isinstance(validation_data, Batches):
                 validation_data = tensorflow_dataset(validation_data)
+        elif isinstance(x, Batches):
+            x = local_rows(x)
         every += keras.tree.flatten([] if callbacks is None else callbacks)
         return super().fit(x, *args, validation_data=validation_data, callbacks=every, **kwargs)
 
@@ -177,7 +190,8 @@ class TextModel(keras.Model):
             ValueError: if there is an id that the model does not know.
         """
         self.check_features(features)
-        results = self._inspect({name: features[name] for name in self.features})
+        given = {name: features[name] for name in self.features}
+        results = answered_once(self._inspect(given), len(given[self.features[0]]))
         return results["logits"], results.get("attention")
 
     def check_features(self, features):
@@ -209,13 +223,18 @@ class TextModel(keras.Model):
         return read(self, passage, question, top)
 
     def compile(
-        self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=True, **kwargs
+        self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
     ):
         """Compiles with the defaults of the zoo where an argument is left out.
 
         Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA. Further arguments are those of Keras.
+        cross-entropy, accuracy, XLA where that works, see `zoo.distribution`. Further arguments are
+        those of Keras.
+
+        Raises:
+            ValueError: if the model cannot be trained so where batches are shared among devices.
         """
+        jit_compile = check_jit(jit_compile)
         if optimizer is None:
             optimizer = make_optimizer()
         if loss is None:
@@ -255,10 +274,10 @@ def regularize(variables, factor):
 
 
 OPTIMIZERS = {
-    "adam": keras.optimizers.Adam,
-    "rmsprop": keras.optimizers.RMSprop,
-    "sgd": keras.optimizers.SGD,
-    "adagrad": keras.optimizers.Adagrad,
+    "adam": optimizers.Adam,
+    "rmsprop": optimizers.RMSprop,
+    "sgd": optimizers.SGD,
+    "adagrad": optimizers.Adagrad,
 }
 
 
@@ -270,7 +289,7 @@ def make_optimizer(
     clip_each=False,
     average=0.0,
 ):
-    """An optimizer that clips gradients by their norm.
+    """An optimizer that clips gradients by their norm, and measures it.
 
     Args:
         learning_rate: first learning rate.

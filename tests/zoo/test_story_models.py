@@ -19,8 +19,12 @@ def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path
         if isinstance(callback, Questions):
             callback.write(0)
     tags = EventAccumulator(str(tmp_path / "validation")).Reload().Tags()
-    shown = [f"attention/{n}" for n in (1, 2, 3)] if model.has_attention else []
-    assert sorted(tags["images"]) == ["answer_after_sentence/1", "answer_after_sentence/2", *shown]
+    shown = [f"questions/attention/{n}" for n in (1, 2, 3)] if model.has_attention else []
+    assert sorted(tags["images"]) == [
+        "questions/answer_after_sentence/1",
+        "questions/answer_after_sentence/2",
+        *shown,
+    ]
     assert "answers" in tags["tensors"]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from quick import JIT
 
+from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits, simulator
 from zoo import training
 from zoo.reproduce import epochs_done
@@ -235,10 +236,10 @@ def test_bad_settings_are_refused(splits, change, message):
 @pytest.mark.parametrize(
     "changes, kind, rates, clip",
     [
-        ({}, keras.optimizers.Adam, (3e-3, 1.5e-3), "global_clipnorm"),
+        ({}, optimizers.Adam, (3e-3, 1.5e-3), "global_clipnorm"),
         (
             {"optimizer": "rmsprop", "halve_every": None, "clip_each": True},
-            keras.optimizers.RMSprop,
+            optimizers.RMSprop,
             (3e-3, 3e-3),
             "clipnorm",
         ),

@@ -1,8 +1,7 @@
-"""What to look at in TensorBoard while a reader learns. Needs no TensorFlow."""
+"""A few questions, asked again and again while a reader learns."""
 
 import dataclasses
 import pathlib
-import time
 
 import keras
 import numpy as np
@@ -23,44 +22,6 @@ from keras_corefmem.pictures import WIDE, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
-
-
-class Scalars(keras.callbacks.Callback):
-    """Loss, metrics, learning rate and speed of every epoch.
-
-    Training and validation become the runs `train` and `validation` under the tags that
-    `keras.callbacks.TensorBoard` uses, `epoch_loss`, `epoch_accuracy`, `epoch_learning_rate`, so
-    that both share a chart.
-
-    Args:
-        log_dir: folder of the run.
-        examples: number of training examples; adds `epoch_examples_per_second`.
-    """
-
-    def __init__(self, log_dir, examples=None):
-        super().__init__()
-        self.train, self.validation = (
-            EventFile(pathlib.Path(log_dir) / run) for run in ("train", "validation")
-        )
-        self.examples = examples
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.started = time.perf_counter()
-
-    def on_train_batch_end(self, batch, logs=None):
-        # Validation does not count.
-        self.seconds = time.perf_counter() - self.started
-
-    def on_epoch_end(self, epoch, logs=None):
-        logs = {name: float(value) for name, value in (logs or {}).items()}
-        values = {k: v for k, v in logs.items() if not k.startswith("val_")}
-        values["learning_rate"] = float(self.model.optimizer.learning_rate)
-        if self.examples:
-            values["examples_per_second"] = self.examples / self.seconds
-        self.train.scalars(epoch, {f"epoch_{name}": v for name, v in values.items()})
-        values = {k[4:]: v for k, v in logs.items() if k.startswith("val_")}
-        if values:
-            self.validation.scalars(epoch, {f"epoch_{name}": v for name, v in values.items()})
 
 
 class Questions(keras.callbacks.Callback):
@@ -113,13 +74,14 @@ class Questions(keras.callbacks.Callback):
         return ask(examples, self.preprocessor, self.inspect)
 
     def pictures(self, step, tag, pngs):
-        """Writes pictures under the tags `tag/1`, `tag/2`, …"""
+        """Writes pictures under the tags `questions/tag/1`, `questions/tag/2`, …"""
         for n, png in enumerate(pngs, 1):
-            self.events.image(step, f"{tag}/{n}", png)
+            # TensorBoard opens with the first two groups of tags, which so are accuracy and loss.
+            self.events.image(step, f"questions/{tag}/{n}", png)
 
 
 class AttentionPictures(Questions):
-    """Pictures `attention/n`: the passage shaded by the reader's attention.
+    """Pictures `questions/attention/n`: the passage shaded by the reader's attention.
 
     Tokens of one coreference chain are underlined in one colour, in the question too where question
     and passage are one sequence; supporting facts are marked. Arguments as in `Questions`.
@@ -131,7 +93,7 @@ class AttentionPictures(Questions):
 
 
 class HeadPictures(Questions):
-    """Pictures `heads/n`: what each supervised head attends to, beside its targets.
+    """Pictures `questions/heads/n`: what each supervised head attends to, beside its targets.
 
     Rows of a heat map are the tokens of a passage, columns what they attend to. Arguments as in
     `Questions`, `count=2` by default.
@@ -150,7 +112,7 @@ class HeadPictures(Questions):
 
 
 class SentencePictures(Questions):
-    """Pictures `attention/n`: what a model makes of every sentence, slot by slot or pass by pass.
+    """Pictures `questions/attention/n`: what slots or passes of a model make of sentences.
 
     Every sentence is a row and every slot or pass a column, the darker the further it opens; the
     question stands above. Arguments as in `Questions`; the attention that `inspect` gives is
@@ -174,7 +136,7 @@ class SentencePictures(Questions):
 
 
 class WordPictures(Questions):
-    """Pictures `attention/n`: what a model of single sentences makes of every word, pass by pass.
+    """Pictures `questions/attention/n`: what passes of a model of sentences make of words.
 
     Every word is a row and every pass a column; of a tagger, a column is a word that the last pass
     looks at. Arguments as in `Questions`.
@@ -188,7 +150,7 @@ class WordPictures(Questions):
 
 
 class AnswerAfterSentence(Questions):
-    """Pictures `answer_after_sentence/n`: the answer as the story is told.
+    """Pictures `questions/answer_after_sentence/n`: the answer as the story is told.
 
     The reader answers the question after the first sentence, after the second, and so on. Made for
     answers that are classes. Arguments as in `Questions`, `count=2` by default.

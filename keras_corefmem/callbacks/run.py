@@ -1,0 +1,171 @@
+"""A run as a whole: its curves, its hyper-parameters and its word vectors."""
+
+import json
+import pathlib
+import time
+
+import keras
+import numpy as np
+from google.protobuf import text_format
+from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
+
+from keras_corefmem.events import EventFile
+from keras_corefmem.files import replacing
+from keras_corefmem.optimizers import MeasuresGradients
+
+# Charts of the tab Custom Scalars: title, and what the tags of their numbers end with.
+CHARTS = (
+    ("Accuracy", "epoch_accuracy"),
+    ("Loss", "epoch_loss"),
+    ("Gradient norm before clipping", "/gradient_norm"),
+    ("Learning rate", "/learning_rate"),
+    ("Training examples per second", "/examples_per_second"),
+    ("Hit rates of supervised heads", "_hit_rate"),
+    ("Losses of supervised heads", "_loss"),
+)
+
+
+class Scalars(keras.callbacks.Callback):
+    """Loss, metrics, learning rate, gradients and speed of every epoch.
+
+    Training and validation become the runs `train` and `validation` under the tags that
+    `keras.callbacks.TensorBoard` uses, `epoch_loss`, `epoch_accuracy`, so that both share a chart.
+    What is not a metric stands behind them: `training/learning_rate`, and `training/gradient_norm`
+    with the optimizers of `keras_corefmem.optimizers`. The tab Custom Scalars has all these charts
+    side by side.
+
+    Args:
+        log_dir: folder of the run.
+        examples: number of training examples; adds `training/examples_per_second`.
+    """
+
+    def __init__(self, log_dir, examples=None):
+        super().__init__()
+        self.run = EventFile(log_dir)
+        self.train, self.validation = (
+            EventFile(pathlib.Path(log_dir) / run) for run in ("train", "validation")
+        )
+        self.examples, self.has_charts = examples, False
+
+    @property
+    def optimizer(self):
+        """The optimizer that gets the gradients, in half precision within another one."""
+        optimizer = self.model.optimizer
+        return getattr(optimizer, "inner_optimizer", optimizer)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if isinstance(self.optimizer, MeasuresGradients):
+            self.optimizer.reset_gradient_norm()
+        self.started = time.perf_counter()
+
+    def on_train_batch_end(self, batch, logs=None):
+        # Validation does not count.
+        self.seconds = time.perf_counter() - self.started
+
+    def on_epoch_end(self, epoch, logs=None):
+        train, validation = {}, {}
+        for name, value in (logs or {}).items():
+            part = validation if name.startswith("val_") else train
+            part[f"epoch_{name.removeprefix('val_')}"] = float(value)
+        train["training/learning_rate"] = float(self.model.optimizer.learning_rate)
+        norm = getattr(self.optimizer, "gradient_norm", None)
+        if norm is not None:
+            train["training/gradient_norm"] = norm
+        if self.examples:
+            train["training/examples_per_second"] = self.examples / self.seconds
+        self.train.scalars(epoch, train)
+        if validation:
+            self.validation.scalars(epoch, validation)
+        if not self.has_charts:
+            self.run.charts("Learning", charts_of(train))
+            self.has_charts = True
+
+
+def charts_of(tags):
+    """The charts of `CHARTS` that have something to show, each tag in one: tags by title."""
+    left, found = list(tags), {}
+    for title, end in CHARTS:
+        shown = [tag for tag in left if tag.endswith(end)]
+        if shown:
+            found[title] = shown
+        left = [tag for tag in left if tag not in shown]
+    return found
+
+
+class HParams(keras.callbacks.Callback):
+    """The hyper-parameters of a run, as a row of TensorBoard's tab HParams.
+
+    Runs below one folder share the table, whatever their hyper-parameters are; its metrics are the
+    scalars that runs write, those of validation in the group `validation`. A run that was
+    interrupted stays without an end.
+
+    Args:
+        log_dir: folder of the run.
+        values: hyper-parameters by name: strings, numbers and booleans; others are shown as JSON
+            and `None` not at all.
+    """
+
+    def __init__(self, log_dir, values):
+        super().__init__()
+        self.events = EventFile(log_dir)
+        self.values = {
+            name: value if isinstance(value, str | int | float) else json.dumps(value, default=str)
+            for name, value in values.items()
+            if value is not None
+        }
+
+    def on_train_begin(self, logs=None):
+        self.events.session_start(self.values)
+
+    def on_train_end(self, logs=None):
+        self.events.session_end()
+
+
+class WordProjector(keras.callbacks.Callback):
+    """The trained vectors of words, in TensorBoard's tab Projector.
+
+    They are written at the end of training, where the model has a layer `word_embedding`, as
+    `vectors.tsv`, `words.tsv` and `projector_config.pbtxt`. TensorBoard shows them if the folder
+    holds an event file too, as `HParams` and `Scalars` write one, and finds them when it starts.
+
+    Args:
+        log_dir: folder of the run.
+        preprocessor: the model's preprocessor. Its entities, where it has some, can be coloured.
+        count: largest number of words; the most frequent ones are kept.
+    """
+
+    LAYER = "word_embedding"
+
+    def __init__(self, log_dir, preprocessor, count=10_000):
+        super().__init__()
+        if count < 1:
+            raise ValueError(f"count must be a positive number, got {count}.")
+        self.folder, self.preprocessor, self.count = pathlib.Path(log_dir), preprocessor, count
+
+    def on_train_end(self, logs=None):
+        names = [layer.name for layer in self.model.layers]
+        if self.LAYER not in names:
+            return
+        table = self.model.get_layer(self.LAYER).get_weights()[0]
+        # Without padding; rank 0 is an unknown word.
+        words = self.preprocessor.vocabulary.words[1 : 1 + self.count]
+        columns = {"word": map(printable, words), "rank": range(len(words))}
+        entities = getattr(self.preprocessor, "entities", None)
+        if entities is not None:
+            columns["kind"] = ["entity" if n else "word" for n in entities[1 : 1 + len(words)]]
+        rows = ["\t".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+        with replacing(self.folder / "words.tsv") as partial:
+            partial.write_text("\n".join(["\t".join(columns), *rows]) + "\n", "utf-8")
+        with replacing(self.folder / "vectors.tsv") as partial:
+            np.savetxt(partial, table[1 : 1 + len(words)], "%.6g", "\t")
+        config = ProjectorConfig()
+        config.embeddings.add(
+            tensor_name=self.LAYER, tensor_path="vectors.tsv", metadata_path="words.tsv"
+        )
+        with replacing(self.folder / "projector_config.pbtxt") as partial:
+            partial.write_text(text_format.MessageToString(config))
+
+
+def printable(word):
+    """A word whose tabs, line breaks and the like are escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)

@@ -1,0 +1,74 @@
+"""Optimizers that measure the gradients they are given."""
+
+import keras
+from keras import ops
+
+
+class MeasuresGradients:
+    """Makes an optimizer measure the global norm of its gradients, before they are clipped.
+
+    The measure is a variable of the optimizer, so that it costs no step its compilation, but no
+    part of its state: files are those of the optimizer without it, in both directions. Inherit from
+    it before the optimizer:
+
+    ```python
+    class Adam(MeasuresGradients, keras.optimizers.Adam): ...
+    ```
+    """
+
+    def build(self, variables):
+        if self.built:
+            return
+        super().build(variables)
+        # The sum of norms, and their number.
+        self.norms = self.add_variable((2,), aggregation="only_first_replica", name="norms")
+
+    def apply(self, grads, trainable_variables=None):
+        super().apply(grads, trainable_variables)
+        norms = [ops.norm(ops.cast(grad, "float32")) for grad in grads if grad is not None]
+        if norms:
+            norm = ops.norm(ops.stack(norms)) / (self.loss_scale_factor or 1.0)
+            self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
+
+    @property
+    def gradient_norm(self):
+        """Mean norm of the gradients since the last reset, `None` where there were none."""
+        total, count = ops.convert_to_numpy(self.norms) if self.built else (0, 0)
+        return float(total / count) if count else None
+
+    def reset_gradient_norm(self):
+        """Begins to measure anew."""
+        if self.built:
+            self.norms.assign([0.0, 0.0])
+
+    def save_own_variables(self, store):
+        saved = {}
+        super().save_own_variables(saved)
+        # The measure was added last.
+        saved.pop(str(len(saved) - 1), None)
+        for name, value in saved.items():
+            store[name] = value
+
+    def load_own_variables(self, store):
+        saved = {name: store[name] for name in store.keys()}
+        super().load_own_variables({**saved, str(len(saved)): [0.0, 0.0]})
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class Adam(MeasuresGradients, keras.optimizers.Adam):
+    """Adam that measures gradients."""
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class RMSprop(MeasuresGradients, keras.optimizers.RMSprop):
+    """RMSprop that measures gradients."""
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class SGD(MeasuresGradients, keras.optimizers.SGD):
+    """SGD that measures gradients."""
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class Adagrad(MeasuresGradients, keras.optimizers.Adagrad):
+    """Adagrad that measures gradients."""
