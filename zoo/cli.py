@@ -21,14 +21,20 @@ COMMANDS = {
     "export": ("write a reader as a SavedModel that answers text", "zoo.commands:export"),
     "annotate": ("find the linguistic structure of texts", "zoo.annotate:annotate"),
     "passages": ("make passages like LAMBADA's of novels", "zoo.passages:passages"),
-    "list": ("list models, presets, data sets and studies", "zoo.commands:show"),
+    "search": ("find hyper-parameters by validation", "tuning.command:search"),
+    "list": ("list models, presets, data sets, studies, search spaces", "tuning.listing:show"),
     "download": ("get a data set from its official home", "zoo.commands:download"),
     "reproduce": ("train every reader of a published experiment", "zoo.commands:reproduce"),
     "truecaser": ("learn capital letters, for texts in lower case", "zoo.truecaser:learn"),
     "score": ("score coreference resolution on LitBank or GAP", "zoo.score:score"),
     "report": ("print the tables of measured results", "zoo.commands:show_report"),
 }
-NEED_KERAS = ("train", "evaluate", "predict", "explain", "export")
+# What they import first; Keras seeds TensorFlow's random numbers on every backend.
+NEEDED = {
+    **dict.fromkeys(("evaluate", "predict", "explain", "export"), ("keras",)),
+    "train": ("keras", "tensorflow"),
+    "search": ("keras_tuner", "tensorflow"),
+}
 
 
 def build_parser():
@@ -42,6 +48,7 @@ def build_parser():
         for name, (text, _) in COMMANDS.items()
     }
     add_train(commands["train"])
+    add_search(commands["search"])
     evaluate, predict = commands["evaluate"], commands["predict"]
     add_model(evaluate)
     add_data(evaluate)
@@ -66,10 +73,7 @@ def build_parser():
         "inputs", nargs="+", metavar="FILE", help="plain text with its capitals, or folders of .txt"
     )
     truecaser.add_argument("--output", required=True, metavar="FILE.json")
-    report = commands["report"]
-    report.add_argument("study", nargs="?", choices=tuple(STUDIES), help="all studies by default")
-    report.add_argument("--results", default="results", metavar="DIR", help="folder of results")
-    report.add_argument("--write", metavar="FILE", help="put the tables into a Markdown file")
+    add_report(commands["report"])
     return parser
 
 
@@ -216,15 +220,56 @@ def add_settings(parser):
 
 
 def add_train(parser):
-    parser.add_argument("--model", default="ga-coref-gru", choices=models(), metavar="MODEL")
+    parser.add_argument(
+        "--model", choices=models(), metavar="MODEL", help="ga-coref-gru by default"
+    )
+    add_run(parser)
+    parser.add_argument("--output", default="models", metavar="DIR", help="folder of the runs")
+    parser.add_argument(
+        "--devices", type=int, default=1, metavar="N", help="devices that share each batch"
+    )
+    parser.add_argument(
+        "--preset",
+        metavar="FILE",
+        help="model, data and settings that `corefmem search` found best",
+    )
+
+
+def add_run(parser):
+    """Options of what trains: on what, how long, where to."""
     add_data(parser)
     parser.add_argument("--epochs", type=int, help="largest number of epochs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--log-dir", default="tensorboard_logs", metavar="DIR")
-    parser.add_argument("--output", default="models", metavar="DIR", help="folder of the runs")
     add_settings(parser)
     parser.add_argument(
         "--fresh", action="store_true", help="start again instead of continuing an earlier run"
+    )
+
+
+def add_search(parser):
+    parser.add_argument("--model", default="qdren", choices=models(), metavar="MODEL")
+    add_run(parser)
+    parser.add_argument("--output", default="searches", metavar="DIR", help="folder of searches")
+    parser.add_argument(
+        "--space",
+        metavar="NAME",
+        help="a named search space, see `corefmem list`, or a .json file of lists and ranges by "
+        "hyper-parameter; the first one for the model by default",
+    )
+    parser.add_argument(
+        "--tuner", choices=("random", "bayesian", "hyperband", "grid"), default="random"
+    )
+    parser.add_argument(
+        "--trials", type=int, metavar="N", help="12 by default, and the whole grid of --tuner grid"
+    )
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes, 1 a core")
+    parser.add_argument("--results", default="results", metavar="DIR", help="folder of results")
+    parser.epilog = (
+        "Killed and started again with the same arguments, it continues. On several machines that "
+        "share the folder of --output, start it on each with KERASTUNER_ORACLE_IP and "
+        "KERASTUNER_ORACLE_PORT of the first, whose KERASTUNER_TUNER_ID is chief, and a name for "
+        "each other."
     )
 
 
@@ -279,6 +324,25 @@ def add_reproduce(parser):
     )
 
 
+def add_report(parser):
+    parser.add_argument("study", nargs="?", choices=tuple(STUDIES), help="all studies by default")
+    parser.add_argument("--results", default="results", metavar="DIR", help="folder of results")
+    parser.add_argument("--write", metavar="FILE", help="put the tables into a Markdown file")
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        metavar="MODEL",
+        help="test whether two models of a study differ by more than chance",
+    )
+    parser.add_argument("--plots", metavar="DIR", help="draw the results, as PNG and SVG")
+    parser.add_argument(
+        "--by", metavar="NAME", help="with --plots: curves against an argument, such as l2"
+    )
+    parser.add_argument(
+        "--search", metavar="NAME", help="with --plots: the trials of a search instead of studies"
+    )
+
+
 def main(argv=None):
     """Runs a command and returns its exit status: 2 where the input is wrong."""
     args = build_parser().parse_args(argv)
@@ -286,8 +350,7 @@ def main(argv=None):
     warnings.formatwarning = lambda message, *_: f"corefmem: warning: {message}\n"
     module, function = COMMANDS[args.command][1].split(":")
     try:
-        if args.command in NEED_KERAS:
-            import_quietly("keras")
+        import_quietly(*NEEDED.get(args.command, ()))
         return getattr(importlib.import_module(module), function)(args) or 0
     except ModuleNotFoundError as error:
         backend = os.environ.get("KERAS_BACKEND", "tensorflow")

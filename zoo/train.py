@@ -1,5 +1,6 @@
 """`corefmem train`: one reader on one task, from data to a model that answers text."""
 
+import dataclasses
 import importlib.util
 import os
 import pathlib
@@ -12,39 +13,58 @@ from keras_corefmem.callbacks import (
     AnswerTable,
     AttentionPictures,
     HeadPictures,
+    HParams,
     LabelTable,
     Scalars,
     SentencePictures,
     WordPictures,
+    WordProjector,
 )
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.files import different_fields, replacing, write_json
+from keras_corefmem.files import different_fields, load_json, replacing, write_json
 from keras_corefmem.inspection import word_views
 from zoo import data, training
 from zoo.commands import parse_settings
+from zoo.distribution import data_parallel
 from zoo.reproduce import epochs_done
 from zoo.sentence_model import SentenceModel
 from zoo.story_model import StoryModel
 
 EXAMPLES = 5
+DEFAULT_MODEL = "ga-coref-gru"
+PRESET = {"model", "dataset", "task", "settings"}
 
 
 def train(args):
-    chosen = parse_settings(args.set)
+    with data_parallel(args.devices):
+        train_on(args)
+
+
+def train_on(args):
+    """Trains on the devices at hand."""
+    found = read_preset(args.preset) if args.preset else {}
+    chosen = training.merge_settings(found.get("settings", {}), parse_settings(args.set))
     if args.epochs is not None:
         chosen["epochs"] = args.epochs
-    dataset = args.dataset or ("babi" if args.data_dir else "simulator")
-    settings = training.Settings.of(args.model, dataset, seed=args.seed, **chosen)
-    data.check_model(args.model, dataset)
+    model_name = args.model or found.get("model", DEFAULT_MODEL)
+    dataset = args.dataset or found.get("dataset") or ("babi" if args.data_dir else "simulator")
+    task = args.task or found.get("task", data.ALL[dataset].first_task)
+    settings = training.Settings.of(model_name, dataset, seed=args.seed, **chosen)
+    data.check_model(model_name, dataset)
+    if settings.batch_size % args.devices:
+        raise ValueError(
+            f"--devices {args.devices} cannot share a batch of {settings.batch_size}: give --set "
+            "batch_size= a multiple."
+        )
     record = {
         "dataset": dataset,
-        "task": data.ALL[dataset].first_task if args.task is None else args.task,
+        "task": task,
         "data_dir": args.data_dir and os.path.abspath(args.data_dir),
         "language": args.language,
         "seed": args.seed,
         "settings": chosen,
     }
-    name = run_name(args.model, record)
+    name = run_name(model_name, record)
     folder, log_dir = pathlib.Path(args.output, name), pathlib.Path(args.log_dir, name)
     splits = data.load(*(record[key] for key in ("dataset", "task", "data_dir", "language")))
     if args.fresh:
@@ -61,12 +81,17 @@ def train(args):
         print(f"Found a run with these arguments, {before} epochs old.", flush=True)
     else:
         print("Compiling for this machine: the first epoch takes longest.", flush=True)
+    values = hyper_parameters(model, settings, record)
     progress = training.fit(
         model,
         batches,
         folder / "state",
         settings,
-        callbacks(log_dir, splits, model),
+        [
+            HParams(log_dir, values),
+            Scalars(log_dir, batches["train"].count),
+            *callbacks(log_dir, splits, model),
+        ],
         verbose=1 if sys.stdout.isatty() else 2,
     )
     if len(progress.history) == before:
@@ -81,6 +106,19 @@ def train(args):
     show_answers(model, splits.test)
     save(model, folder)
     print(f"\nTensorBoard:  tensorboard --logdir {args.log_dir}")
+
+
+def read_preset(path):
+    """What `corefmem search` found best: a model, its data and how it is trained.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it holds something else.
+    """
+    content = load_json(path)
+    if not isinstance(content, dict) or not PRESET <= content.keys():
+        raise ValueError(f"{path}: no preset of a search, which has {', '.join(sorted(PRESET))}.")
+    return content
 
 
 def run_name(model, record):
@@ -112,10 +150,22 @@ def check_record(folder, record):
         )
 
 
+def hyper_parameters(model, settings, record):
+    """What a run was trained on and how, by name; arguments of the model have their own names."""
+    names = [field.name for field in dataclasses.fields(settings) if field.name != "arguments"]
+    arguments = {n: model.config[n] for n in model.arguments() if n in model.config}
+    return {
+        **{name: record[name] for name in ("dataset", "task", "language")},
+        **arguments,
+        **settings.arguments,
+        **{name: getattr(settings, name) for name in names},
+    }
+
+
 def callbacks(log_dir, splits, model):
-    """What TensorBoard shows."""
+    """What TensorBoard shows of what a model makes of words and questions."""
     asked = log_dir, splits.valid, model.reader, model.inspect
-    watching = [Scalars(log_dir, len(splits.train))]
+    watching = [WordProjector(log_dir, model.reader)]
     if isinstance(model, SentenceModel):
         if not model.reader.tags:
             watching.append(LabelTable(*asked))

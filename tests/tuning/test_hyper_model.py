@@ -1,0 +1,75 @@
+import keras
+import keras_tuner
+import pytest
+
+import tuning
+from keras_corefmem.datasets import Splits, simulator
+
+STORIES = simulator.simulate(1, 24)
+SPLITS = Splits(STORIES[:16], STORIES[16:], [])
+SMALL = {"batch_size": 8, "buckets": 1}
+
+
+def make(model, space, **arguments):
+    return tuning.ZooHyperModel(model, SPLITS, space, **SMALL, arguments=arguments)
+
+
+def test_a_tuner_of_keras_tuner_searches_it(tmp_path):
+    hyper_model = make("qdren", {"slots": [2, 3], "learning_rate": [0.01, 0.02]}, units=4)
+    tuner = keras_tuner.RandomSearch(
+        hyper_model,
+        objective="val_accuracy",
+        max_trials=2,
+        seed=1,
+        directory=tmp_path,
+        project_name="qdren",
+    )
+    tuner.search(epochs=1, verbose=0)
+    trials = tuner.oracle.get_best_trials(2)
+    assert {trial.status for trial in trials} == {"COMPLETED"}
+    chosen = hyper_model.settings_of(trials[0].hyperparameters.values)
+    (best,) = tuner.get_best_models()
+    assert best.config["slots"] == chosen.arguments["slots"]
+    assert best.config["units"] == chosen.arguments["units"] == 4
+    assert best.read("Mary went to the garden.", "Where is Mary?").probability > 0
+
+
+@pytest.mark.parametrize(
+    "model, space, arguments",
+    [
+        ("ga-mage-gru", "ga-mage", {"embedding_dim": 4}),
+        ("dmn-plus", "dmn", {}),
+        ("memn2n", None, {}),
+    ],
+)
+def test_models_are_what_their_users_make(model, space, arguments):
+    hyper_model = make(model, space, **arguments)
+    hp = keras_tuner.HyperParameters()
+    hyper_model.declare_hyperparameters(hp)
+    built = hyper_model.build(hp)
+    settings = hyper_model.settings_of(hp.values)
+    for name, value in settings.arguments.items():
+        assert built.config[name] == value
+    rate = keras.ops.convert_to_numpy(built.optimizer.learning_rate)
+    assert float(rate) == pytest.approx(settings.learning_rate)
+
+
+def test_what_is_chosen_goes_before_what_is_fixed():
+    hyper_model = make("ren", {"slots": [7], "batch_size": [5]}, slots=3, units=6)
+    settings = hyper_model.settings_of({"slots": 7, "batch_size": 5, "tuner/epochs": 2})
+    assert settings.arguments == {"slots": 7, "units": 6} and settings.batch_size == 5
+    assert hyper_model.settings_of({}).arguments == {"slots": 3, "units": 6}
+
+
+@pytest.mark.parametrize(
+    "space, settings, message",
+    [
+        ({"hops": [1]}, {}, "'hops' is no argument of ren"),
+        ({"slots": 1}, {}, "slots must be a list"),
+        ({"slots": [1]}, {"arguments": {"hops": 1}}, "'hops' is no argument of ren"),
+        ({"slots": [1]}, {"epochs": 0}, "epochs must be a positive integer"),
+    ],
+)
+def test_bad_arguments_are_refused_before_any_trial(space, settings, message):
+    with pytest.raises(ValueError, match=message):
+        tuning.ZooHyperModel("ren", SPLITS, space, **settings)

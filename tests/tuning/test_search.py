@@ -1,0 +1,194 @@
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import keras
+import pytest
+
+from keras_corefmem.datasets import babi, simulator
+from tuning.search import Search, trial_name
+from zoo.cli import main
+
+SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
+SMALL = ["--set", "units=4", "--set", "batch_size=8", "--set", "buckets=1"]
+NAME = "qdren-babi-task-01-own-random-seed-0"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A tiny bAbI with task 1 alone, and a search space."""
+    folder = tmp_path_factory.mktemp("data")
+    for seed, (part, size) in enumerate({"train": 30, "valid": 5, "test": 11}.items()):
+        path = folder / "en-valid" / f"qa1_{part}.txt"
+        path.parent.mkdir(exist_ok=True)
+        babi.write_file(simulator.simulate(1, size, seed), path)
+    (folder / "own.json").write_text(json.dumps(SPACE))
+    (folder / "broken.json").write_text(json.dumps({"slots": [2], "dropout": [2.0, 0.1]}))
+    return folder
+
+
+def command(files, folder, *more, space="own"):
+    words = ["search", "--model", "qdren", "--data-dir", str(files), "--task", "1"]
+    words += ["--space", str(files / f"{space}.json"), *SMALL]
+    for name in ("output", "log-dir", "results"):
+        words += [f"--{name}", str(folder / name)]
+    return [*words, *more]
+
+
+def contents(pattern):
+    return {path.name: json.loads(path.read_text()) for path in pattern[0].glob(pattern[1])}
+
+
+def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatch):
+    arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2")
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    assert "[3/3] trial 2: valid" in shown and "Best of 3 trials by validation" in shown
+    found = contents((tmp_path / "results" / "searches" / NAME, "*.json"))
+    assert list(sorted(found)) == ["trial-0.json", "trial-1.json", "trial-2.json"]
+    runs = sorted(found.values(), key=lambda run: (-run["valid_accuracy"], run["valid_loss"]))
+    assert ["test_accuracy" in run for run in runs] == [True, False, False]
+    assert runs[0]["questions"] == {"train": 30, "valid": 5}
+    assert len({json.dumps(run["chosen"]) for run in runs}) == 3
+    for run in runs:
+        assert run["settings"]["arguments"]["slots"] == run["chosen"]["slots"]
+        assert run["settings"]["learning_rate"] == run["chosen"]["learning_rate"]
+        logs = tmp_path / "log-dir" / NAME / trial_name(run["trial"], run["chosen"])
+        assert list((logs / "validation").glob("events.*"))
+
+    # Once more, it knows all and trains nothing; the test part is not read again.
+    monkeypatch.setattr("zoo.training.fit", None)
+    monkeypatch.setattr("zoo.training.evaluate", None)
+    assert main(arguments) == 0
+    assert "Found 3 trials that are complete" in capsys.readouterr().out
+    monkeypatch.undo()
+    assert main([*arguments[:-3], "2", *arguments[-2:]]) == 2
+    assert "holds a search with another trials: pass --fresh" in capsys.readouterr().err
+
+    preset = tmp_path / "output" / NAME / "best.json"
+    train = ["train", "--preset", str(preset), "--data-dir", str(files), "--epochs", "1"]
+    train += ["--output", str(tmp_path / "models"), "--log-dir", str(tmp_path / "logs")]
+    assert main(train) == 0
+    (run,) = (tmp_path / "models").glob("*/run.json")
+    settings = json.loads(run.read_text())["settings"]
+    assert settings["arguments"] == {"units": 4, "slots": runs[0]["chosen"]["slots"]}
+    assert settings["learning_rate"] == runs[0]["chosen"]["learning_rate"]
+
+
+def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
+    arguments = command(files, tmp_path, "--tuner", "grid", "--epochs", "1", space="broken")
+    assert main(arguments) == 1
+    shown = capfd.readouterr().out
+    assert "Trial 0000 failed: ValueError" in shown
+    assert "Best of 1 trials by validation: 0001" in shown
+
+
+def test_hyperband_goes_on_with_its_better_trials(files, tmp_path, capsys):
+    assert main(command(files, tmp_path, "--tuner", "hyperband", "--epochs", "4")) == 0
+    runs = contents((tmp_path / "results" / "searches", "*/*.json")).values()
+    assert {run["epochs"] for run in runs} == {2, 4}
+    folder = next((tmp_path / "output").iterdir())
+    trials = [json.loads(path.read_text()) for path in folder.glob("trial_*/trial.json")]
+    parents = {
+        trial["trial_id"]: trial["hyperparameters"]["values"].get("tuner/trial_id")
+        for trial in trials
+    }
+    assert any(parents.values())
+    for trial, parent in parents.items():
+        states = [
+            json.loads((folder / f"trial_{name}" / "state" / "state.json").read_text())["history"]
+            for name in (parent, trial)
+            if name
+        ]
+        assert states[-1][: len(states[0])] == states[0]
+        assert len(states[-1]) == (4 if parent else 2) or len(states) == 1
+
+
+def wait_for(condition, process):
+    """What a condition gives, once it is true, while a process runs."""
+    limit = time.monotonic() + 300
+    while time.monotonic() < limit:
+        found = condition()
+        if found:
+            return found
+        assert process.poll() is None, "the search ended too early"
+        time.sleep(0.05)
+    raise AssertionError("nothing happened in time")
+
+
+def children(process):
+    """Numbers of the processes of a search, by what `KERASTUNER_TUNER_ID` says they are."""
+    found = {}
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = path.read_text()
+            if int(text.rpartition(")")[2].split()[1]) == process.pid:
+                found[int(path.parent.name)] = path.parent.joinpath("cmdline").read_text()
+        except (OSError, ValueError):
+            continue
+    return sorted(number for number, line in found.items() if "spawn_main" in line)
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_two_workers_survive_what_is_killed(files, tmp_path):
+    arguments = command(files, tmp_path, "--trials", "4", "--epochs", "30", "--workers", "2")
+    line = [sys.executable, "-c", "import sys; from zoo.cli import main; sys.exit(main())"]
+    folder = tmp_path / "output" / NAME
+    environment = {**os.environ, "KERAS_BACKEND": keras.backend.backend()}
+
+    def start():
+        return subprocess.Popen([*line, *arguments], env=environment, stdout=subprocess.PIPE)
+
+    def outcomes():
+        return {
+            path.parent.name: path.stat().st_mtime for path in folder.glob("trial_*/outcome.json")
+        }
+
+    process = start()
+    wait_for(lambda: list(folder.glob("trial_*/state/state.json")), process)
+    # Chief first, then the workers: one of these dies, and the trial goes on.
+    begun = children(process)
+    os.kill(begun[-1], signal.SIGKILL)
+    wait_for(lambda: set(children(process)) - set(begun), process)
+    before = wait_for(outcomes, process)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    process = start()
+    shown = process.communicate(timeout=400)[0].decode()
+    assert process.returncode == 0, shown
+    after = outcomes()
+    assert len(after) == 4 and all(after[name] == moment for name, moment in before.items())
+    for path in folder.glob("trial_*/trial.json"):
+        assert json.loads(path.read_text())["status"] == "COMPLETED"
+    for number in children(process):
+        raise AssertionError(f"process {number} is left")
+
+
+def test_names_can_be_read():
+    values = {"slots": 30, "dropout": 0.5, "learning_rate": 0.00123456, "supervision": [["x", 3]]}
+    name = "trial-03-dropout-0.5-learning_rate-0.00123-slots-30-supervision-x3"
+    assert trial_name("03", values) == name
+    search = Search("qdren", "babi", 5, space="a/own.json", settings={"epochs": 3}, trials=7)
+    assert search.name == "qdren-babi-task-05-own-random-seed-0"
+    expected = "--task 5 --space a/own.json --tuner random --trials 7 --seed 0 --set epochs=3"
+    assert search.command == f"corefmem search --model qdren --dataset babi {expected}"
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (["--space", "dmn"], "--space dmn is for"),
+        (["--set", "hops=2"], "'hops' is no argument of qdren"),
+        (["--workers", "0"], "--workers must be at least 1"),
+        (["--trials", "0"], "--trials must be at least 1"),
+    ],
+)
+def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):
+    assert main(command(files, tmp_path, *more)) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "output").exists()

@@ -1,0 +1,108 @@
+import json
+
+import keras_tuner
+import pytest
+
+import zoo
+from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
+from zoo.cli import main
+from zoo.training import check_arguments, split_settings
+
+OWN = {
+    "slots": [3, 4],
+    "l2": [0, 0.5],
+    "units": {"low": 4, "high": 8, "step": 2},
+    "learning_rate": {"low": 0.001, "high": 0.1, "log": True},
+    "question_dependent": [True, None],
+    "supervision": [[["coref_all", "early", 3]], []],
+}
+
+
+@pytest.mark.parametrize("model", zoo.models())
+def test_every_model_has_a_space_of_its_arguments(model):
+    entries = space_of(model)
+    for name, entry in entries.items():
+        check_entry(name, entry)
+    check_arguments(model, split_settings(entries).get("arguments", {}))
+
+
+def test_spaces_fit_the_models_that_they_name():
+    for name, space in SPACES.items():
+        fitting = [model for model in zoo.models() if fits(model, space)]
+        assert fitting, name
+        assert space_of(fitting[0], name) == space.entries
+
+
+def test_the_grid_of_qdren_is_that_of_its_paper():
+    entries = SPACES["qdren-babi"].entries
+    assert entries["learning_rate"] == [0.01, 0.001, 0.0001]
+    assert entries["slots"] == [20, 30, 40, 50]
+    # λ/2 Σ v² there, l2 Σ v² here; the share that is kept there.
+    assert [2 * value for value in entries["l2"]] == [0, 0.001, 0.0001]
+    assert sorted(1 - value for value in entries["dropout"]) == pytest.approx([0.3, 0.5, 0.7])
+
+
+def test_spaces_are_listed(capsys):
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    for name, space in SPACES.items():
+        assert f"  {name} " in shown and space.line in shown
+
+
+def test_values_come_back_as_they_were_given():
+    space = keras_tuner.HyperParameters()
+    declare(space, OWN)
+    assert space.values == {**space.values, "slots": 3, "l2": 0.0, "units": 4}
+    oracle = keras_tuner.oracles.RandomSearchOracle(
+        objective="val_accuracy", max_trials=40, hyperparameters=space, seed=1
+    )
+    oracle._set_project_dir(".", "unused")
+    drawn = [
+        values_of({**oracle.populate_space("0")["values"], "tuner/x": 1}, OWN) for _ in "x" * 40
+    ]
+    for name in ("slots", "question_dependent", "supervision"):
+        assert {json.dumps(values[name]) for values in drawn} == {
+            json.dumps(value) for value in OWN[name]
+        }
+    assert all(list(values) == list(OWN) for values in drawn)
+    assert {values["l2"] for values in drawn} == {0.0, 0.5}
+    assert {values["units"] for values in drawn} == {4, 6, 8}
+    assert all(0.001 <= values["learning_rate"] <= 0.1 for values in drawn)
+    assert sum(values["learning_rate"] < 0.01 for values in drawn) > 10
+
+
+def test_a_file_holds_a_space(tmp_path):
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(OWN))
+    assert space_of("qdren", str(path)) == OWN
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("[1]", "give an object of lists and ranges"),
+        ("{}", "give an object of lists and ranges"),
+        ('{"slots": 3}', "slots must be a list of values, or an object"),
+        ('{"slots": []}', "slots must be a list"),
+        ('{"slots": {"low": 3, "high": 3}}', "low < high"),
+        ('{"slots": {"low": 0, "high": 3, "log": true}}', "slots must be"),
+        ('{"slots": {"low": 1, "high": 3, "to": 4}}', "slots must be"),
+        ('{"slots": [1}', "own.json:1: no JSON"),
+    ],
+)
+def test_broken_spaces_are_refused(tmp_path, content, message):
+    path = tmp_path / "own.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message):
+        space_of("qdren", str(path))
+
+
+def test_spaces_that_do_not_exist_or_fit_are_refused():
+    with pytest.raises(
+        ValueError, match="no search space 'wide' for qdren; choose one of qdren-babi"
+    ):
+        space_of("qdren", "wide")
+    with pytest.raises(ValueError, match="--space dmn is for dmn, .* not for qdren"):
+        space_of("qdren", "dmn")
+    with pytest.raises(FileNotFoundError, match="none.json"):
+        space_of("qdren", "none.json")

@@ -1,0 +1,165 @@
+"""`corefmem search`: finds hyper-parameters by validation, and tests the best ones once."""
+
+import contextlib
+import json
+import os
+import pathlib
+import threading
+import time
+
+from rich.table import Table
+
+from keras_corefmem.files import write_json
+from keras_corefmem.terminal import make_console
+from tuning.search import Search
+from tuning.tuners import run_trials
+from tuning.workers import search_with
+from zoo import data, training
+from zoo.commands import parse_settings
+from zoo.report import best
+from zoo.reproduce import PULSE
+
+DEFAULT_TRIALS = 12
+
+
+def search(args):
+    """Runs the command; returns 1 if a trial fails."""
+    for name in ("workers", "trials"):
+        if getattr(args, name) is not None and getattr(args, name) < 1:
+            raise ValueError(f"--{name} must be at least 1, got {getattr(args, name)}.")
+    dataset = args.dataset or ("babi" if args.data_dir else "simulator")
+    chosen = parse_settings(args.set)
+    if args.epochs is not None:
+        chosen["epochs"] = args.epochs
+    given = Search(
+        args.model,
+        dataset,
+        data.ALL[dataset].first_task if args.task is None else args.task,
+        args.data_dir and os.path.abspath(args.data_dir),
+        args.language,
+        args.space,
+        args.tuner,
+        args.trials or (None if args.tuner == "grid" else DEFAULT_TRIALS),
+        args.seed,
+        chosen,
+        args.output,
+        args.log_dir,
+    )
+    console = make_console()
+    part = os.environ.get("KERASTUNER_TUNER_ID", "")
+    given.start(args.fresh)
+    entries = ", ".join(given.hyper_model.entries)
+    console.print(f"{given.name}: {entries}; states: {given.folder}")
+    done = len(given.outcomes())
+    if done:
+        console.print(f"Found {done} trials that are complete.")
+    begun, count = time.perf_counter(), [done]
+
+    def report(outcome):
+        count[0] += 1
+        total = f"/{given.trials}" if given.trials else ""
+        values = ", ".join(f"{k} {json.dumps(v)}" for k, v in outcome["chosen"].items())
+        leader = best(given.outcomes())
+        console.print(
+            f"[{count[0]}{total}] trial {outcome['trial']}: valid {outcome['valid_accuracy']:.1%}, "
+            f"{outcome['epochs']} epochs, {outcome['seconds']:.0f} s; {values}; best so far: "
+            f"trial {leader['trial']}, {leader['valid_accuracy']:.1%}",
+            soft_wrap=True,
+        )
+
+    with news_of(given, console):
+        if args.workers > 1 and not part:
+            search_with(args.workers, given, report)
+        else:
+            run_trials(given, report)
+    if part and "chief" not in part:
+        return 0
+    return conclude(given, args.results, console, time.perf_counter() - begun)
+
+
+@contextlib.contextmanager
+def news_of(given, console):
+    """Says every minute how far the trials are."""
+    over = threading.Event()
+
+    def tell():
+        while not over.wait(PULSE):
+            lines = [f"trial {n}: {epochs} epochs" for n, epochs in given.under_way().items()]
+            console.print("  " + (", ".join(lines) or "compiling"))
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def conclude(given, results, console, seconds):
+    """Shows what was found, tests the best trial and writes its preset; returns the exit status."""
+    failed = failures(given.folder)
+    outcomes = given.outcomes()
+    for trial, message in failed.items():
+        console.print(f"Trial {trial} failed: {message}", style="red")
+    if not outcomes:
+        console.print("No trial is complete: nothing is chosen.")
+        return 1
+    console.print(make_table(outcomes))
+    winner = given.test_winner()
+    preset = given.folder / "best.json"
+    write_json(preset, preset_of(given, winner))
+    for outcome in outcomes:
+        path = pathlib.Path(results, "searches", given.name, f"trial-{outcome['trial']}.json")
+        write_json(path, winner if outcome["trial"] == winner["trial"] else outcome)
+    console.print(
+        f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
+        f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"
+        f"{seconds:.0f} s; train it anew: corefmem train --preset {preset}\n"
+        f"TensorBoard: tensorboard --logdir {pathlib.Path(given.log_dir, given.name)}",
+        soft_wrap=True,
+    )
+    return 1 if failed else 0
+
+
+def failures(folder):
+    """The last line of what went wrong in each trial that failed, by its number."""
+    found = {}
+    for path in sorted(folder.glob("trial_*/trial.json")):
+        content = json.loads(path.read_text())
+        if content["status"] != "COMPLETED":
+            lines = (content.get("message") or content["status"]).strip().splitlines()
+            found[content["trial_id"]] = lines[-1]
+    return found
+
+
+def make_table(outcomes):
+    """The trials, best first."""
+    names = sorted({name for outcome in outcomes for name in outcome["chosen"]})
+    table = Table("trial", *names, "valid accuracy", "valid loss", "epochs", "seconds")
+    for outcome in sorted(outcomes, key=lambda o: (-o["valid_accuracy"], o["valid_loss"])):
+        values = (json.dumps(outcome["chosen"].get(name)) for name in names)
+        table.add_row(
+            outcome["trial"],
+            *values,
+            f"{outcome['valid_accuracy']:.1%}",
+            f"{outcome['valid_loss']:.4f}",
+            str(outcome["epochs"]),
+            f"{outcome['seconds']:.0f}",
+        )
+    return table
+
+
+def preset_of(given, winner):
+    """What `corefmem train --preset` takes: the model, its data, and how it is trained."""
+    changes = training.split_settings(winner["chosen"])
+    return {
+        "model": given.model,
+        "dataset": given.dataset,
+        "task": given.task,
+        "settings": training.merge_settings(given.settings, changes),
+        "search": given.name,
+        "trial": winner["trial"],
+        "valid_accuracy": winner["valid_accuracy"],
+        "test_accuracy": winner["test_accuracy"],
+    }

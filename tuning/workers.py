@@ -1,0 +1,119 @@
+"""A search by several processes of this machine: keras-tuner's chief and its workers."""
+
+import dataclasses
+import multiprocessing
+import multiprocessing.connection
+import os
+import socket
+
+from zoo.processes import available_cores, import_quietly, keep_memory, pin
+
+# How often in a row a process may die before the search gives up.
+PATIENCE = 3
+# Seconds between two looks at what the workers have done.
+PULSE = 1
+
+
+def search_with(workers, search, report):
+    """Runs what is left of a search with a process for each worker, and one that leads them.
+
+    A worker that dies is replaced, and the new one goes on with its trial. If the chief dies, all
+    start anew and take up what was under way.
+
+    Args:
+        workers: number of workers.
+        search: a `Search` that has started.
+        report: function called with the outcome of each trial that ends.
+
+    Raises:
+        RuntimeError: if processes die again and again without any trial that ends.
+    """
+    keep_memory()
+    context = multiprocessing.get_context("spawn")
+    cores = available_cores()
+    reported = {outcome["trial"] for outcome in search.outcomes()}
+    deaths, running = 0, {}
+    names = ["chief", *(f"worker-{n}" for n in range(workers))]
+    port = free_port()
+
+    def begin(name):
+        place = names.index(name) - 1
+        core = None if name == "chief" else cores[place % len(cores)]
+        arguments = name, port, core, dataclasses.asdict(search)
+        process = context.Process(target=take_part, args=arguments)
+        process.start()
+        running[name] = process
+
+    def report_new():
+        new = [o for o in search.outcomes() if o["trial"] not in reported]
+        for outcome in new:
+            reported.add(outcome["trial"])
+            report(outcome)
+        return bool(new)
+
+    for name in names:
+        begin(name)
+    try:
+        while "chief" in running:
+            multiprocessing.connection.wait([p.sentinel for p in running.values()], PULSE)
+            if report_new():
+                deaths = 0
+            for name, process in list(running.items()):
+                if process.is_alive():
+                    continue
+                del running[name]
+                if process.exitcode == 0:
+                    continue
+                deaths += 1
+                if deaths > PATIENCE:
+                    raise RuntimeError(
+                        f"The search stops: {name} died with exit status {process.exitcode}, and "
+                        f"{deaths - 1} processes before it. The same command continues."
+                    )
+                if name == "chief":
+                    end(running)
+                    port = free_port()
+                for missing in names if name == "chief" else [name]:
+                    begin(missing)
+        report_new()
+    finally:
+        end(running)
+
+
+def end(running):
+    """Ends processes in the middle of their work."""
+    for process in running.values():
+        process.terminate()
+    for process in running.values():
+        process.join()
+    running.clear()
+
+
+def free_port():
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def take_part(name, port, core, fields):
+    """What a process does: `KERASTUNER_TUNER_ID` says which part it has.
+
+    Args:
+        name: the part, `"chief"` or the name of a worker.
+        port: where the chief listens.
+        core: number of the core to keep to, or `None`.
+        fields: fields of the `Search`.
+    """
+    pin(core)
+    os.environ |= {
+        "KERASTUNER_TUNER_ID": name,
+        "KERASTUNER_ORACLE_IP": "127.0.0.1",
+        "KERASTUNER_ORACLE_PORT": str(port),
+    }
+    # Only now may Keras be imported.
+    import_quietly("keras_tuner", "tensorflow")
+    from tuning.search import Search
+    from tuning.tuners import run_trials
+
+    run_trials(Search(**fields), report=lambda outcome: None)
