@@ -34,6 +34,8 @@ class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
 
     def __init__(self, name="accuracy", dtype=None):
         super().__init__(right_answers, name, dtype)
+        # What callbacks ask that stop early, or keep the best.
+        self._direction = "up"
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}

@@ -25,9 +25,11 @@ class MeasuresGradients:
 
     def apply(self, grads, trainable_variables=None):
         super().apply(grads, trainable_variables)
-        norms = [ops.norm(ops.cast(grad, "float32")) for grad in grads if grad is not None]
-        if norms:
-            norm = ops.norm(ops.stack(norms)) / (self.loss_scale_factor or 1.0)
+        # Flat, also because Keras has no norm of more than two axes, and TensorFlow then adds up
+        # the rows of one word.
+        given = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads if g is not None]
+        if given:
+            norm = ops.norm(ops.stack(list(map(ops.norm, given)))) / (self.loss_scale_factor or 1.0)
             self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
 
     @property

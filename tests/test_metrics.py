@@ -34,3 +34,12 @@ def test_configurations_make_the_same(make):
     made = make(name="x")
     copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(made))
     assert type(copy) is make and copy.name == "x" and copy.get_config() == made.get_config()
+
+
+def test_training_stops_where_the_accuracy_no_longer_rises():
+    model = keras.Sequential([keras.layers.Dense(3)])
+    model.compile(loss=AnswerCrossentropy(), weighted_metrics=[AnswerAccuracy()])
+    data = np.zeros((4, 2), "float32"), np.array([1, 1, 1, 1])
+    stop = keras.callbacks.EarlyStopping("val_accuracy", patience=1)
+    history = model.fit(*data, validation_data=data, epochs=5, callbacks=[stop], verbose=0).history
+    assert len(history["val_accuracy"]) <= 3 and stop.monitor_op is keras.ops.greater

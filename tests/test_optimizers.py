@@ -18,7 +18,8 @@ CHANGES = (
 def make(optimizer, jit_compile=True):
     keras.utils.set_random_seed(0)
     tokens = keras.Input((5,), dtype="int32")
-    x = keras.layers.Flatten()(keras.layers.Embedding(9, 4)(tokens))
+    x = keras.layers.Conv1D(3, 2)(keras.layers.Embedding(9, 4)(tokens))
+    x = keras.layers.Flatten()(x)
     model = keras.Model(tokens, keras.layers.Dense(3)(x))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer, loss, jit_compile=jit_compile)

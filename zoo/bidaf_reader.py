@@ -14,7 +14,7 @@ from zoo.encoders import check_encoder, check_size
 from zoo.reader_features import ReadsStructure, check_preprocessor
 from zoo.reader_graph import attend
 from zoo.reader_preprocessing import count_words
-from zoo.supervision import SELF_ATTENTION, as_sequences, plan_supervision
+from zoo.supervision import SELF_ATTENTION, as_sequences, check_signals, plan_supervision
 from zoo.text_model import TextModel, without_unknown
 
 OPTIONS = {
@@ -168,6 +168,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             config["word_encoder"] = keras.saving.serialize_keras_object(word_encoder)
         if preprocessor is not None:
             check_preprocessor(preprocessor, {**config, "order": "passage_first"})
+            check_signals(preprocessor, planned)
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
         self.heads_output = shown
 

@@ -81,6 +81,20 @@ def plan_supervision(supervision, self_attention, layers, heads):
     return planned
 
 
+def check_signals(preprocessor, planned):
+    """Refuses a preprocessor that makes no targets of what supervises a reader.
+
+    Raises:
+        ValueError: naming the signals.
+    """
+    missing = [each.signal for each in planned if each.signal not in preprocessor.signals]
+    if missing:
+        raise ValueError(
+            f"The preprocessor makes no targets of {', '.join(missing)}: give it as signals all "
+            "that are in supervision."
+        )
+
+
 def at(planned, place):
     """Signals and windows of an `AttentionEncoder` at a place."""
     here = [each for each in planned if each.place == place]

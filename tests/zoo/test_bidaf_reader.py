@@ -176,3 +176,9 @@ def test_reads_raw_text():
     with pytest.warns(UserWarning, match="zoë"):
         readings = shared("bidaf-mage-gru").read(UNSEEN["passage"], UNSEEN["question"])
     assert readings[0].answer in UNSEEN["passage"][0].lower().split()
+
+
+def test_a_preprocessor_without_targets_is_refused():
+    config = build(self_attention="early").get_config()
+    with pytest.raises(ValueError, match="makes no targets of coref_all: give it as signals"):
+        zoo.BiDAFReader(**{**config, "supervision": ["coref_all"]})
