@@ -67,11 +67,13 @@ class ZooHyperModel(keras_tuner.HyperModel):
         return training.merge_settings(self.fixed, chosen)
 
     def build(self, hp):
-        return training.make_model(self.splits.train, self.settings_of(hp.values))
+        settings = self.settings_of(hp.values)
+        return training.make_model(training.draw_parts(self.splits, settings)[0], settings)
 
     def fit(self, hp, model, **kwargs):
         """Trains a model that `build` made; arguments are those of Keras' `fit`."""
         settings = self.settings_of(hp.values)
-        batches = training.batch_parts(model, (self.splits.train, self.splits.valid, []), settings)
+        train, valid, _ = training.draw_parts(self.splits, settings)
+        batches = training.batch_parts(model, (train, valid, []), settings)
         kwargs = {"epochs": settings.epochs, "validation_data": batches["valid"], **kwargs}
         return model.fit(batches["train"], **kwargs)

@@ -140,6 +140,7 @@ class Search:
         if found:
             return found
         settings, folder = self.hyper_model.settings_of(chosen), self.trial_folder(trial)
+        values = self.hyper_model.chosen(chosen)
         if "tuner/epochs" in chosen:
             settings = dataclasses.replace(settings, epochs=chosen["tuner/epochs"])
         state = folder / "state"
@@ -148,11 +149,10 @@ class Search:
                 shutil.copytree(self.trial_folder(chosen["tuner/trial_id"]) / "state", partial)
         seen = Splits(self.splits.train, self.splits.valid, [])
         model, batches = training.prepare(seen, settings)
-        name = trial_name(trial, self.hyper_model.chosen(chosen))
-        logs = pathlib.Path(self.log_dir, self.name, name)
+        logs = pathlib.Path(self.log_dir, self.name, trial_name(trial, values))
         record = {name: getattr(self, name) for name in ("dataset", "task", "language")}
-        values = hyper_parameters(model, settings, record)
-        watching = [HParams(logs, values), Scalars(logs, batches["train"].count)]
+        shown = hyper_parameters(model, settings, record)
+        watching = [HParams(logs, shown), Scalars(logs, batches["train"].count)]
         progress = training.fit(model, batches, state, settings, watching)
         with replacing(folder / "model.keras") as partial:
             model.save(partial)
@@ -163,7 +163,7 @@ class Search:
             "task": self.task,
             "seed": self.seed,
             "trial": trial,
-            "chosen": self.hyper_model.chosen(chosen),
+            "chosen": values,
             "command": self.command,
             **describe_training(model, settings, batches, progress),
         }
@@ -172,15 +172,16 @@ class Search:
 
     def outcomes(self):
         """Outcomes of the trials that are complete, in their order."""
-        folders = sorted(self.folder.glob("trial_*"))
-        found = (self.outcome(folder.name.removeprefix("trial_")) for folder in folders)
-        return [content for content in found if content]
+        return [content for content in map(self.outcome, self.begun()) if content]
+
+    def begun(self):
+        """Numbers of the trials that have a folder, in their order."""
+        return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
 
     def under_way(self):
         """Epochs that each trial has behind it which has begun and not ended, by its number."""
-        numbers = (f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*")))
-        begun = {n: epochs_done(self.trial_folder(n) / "state") for n in numbers}
-        return {n: epochs for n, epochs in begun.items() if epochs and not self.outcome(n)}
+        epochs = {n: epochs_done(self.trial_folder(n) / "state") for n in self.begun()}
+        return {n: count for n, count in epochs.items() if count and not self.outcome(n)}
 
     def test_winner(self):
         """The outcome of the best trial by validation, with what the test part says of it.

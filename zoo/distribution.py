@@ -78,11 +78,11 @@ def first_jax_devices(count):
 
 
 def first_tensorflow_devices(count):
-    """Names of the first GPUs; where there are none, of parts of the CPU, at most one a core."""
+    """Names of the first GPUs, all for `None`; without any, of parts of the CPU, one a core."""
     import tensorflow as tf
 
     kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
-    if kind == "CPU" and 1 < count <= len(available_cores()):
+    if kind == "CPU" and count and 1 < count <= len(available_cores()):
         (cpu, *_), part = (
             tf.config.list_physical_devices(kind),
             tf.config.LogicalDeviceConfiguration,
@@ -91,6 +91,7 @@ def first_tensorflow_devices(count):
         with contextlib.suppress(RuntimeError):
             tf.config.set_logical_device_configuration(cpu, [part()] * count)
     found = [device.name for device in tf.config.list_logical_devices(kind)]
+    count = len(found) if count is None else count
     if not 1 <= count <= len(found):
         raise ValueError(
             f"devices={count}, but TensorFlow sees {len(found)}; without GPUs, each core can be "

@@ -164,9 +164,15 @@ def prepare(splits, settings, **options):
         ValueError: as `make_model` does, or if the settings ask for more training questions than
             there are, or for a share of mentions of a model that reads none.
     """
+    parts = draw_parts(splits, settings)
+    model = make_model(parts[0], settings, **options)
+    return model, batch_parts(model, parts, settings)
+
+
+def draw_parts(splits, settings):
+    """Training examples, as many as the settings say, validation and test examples."""
     train = draw_examples(splits.train, settings.train_size, settings.seed)
-    model = make_model(train, settings, **options)
-    return model, batch_parts(model, (train, splits.valid, splits.test), settings)
+    return train, splits.valid, splits.test
 
 
 def batch_parts(model, parts, settings):

@@ -4,6 +4,7 @@ import pytest
 
 import tuning
 from keras_corefmem.datasets import Splits, simulator
+from zoo import training
 
 STORIES = simulator.simulate(1, 24)
 SPLITS = Splits(STORIES[:16], STORIES[16:], [])
@@ -73,3 +74,12 @@ def test_what_is_chosen_goes_before_what_is_fixed():
 def test_bad_arguments_are_refused_before_any_trial(space, settings, message):
     with pytest.raises(ValueError, match=message):
         tuning.ZooHyperModel("ren", SPLITS, space, **settings)
+
+
+def test_fewer_training_questions_are_those_of_the_command():
+    hyper_model = tuning.ZooHyperModel("ngram", SPLITS, None, train_size=5, seed=3, **SMALL)
+    hp = keras_tuner.HyperParameters()
+    hyper_model.declare_hyperparameters(hp)
+    alone, _ = training.prepare(SPLITS, hyper_model.settings_of(hp.values))
+    assert hyper_model.build(hp).reader.get_config() == alone.reader.get_config()
+    assert alone.reader.get_config() != make("ngram", None).build(hp).reader.get_config()

@@ -6,6 +6,7 @@ import pytest
 import zoo
 from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
 from zoo.cli import main
+from zoo.configurations import configuration
 from zoo.training import check_arguments, split_settings
 
 OWN = {
@@ -21,9 +22,13 @@ OWN = {
 @pytest.mark.parametrize("model", zoo.models())
 def test_every_model_has_a_space_of_its_arguments(model):
     entries = space_of(model)
+    assert entries
     for name, entry in entries.items():
         check_entry(name, entry)
-    check_arguments(model, split_settings(entries).get("arguments", {}))
+    arguments = split_settings(entries).get("arguments", {})
+    check_arguments(model, arguments)
+    kind, _ = configuration(model)
+    assert set(arguments) <= set(getattr(zoo, kind).arguments())
 
 
 def test_spaces_fit_the_models_that_they_name():

@@ -131,7 +131,9 @@ def test_a_saved_model_reads_the_same(name, tmp_path):
     assert len({reading.probabilities for reading in expected}) > 5
     for reading, wanted in zip(loaded.read(*texts), expected, strict=True):
         assert told(reading)[0] == told(wanted)[0]
-        np.testing.assert_allclose(reading.probabilities, wanted.probabilities, atol=1e-5)
+        np.testing.assert_allclose(
+            reading.probabilities, wanted.probabilities, rtol=1e-5, atol=1e-6
+        )
 
 
 def read_texts(name):
