@@ -18,6 +18,7 @@ from zoo import data, training
 from zoo.commands import parse_settings
 from zoo.report import best
 from zoo.reproduce import PULSE
+from zoo.search_report import trial_columns
 
 DEFAULT_TRIALS = 12
 
@@ -135,18 +136,10 @@ def failures(folder):
 
 def make_table(outcomes):
     """The trials, best first."""
-    names = sorted({name for outcome in outcomes for name in outcome["chosen"]})
-    table = Table("trial", *names, "valid accuracy", "valid loss", "epochs", "seconds")
-    for outcome in sorted(outcomes, key=lambda o: (-o["valid_accuracy"], o["valid_loss"])):
-        values = (json.dumps(outcome["chosen"].get(name)) for name in names)
-        table.add_row(
-            outcome["trial"],
-            *values,
-            f"{outcome['valid_accuracy']:.1%}",
-            f"{outcome['valid_loss']:.4f}",
-            str(outcome["epochs"]),
-            f"{outcome['seconds']:.0f}",
-        )
+    headings, *rows = zip(*trial_columns(outcomes), strict=True)
+    table = Table(*headings)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -51,6 +51,11 @@ SPACES = {
             "dropout": [0.3, 0.5, 0.7],
         },
     ),
+    "qdren-babi-task-5": Space(
+        "what that paper reports as the best for bAbI's task 5",
+        ("ren", "qdren"),
+        {"learning_rate": [0.001], "slots": [50], "l2": [0.0], "dropout": [0.8]},
+    ),
     "qdren-cnn": Space(
         "the grid of Madotto and Attardi (2017) for CNN, read as sentences",
         ("ren-sent", "qdren-sent"),

@@ -339,7 +339,7 @@ def add_report(parser):
         "--by", metavar="NAME", help="with --plots: curves against an argument, such as l2"
     )
     parser.add_argument(
-        "--search", metavar="NAME", help="with --plots: the trials of a search instead of studies"
+        "--search", metavar="NAME", help="the trials of a search, in place of studies"
     )
 
 

@@ -7,7 +7,7 @@ import sys
 import zoo
 from keras_corefmem.datasets import babi, cnn
 from keras_corefmem.files import replacing
-from zoo import configurations, data, preset, report, significance, studies
+from zoo import configurations, data, preset, report, search_report, significance, studies
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
@@ -240,8 +240,8 @@ def show_report(args):
     named = args.compare or args.by
     if named and not args.study:
         raise ValueError("--compare and --by are about one study: name it, corefmem report STUDY.")
-    if (args.by or args.search) and not args.plots:
-        raise ValueError("--by and --search are of pictures: give --plots DIR with them.")
+    if args.by and not args.plots:
+        raise ValueError("--by is of pictures: give --plots DIR with it.")
     chosen = [args.study] if args.study else studies.STUDIES
     if args.plots:
         show_plots(args, chosen)
@@ -253,9 +253,13 @@ def show_report(args):
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")
-    if not (args.plots or args.compare or args.write):
-        for study in chosen:
-            print(f"## {study}\n\n{report.table(study, args.results)}\n")
+    if args.plots or args.compare or args.write:
+        return
+    wanted = [] if args.study else search_report.searches(args.results)
+    if args.search:
+        chosen, wanted = [], [args.search]
+    for name in (*chosen, *(f"{search_report.SEARCHES}/{search}" for search in wanted)):
+        print(f"## {name}\n\n{report.table_of(name, args.results)}\n")
 
 
 def show_plots(args, chosen):

@@ -7,6 +7,7 @@ from zoo.plot_curves import curves_by, curves_of, curves_of_search, draw_curves,
 from zoo.plot_style import style
 from zoo.plot_tasks import draw_kinds, draw_tasks
 from zoo.results import check_study, in_order, read_results
+from zoo.search_report import read_search
 from zoo.studies import STUDIES
 
 # What the files would say of the time and of versions.
@@ -93,12 +94,7 @@ def draw_search(name, folder, results="results"):
     Raises:
         ValueError: if no trial is recorded, or no hyper-parameter has several numbers.
     """
-    runs = read_results(f"searches/{name}", results)
-    if not runs:
-        raise ValueError(
-            f"{results}/searches has no trial of {name}: `corefmem search` makes them."
-        )
-    panels = curves_of_search(runs)
+    panels = curves_of_search(read_search(name, results))
     if not panels:
         raise ValueError(f"{name}: no hyper-parameter has several numbers, nothing to draw.")
     with style():

@@ -22,6 +22,7 @@ from zoo.results import (
     score,
     task_label,
 )
+from zoo.search_report import SEARCHES, search_table
 from zoo.significance import comparison
 from zoo.studies import ERROR, STUDIES
 
@@ -201,10 +202,19 @@ def head_columns(study, groups):
     return columns if measured else []
 
 
+def table_of(name, folder):
+    """The tables of a study, of a search or of coreference."""
+    kind, _, search = name.partition("/")
+    if kind == SEARCHES:
+        return search_table(search, folder)
+    return tables(folder) if kind == "coreference" else table(name, folder)
+
+
 def fill(text, folder="results"):
     """A Markdown text with a new table between each `<!-- results STUDY -->` and `<!-- end -->`.
 
-    Two names of models behind that of the study compare them instead.
+    Two names of models behind that of the study compare them instead. In place of a study can be
+    `searches/NAME`, or `coreference`.
     """
 
     def replace(match):
@@ -212,7 +222,7 @@ def fill(text, folder="results"):
         if models:
             made = comparison(study, *models, folder)
         else:
-            made = tables(folder) if study == "coreference" else table(study, folder)
+            made = table_of(study, folder)
         return f"{match[1]}\n{made}\n{match[3]}"
 
     marks = r"(<!-- results (\S+(?: \S+ \S+)?) -->)\n.*?(<!-- end -->)"

@@ -157,7 +157,7 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
         message = f"--by {name}: no model has runs of babi-1k with several numbers of it; choose of"
         assert f"{message} slots." in capsys.readouterr().err
     assert main(["report", "babi-1k", "--by", "slots"]) == 2
-    assert "give --plots DIR with them" in capsys.readouterr().err
+    assert "give --plots DIR with it" in capsys.readouterr().err
 
 
 def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
@@ -178,7 +178,7 @@ def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
         *svg_texts(written)
     }
     assert main([*words, "none"]) == 2
-    assert "has no trial of none: `corefmem search`" in capsys.readouterr().err
+    assert "has no trial of 'none'; it has qdren-small." in capsys.readouterr().err
     for path in list(folder.iterdir())[1:]:
         path.unlink()
     assert main([*words, "qdren-small"]) == 2

@@ -113,6 +113,41 @@ def test_scores_of_coreference_are_a_table_too(tmp_path):
     assert "| validation | 50.0 | 50.0 | 40.0 | 0.80 | 6,000 |" in text
 
 
+def write_trial(folder, number, accuracy, **content):
+    chosen = {"slots": 10 * number, "dropout": 0.5}
+    content |= {"trial": f"{number:02}", "chosen": chosen, "valid_accuracy": accuracy}
+    content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
+    (folder / f"trial-{number:02}.json").write_text(json.dumps(content))
+
+
+def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys):
+    folder = tmp_path / "searches" / "qdren-small"
+    folder.mkdir(parents=True)
+    for number, accuracy in enumerate((0.5, 0.75, 0.5)):
+        tested = {"test_accuracy": 0.625} if accuracy > 0.5 else {}
+        write_trial(folder, number, accuracy, **tested)
+    expected = "\n".join(
+        (
+            "| trial | dropout | slots | valid accuracy | valid loss | epochs | seconds |",
+            "|---|---:|---:|---:|---:|---:|---:|",
+            "| 01 | 0.5 | 10 | 75.0% | 0.2500 | 7 | 61 |",
+            "| 00 | 0.5 | 0 | 50.0% | 0.2500 | 7 | 61 |",
+            "| 02 | 0.5 | 20 | 50.0% | 0.2500 | 7 | 61 |",
+            "",
+            "Trial 01 is the best by validation; its test accuracy is 62.5%.",
+            "",
+            "Made by\n```\ncorefmem search\n```",
+        )
+    )
+    page = "<!-- results searches/qdren-small -->\nold\n<!-- end -->"
+    assert expected in report.fill(page, tmp_path)
+    for words in (["--search", "qdren-small"], []):
+        assert main(["report", "--results", str(tmp_path), *words]) == 0
+        assert f"## searches/qdren-small\n\n{expected}\n" in capsys.readouterr().out
+    assert main(["report", "--results", str(tmp_path), "--search", "other"]) == 2
+    assert "no trial of 'other'; it has qdren-small" in capsys.readouterr().err
+
+
 def test_a_study_without_runs_says_so(tmp_path):
     assert report.table("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
     with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
@@ -127,10 +162,12 @@ def test_the_readme_has_what_the_results_say():
 
 
 def test_commands_of_recorded_runs_are_accepted():
-    for path in (README.parent / "results").glob("*/*.json"):
+    results = README.parent / "results"
+    for path in results.rglob("*.json"):
         content = json.loads(path.read_text())
         program, *words = shlex.split(content["command"])
-        command = "score" if path.parent.name == "coreference" else "reproduce"
+        kind = path.relative_to(results).parts[0]
+        command = {"coreference": "score", "searches": "search"}.get(kind, "reproduce")
         assert program == "corefmem" and build_parser().parse_args(words).command == command
 
 
