@@ -183,6 +183,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         unknown_types=1,
         num_candidates=None,
         word_vectors=None,
+        make_word_encoder=None,
         **arguments,
     ):
         """An untrained reader for the words of training examples.
@@ -200,6 +201,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
+            make_word_encoder: function from the list of words, by id, to a `word_encoder`.
             **arguments: further arguments of the constructor.
 
         Raises:
@@ -221,6 +223,8 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         )
         counts = None if word_vectors is None else count_words(examples, preprocessor.tokenizer)
         arguments |= {"num_characters": preprocessor.num_characters, "head": preprocessor.head}
+        if make_word_encoder is not None:
+            arguments["word_encoder"] = make_word_encoder(preprocessor.vocabulary.words)
         return cls.start(preprocessor, word_vectors, counts, **arguments)
 
     @property

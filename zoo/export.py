@@ -232,28 +232,36 @@ def _add_logits(archive, model):
     import keras
     import tensorflow as tf
 
-    inputs = {name: tensor.shape for name, tensor in model.input.items()}
     signature = {
         name: tf.TensorSpec(tensor.shape, tensor.dtype, name=name)
         for name, tensor in model.input.items()
     }
-    options = {}
     if keras.config.backend() == "jax":
-        # All features of a text are equally long, but for targets.
-        shapes = {
-            name: tuple(str(size or length_of(name)) for size in shape[1:])
-            for name, shape in inputs.items()
-        }
-        lengths = sorted({n for shape in shapes.values() for n in shape if not n.isdigit()})
-        options["jax2tf_kwargs"] = {
-            "polymorphic_shapes": [
-                {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
-            ],
-            # What JAX cannot work out: there are fewer texts than tokens.
-            "polymorphic_constraints": [f"batch*{length} >= batch" for length in lengths],
-            "native_serialization_platforms": ("cpu", "cuda"),
-        }
-    return archive.track_and_add_endpoint("logits", model, [signature], **options)
+        options = _options_of_jax({name: tensor.shape for name, tensor in model.input.items()})
+        return archive.track_and_add_endpoint("logits", model, [signature], jax2tf_kwargs=options)
+    # Keras would trace the model once more than it must.
+    logits = tf.function(model, input_signature=[signature], autograph=False)
+    logits.get_concrete_function()
+    archive.add_endpoint("logits", logits)
+    return logits
+
+
+def _options_of_jax(inputs):
+    """What `jax2tf` needs to know of inputs, shapes by name."""
+    # All features of a text are equally long, but for targets.
+    shapes = {
+        name: tuple(str(size or length_of(name)) for size in shape[1:])
+        for name, shape in inputs.items()
+    }
+    lengths = sorted({n for shape in shapes.values() for n in shape if not n.isdigit()})
+    return {
+        "polymorphic_shapes": [
+            {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
+        ],
+        # What JAX cannot work out: there are fewer texts than tokens.
+        "polymorphic_constraints": [f"batch*{length} >= batch" for length in lengths],
+        "native_serialization_platforms": ("cpu", "cuda"),
+    }
 
 
 def length_of(name):

@@ -36,6 +36,7 @@ from keras_corefmem.layers.split_sequences import SplitSequences
 from keras_corefmem.layers.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.supervision_metrics import ReportsSupervision
 from keras_corefmem.layers.word_memory import WordMemory
+from keras_corefmem.layers.word_pieces import WordPieces
 
 __all__ = [
     "DAGRNN",
@@ -74,6 +75,7 @@ __all__ = [
     "SplitSequences",
     "SupervisedMultiHeadAttention",
     "WordMemory",
+    "WordPieces",
     "graph_gru",
     "hit_rate",
     "inverse_sentence_frequency",

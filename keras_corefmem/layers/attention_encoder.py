@@ -127,7 +127,7 @@ class AttentionEncoder(SupervisedLayer):
                 self.units, name="projection", dtype=self.dtype_policy
             )
             self.projection.build(inputs_shape)
-        for layer in (*self.attentions, *self.inner, *self.norms):
+        for layer in (self.positions, *self.attentions, *self.inner, *self.norms):
             layer.build(shape)
         for layer in self.outer:
             layer.build((None, None, self.inner_units))

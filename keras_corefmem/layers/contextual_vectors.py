@@ -13,16 +13,8 @@ class ContextualVectors(keras.layers.Layer):
     `y = γ Σ_k softmax(s)_k x_k` over the layers x of the encoder, with learned s and γ; `y = x`
     where there is one.
 
-    ```python
-    @keras.saving.register_keras_serializable()
-    class Backbone(keras.layers.Layer):
-        # A backbone of KerasHub, say, behind a table from the reader's words to its tokens.
-        def call(self, words):
-            tokens = keras.ops.take(self.tokens_of_words, words)
-            return self.backbone({"token_ids": tokens, "padding_mask": words != 0})
-
-    reader = zoo.BiDAFReader.from_examples(examples, word_encoder=Backbone())
-    ```
+    `WordPieces` makes an encoder of a pretrained backbone that reads pieces of words, such as
+    KerasHub's.
 
     Args:
         encoder: a Keras layer or model, or a function that is registered with
@@ -47,14 +39,16 @@ class ContextualVectors(keras.layers.Layer):
         super().__init__(**kwargs)
         self.encoder, self.frozen = encoder, frozen
         self.mix = LayerMix(name="mix", dtype=self.dtype_policy)
-        if frozen and isinstance(encoder, keras.layers.Layer):
-            encoder.trainable = False
 
     def build(self, words_shape):
         # Builds the encoder too.
         shape = self.shape_of(keras.KerasTensor(words_shape, dtype="int32"))
         if len(shape) == 4:
             self.mix.build(shape)
+        if self.frozen and isinstance(self.encoder, keras.layers.Layer):
+            # A loaded encoder says so before it has weights, and to say the same again is ignored.
+            self.encoder.trainable = True
+            self.encoder.trainable = False
 
     def shape_of(self, words):
         """Shape of what the encoder makes of symbolic words, its layers on an axis of their own."""

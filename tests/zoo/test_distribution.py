@@ -9,6 +9,9 @@ from tuning.workers import free_port
 from zoo import training
 from zoo.distribution import LocalRows, check_jit, data_parallel
 
+# Compiling is most of these tests.
+QUICK = "--xla_backend_optimization_level=0"
+TWO_DEVICES = f"--xla_force_host_platform_device_count=2 {QUICK}"
 STORIES = simulator.simulate(1, 4)
 SETTINGS = training.Settings.of("as-gru", arguments={"units": 4})
 
@@ -29,7 +32,7 @@ if together:
     keras.distribution.initialize()
 if keras.backend.backend() == "tensorflow":
     first_tensorflow_devices(2)
-for devices in (None,) if together else (1, 2):
+for devices in data:
     with data_parallel(devices):
         model, batches = training.prepare(Splits(stories[:24], stories[24:], []), settings)
         losses = model.fit(batches["train"], epochs=3, verbose=0).history["loss"]
@@ -41,9 +44,8 @@ for devices in (None,) if together else (1, 2):
 
 @pytest.mark.parametrize("backend", ["jax", "tensorflow"])
 def test_two_devices_learn_what_one_does(run_python, backend):
-    flags = "--xla_force_host_platform_device_count=2"
-    environment = {"KERAS_BACKEND": backend, "XLA_FLAGS": flags}
-    one, two = run_python(TRAIN, None, **environment)
+    environment = {"KERAS_BACKEND": backend, "XLA_FLAGS": TWO_DEVICES}
+    one, two = run_python(TRAIN, [1, 2], **environment)
     np.testing.assert_allclose(two[0], one[0], rtol=1e-5)
     assert two[1] == pytest.approx(one[1], rel=1e-5) and two[2] == one[2]
     assert one[0][-1] < one[0][0] and one[3] and two[3] == (backend == "jax")
@@ -55,17 +57,17 @@ def test_two_processes_learn_what_one_does(run_python):
     address = f"127.0.0.1:{free_port()}"
     environment = {
         "KERAS_BACKEND": "jax",
+        "XLA_FLAGS": QUICK,
         "KERAS_DISTRIBUTION_JOB_ADDRESSES": address,
         "KERAS_DISTRIBUTION_NUM_PROCESSES": "2",
     }
 
     def run(number):
-        return run_python(TRAIN, None, **environment, KERAS_DISTRIBUTION_PROCESS_ID=str(number))
+        return run_python(TRAIN, [None], **environment, KERAS_DISTRIBUTION_PROCESS_ID=str(number))
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         first, second = pool.map(run, range(2))
-    flags = "--xla_force_host_platform_device_count=2"
-    alone = run_python(TRAIN, None, KERAS_BACKEND="jax", XLA_FLAGS=flags)[0]
+    (alone,) = run_python(TRAIN, [1], KERAS_BACKEND="jax", XLA_FLAGS=TWO_DEVICES)
     for shared in (first[0], second[0]):
         np.testing.assert_allclose(shared[0], alone[0], rtol=1e-5)
         for one, other in zip(alone[4], shared[4], strict=True):

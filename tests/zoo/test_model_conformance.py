@@ -61,6 +61,12 @@ def test_no_two_weights_start_alike(name):
     assert not alike(make(name, spread=0).trainable_variables)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_all_layers_are_built(name):
+    # Where one is not, Keras runs the model operation by operation first, on JAX.
+    assert not [layer for layer in shared(name)._flatten_layers() if not layer.built]
+
+
 @every_model
 def test_padding_and_company_change_no_logit(name):
     model, encoded = shared(name), encoded_of(name, 12)

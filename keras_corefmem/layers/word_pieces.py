@@ -1,0 +1,138 @@
+"""Vectors of words from a backbone that reads pieces of words."""
+
+import keras
+import numpy as np
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class WordPieces(keras.layers.Layer):
+    """Vectors of words, from a pretrained backbone that reads pieces of words, such as KerasHub's.
+
+    `y_t` is the mean of what the backbone returns for the pieces of word t, where it reads the
+    pieces of all words of a text, one behind the other, between `first` and `last`.
+
+    ```python
+    preset = "bert_tiny_en_uncased"
+    backbone = keras_hub.models.BertBackbone.from_preset(preset)
+    tokenizer = keras_hub.models.BertTokenizer.from_preset(preset)
+
+    def make_word_encoder(words):
+        pieces = [tokenizer(word) for word in words]
+        ends = tokenizer.cls_token_id, tokenizer.sep_token_id
+        return WordPieces(backbone, pieces, *ends, max_length=512)
+
+    reader = zoo.BiDAFReader.from_examples(examples, make_word_encoder=make_word_encoder)
+    ```
+
+    Args:
+        backbone: functional Keras model. Its input is a dictionary of `token_ids` and, where it has
+            them, `padding_mask` and `segment_ids`, int32 `(batch, length)`; it returns `(batch,
+            length, width)`, a list of several layers of that shape, or a dictionary that has one or
+            the other as `sequence_output`.
+        pieces: list of ids of the pieces of each word, by the id of the word; that of the padding,
+            word 0, is not read.
+        first: id in front of every text, or `None`.
+        last: id behind every text, or `None`.
+        max_length: longest text that the backbone reads, in pieces, `first` and `last` counted.
+            What is longer is cut. `None` for any.
+
+    Call arguments:
+        words: int32 `(batch, time)`.
+
+    Returns:
+        `(batch, time, width)`, or `(batch, time, layers, width)` where the backbone has several; 0
+        for padding, for words without pieces and for what is cut.
+
+    Raises:
+        ValueError: if an argument is not as described.
+    """
+
+    def __init__(self, backbone, pieces, first=None, last=None, max_length=None, **kwargs):
+        super().__init__(**kwargs)
+        inputs = getattr(backbone, "input", None)
+        known = {"token_ids", "padding_mask", "segment_ids"}
+        if not isinstance(inputs, dict) or not {"token_ids"} <= inputs.keys() <= known:
+            raise ValueError(
+                "The backbone must be a functional model whose input is a dictionary of token_ids "
+                f"and perhaps padding_mask and segment_ids, got {inputs!r}."
+            )
+        self.pieces = [[int(piece) for piece in np.ravel(word)] for word in pieces]
+        longest = max((len(word) for word in self.pieces[1:]), default=0)
+        if not longest or min(min(word, default=0) for word in self.pieces[1:]) < 0:
+            raise ValueError("pieces must be lists of ids from 0, of which one has some.")
+        self.first, self.last, self.max_length = first, last, max_length
+        ends = sum(end is not None for end in (first, last))
+        self.room = None if max_length is None else max_length - ends
+        if self.room is not None and self.room < 1:
+            raise ValueError(
+                f"max_length must leave a piece between first and last, got {max_length}."
+            )
+        self.backbone = backbone
+        self.table = np.full((len(self.pieces), longest), -1, "int32")
+        for row, word in zip(self.table[1:], self.pieces[1:], strict=True):
+            row[: len(word)] = word
+
+    def call(self, words):
+        batch, time = ops.shape(words)
+        width = self.table.shape[1]
+        # A matrix of weights would be looked up faster, but this is no weight.
+        found = ops.take(ops.convert_to_tensor(self.table), words, axis=0)
+        found = ops.reshape(found, (batch, time * width))
+        inside = ops.cast(found >= 0, "int32")
+        place = ops.cumsum(inside, axis=1) - 1
+        if self.room is not None:
+            inside = ops.where(place < self.room, inside, 0)
+        # Pieces move to the front in their order.
+        columns = ops.arange(time * width, dtype="int32")[None]
+        order = ops.argsort(columns + (1 - inside) * time * width, axis=1)
+        line = ops.take_along_axis(found, order, axis=1)
+        if self.room is not None:
+            line = line[:, : self.room]
+        count = ops.sum(inside, axis=1, keepdims=True)
+        line, count, start = self.between_ends(line, count)
+        read = ops.arange(ops.shape(line)[1], dtype="int32")[None] < count
+        states = self.encode(ops.where(read, line, 0), ops.cast(read, "int32"))
+        index = ops.clip(place + start, 0, ops.shape(line)[1] - 1)
+        index = ops.reshape(index, (batch, time * width, *[1] * (len(states.shape) - 2)))
+        vectors = ops.take_along_axis(states, index, axis=1)
+        rest = states.shape[2:]
+        vectors = ops.reshape(vectors, (batch, time, width, *rest))
+        weights = ops.cast(inside, vectors.dtype)
+        weights = ops.reshape(weights, (batch, time, width, *[1] * len(rest)))
+        total = ops.sum(vectors * weights, axis=2)
+        return total / ops.maximum(ops.sum(weights, axis=2), 1)
+
+    def between_ends(self, line, count):
+        """The pieces between `first` and `last`, how many these are, and where the text begins."""
+        start = int(self.first is not None)
+        if self.first is not None:
+            line = ops.pad(line, ((0, 0), (1, 0)), constant_values=self.first)
+        if self.last is not None:
+            line = ops.pad(line, ((0, 0), (0, 1)))
+            columns = ops.arange(ops.shape(line)[1], dtype="int32")[None]
+            line = ops.where(columns == count + start, self.last, line)
+        return line, count + start + int(self.last is not None), start
+
+    def encode(self, ids, mask):
+        """States of a line of pieces, `(batch, length, width)` or with an axis of layers."""
+        given = {"token_ids": ids, "padding_mask": mask, "segment_ids": ops.zeros_like(ids)}
+        states = self.backbone({name: given[name] for name in self.backbone.input})
+        if isinstance(states, dict):
+            states = states["sequence_output"]
+        return ops.stack(states, axis=2) if isinstance(states, list | tuple) else states
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "backbone": keras.saving.serialize_keras_object(self.backbone),
+            "pieces": self.pieces,
+            "first": self.first,
+            "last": self.last,
+            "max_length": self.max_length,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        backbone = keras.saving.deserialize_keras_object(config.pop("backbone"))
+        return cls(backbone, **config)
