@@ -57,9 +57,10 @@ class WordPieces(keras.layers.Layer):
                 "The backbone must be a functional model whose input is a dictionary of token_ids "
                 f"and perhaps padding_mask and segment_ids, got {inputs!r}."
             )
-        self.pieces = [[int(piece) for piece in np.ravel(word)] for word in pieces]
-        longest = max((len(word) for word in self.pieces[1:]), default=0)
-        if not longest or min(min(word, default=0) for word in self.pieces[1:]) < 0:
+        # That of the padding is not read.
+        pieces = [[], *(np.ravel(word).astype("int32") for word in pieces[1:])]
+        longest = max(map(len, pieces))
+        if not longest or min(min(word, default=0) for word in pieces) < 0:
             raise ValueError("pieces must be lists of ids from 0, of which one has some.")
         self.first, self.last, self.max_length = first, last, max_length
         ends = sum(end is not None for end in (first, last))
@@ -69,14 +70,13 @@ class WordPieces(keras.layers.Layer):
                 f"max_length must leave a piece between first and last, got {max_length}."
             )
         self.backbone = backbone
-        self.table = np.full((len(self.pieces), longest), -1, "int32")
-        for row, word in zip(self.table[1:], self.pieces[1:], strict=True):
+        self.table = np.full((len(pieces), longest), -1, "int32")
+        for row, word in zip(self.table, pieces, strict=True):
             row[: len(word)] = word
 
     def call(self, words):
         batch, time = ops.shape(words)
         width = self.table.shape[1]
-        # A matrix of weights would be looked up faster, but this is no weight.
         found = ops.take(ops.convert_to_tensor(self.table), words, axis=0)
         found = ops.reshape(found, (batch, time * width))
         inside = ops.cast(found >= 0, "int32")
@@ -126,7 +126,7 @@ class WordPieces(keras.layers.Layer):
         return {
             **super().get_config(),
             "backbone": keras.saving.serialize_keras_object(self.backbone),
-            "pieces": self.pieces,
+            "pieces": [row[row >= 0].tolist() for row in self.table],
             "first": self.first,
             "last": self.last,
             "max_length": self.max_length,
