@@ -104,6 +104,7 @@ def make_plain():
             x = share * x + (1 - share) * carry(x)
         return x
 
+    norm = layers.LayerNormalization()
     stack = [
         (
             layers.Dense(INNER, "relu"),
@@ -116,7 +117,7 @@ def make_plain():
     ]
 
     def encode(x, mask, targets=None):
-        x = SinusoidalPositions()(x)
+        x = SinusoidalPositions()(norm(x))
         for number, (inner, outer, first, attend, second) in enumerate(stack, 1):
             x = first(x + drop(outer(inner(x))))
             read, scores = attend(x, x, attention_mask=mask[:, None], return_attention_scores=True)

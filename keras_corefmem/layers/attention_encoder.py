@@ -9,6 +9,8 @@ from keras_corefmem.layers.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.layers.supervised_attention import SupervisedMultiHeadAttention
 
 EPSILON = 1e-6
+# A hundredth of Glorot's.
+NEAR_ZERO = {"scale": 1e-4, "mode": "fan_avg", "distribution": "uniform"}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -16,13 +18,14 @@ class AttentionEncoder(SupervisedLayer):
     """Encodes a sequence with layers of feed-forward networks and self-attention.
 
     ```
-    x ← x + positions
+    x ← LayerNorm(x) + positions
     x ← LayerNorm(x + dropout(W₂ ReLU(W₁ x + b₁) + b₂))
     x ← LayerNorm(x + dropout(SupervisedMultiHeadAttention(x)))
     ```
 
     where the last two lines are those of one layer. Inputs of another width than `units` are
-    projected first.
+    projected first. So that several layers learn from scratch, words weigh as much as positions,
+    whatever the scale of their vectors, and what a layer adds starts near 0.
 
     Args:
         layers: number of layers.
@@ -97,12 +100,16 @@ class AttentionEncoder(SupervisedLayer):
             keras.layers.Dense(inner_units, activation="relu", name=f"inner_{n}", **own)
             for n in numbers
         ]
-        self.outer = [keras.layers.Dense(units, name=f"outer_{n}", **own) for n in numbers]
+        self.outer = [
+            keras.layers.Dense(units, kernel_initializer=near_zero(), name=f"outer_{n}", **own)
+            for n in numbers
+        ]
         self.norms = [
             keras.layers.LayerNormalization(epsilon=EPSILON, name=f"{part}_norm_{n}", **own)
             for n in numbers
             for part in ("inner", "attention")
         ]
+        self.input_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="input_norm", **own)
         self.projection = None
         self.supports_masking = True
 
@@ -116,6 +123,7 @@ class AttentionEncoder(SupervisedLayer):
             self.loss_weight,
             self.row_weight,
             return_supervised=self.return_supervised and bool(signals),
+            output_initializer=near_zero(),
             name=f"attention_{number}",
             dtype=self.dtype_policy,
         )
@@ -127,7 +135,7 @@ class AttentionEncoder(SupervisedLayer):
                 self.units, name="projection", dtype=self.dtype_policy
             )
             self.projection.build(inputs_shape)
-        for layer in (self.positions, *self.attentions, *self.inner, *self.norms):
+        for layer in (self.input_norm, self.positions, *self.attentions, *self.inner, *self.norms):
             layer.build(shape)
         for layer in self.outer:
             layer.build((None, None, self.inner_units))
@@ -144,7 +152,7 @@ class AttentionEncoder(SupervisedLayer):
         check_call(self.signals, self.windows, targets, sentences)
         mask = inputs_mask if mask is None else mask
         x = inputs if self.projection is None else self.projection(inputs)
-        x, shown = self.positions(x), {}
+        x, shown = self.positions(self.input_norm(x)), {}
         for n, attend in enumerate(self.attentions, start=1):
             inner_norm, attention_norm = self.norms[2 * n - 2 : 2 * n]
             fed = self.outer[n - 1](self.inner[n - 1](x))
@@ -177,3 +185,7 @@ class AttentionEncoder(SupervisedLayer):
             "row_weight": self.row_weight,
             "return_supervised": self.return_supervised,
         }
+
+
+def near_zero():
+    return keras.initializers.VarianceScaling(**NEAR_ZERO)

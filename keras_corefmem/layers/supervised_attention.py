@@ -43,6 +43,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         dropout: fraction of the attention to drop.
         use_bias: whether projections have a bias.
         return_supervised: whether to return the attention of supervised heads.
+        output_initializer: initializer of the kernel of the last projection.
 
     Call arguments:
         inputs: `(batch, time, width)`.
@@ -81,6 +82,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         dropout=0.0,
         use_bias=True,
         return_supervised=False,
+        output_initializer="glorot_uniform",
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -109,6 +111,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         self.loss_weight, self.row_weight = loss_weight, row_weight
         self.dropout, self.use_bias = dropout, use_bias
         self.return_supervised = return_supervised
+        self.output_initializer = keras.initializers.get(output_initializer)
         self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
         self.measured = None
         self.supports_masking = True
@@ -116,11 +119,12 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         width, heads = inputs_shape[-1], (self.num_heads, self.key_dim)
 
-        def project(name, equation, shape, bias_axes, given):
+        def project(name, equation, shape, bias_axes, given, start="glorot_uniform"):
             layer = keras.layers.EinsumDense(
                 equation,
                 output_shape=(None, *shape),
                 bias_axes=bias_axes if self.use_bias else None,
+                kernel_initializer=start,
                 name=name,
                 dtype=self.dtype_policy,
             )
@@ -133,7 +137,9 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
             project(name, "btw,whd->bthd", heads, "hd", (width,))
             for name in ("query", "key", "value")
         )
-        self.output_projection = project("attention_output", "bthd,hdw->btw", (width,), "w", heads)
+        self.output_projection = project(
+            "attention_output", "bthd,hdw->btw", (width,), "w", heads, self.output_initializer
+        )
 
     def call(
         self,
@@ -226,6 +232,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
             "dropout": self.dropout,
             "use_bias": self.use_bias,
             "return_supervised": self.return_supervised,
+            "output_initializer": keras.initializers.serialize(self.output_initializer),
         }
 
 

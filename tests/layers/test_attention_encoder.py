@@ -30,7 +30,7 @@ def make_layer(**options):
 def weights_of(layer):
     return {
         name: value
-        for part in (layer.projection, *layer.inner, *layer.outer, *layer.norms)
+        for part in (layer.projection, layer.input_norm, *layer.inner, *layer.outer, *layer.norms)
         for name, value in zip(
             [f"{part.name}_{weight.name}" for weight in part.weights],
             [value.astype("float64") for value in part.get_weights()],
@@ -45,7 +45,8 @@ def oracle(layer, x):
     shown, loss = np.zeros((BATCH, len(SIGNALS), TIME, TIME)), 0.0
     for b in range(BATCH):
         h = x[b] @ weights["projection_kernel"] + weights["projection_bias"]
-        h = h + attention_oracles.positions(TIME, UNITS)
+        norm = weights["input_norm_gamma"], weights["input_norm_beta"]
+        h = attention_oracles.layer_norm(h, *norm) + attention_oracles.positions(TIME, UNITS)
         for n in (1, 2):
             inner = np.maximum(h @ weights[f"inner_{n}_kernel"] + weights[f"inner_{n}_bias"], 0)
             h = h + inner @ weights[f"outer_{n}_kernel"] + weights[f"outer_{n}_bias"]
@@ -120,6 +121,17 @@ def test_dropout_drops_the_same_units_for_all_tokens():
         for kept in 2 * np.array(np.meshgrid(*[[0, 1]] * WIDTH)).reshape(WIDTH, -1).T
     ]
     assert min(np.max(np.abs(states - candidate)) for candidate in candidates) < 1e-4
+
+
+def test_what_a_layer_adds_starts_near_0():
+    layer = AttentionEncoder(3, 2, WIDTH - WIDTH % 2, 8, dropout=0.0)
+    x = random_features(np.random.default_rng(0), BATCH, TIME)[..., : layer.units]
+    x = np.float32(1e-2) * x
+    expected = attention_oracles.layer_norm(x.astype("float64"), 1, 0)
+    expected = expected + attention_oracles.positions(TIME, layer.units)
+    for _ in range(6):
+        expected = attention_oracles.layer_norm(expected, 1, 0)
+    np.testing.assert_allclose(ops.convert_to_numpy(layer(x)), expected, atol=0.1)
 
 
 def test_config_holds_every_argument():
