@@ -111,7 +111,7 @@ def conclude(given, results, console, seconds):
     preset = given.folder / "best.json"
     write_json(preset, preset_of(given, winner))
     for outcome in outcomes:
-        path = pathlib.Path(results, "searches", given.name, f"trial-{outcome['trial']}.json")
+        path = pathlib.Path(results, outcome["study"], f"trial-{outcome['trial']}.json")
         write_json(path, winner if outcome["trial"] == winner["trial"] else outcome)
     console.print(
         f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "

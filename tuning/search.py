@@ -15,6 +15,7 @@ from zoo import data, training
 from zoo.outcome import describe_test, describe_training
 from zoo.report import best
 from zoo.reproduce import epochs_done
+from zoo.search_report import SEARCHES
 from zoo.train import hyper_parameters
 
 OUTCOME = "outcome.json"
@@ -157,7 +158,7 @@ class Search:
         with replacing(folder / "model.keras") as partial:
             model.save(partial)
         content = {
-            "study": f"searches/{self.name}",
+            "study": f"{SEARCHES}/{self.name}",
             "model": self.model,
             "dataset": self.dataset,
             "task": self.task,

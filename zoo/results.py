@@ -14,9 +14,14 @@ def read_results(study, folder="results"):
     ]
 
 
+def preference(run):
+    """What is greater the better a run is by validation: highest accuracy, then lowest loss."""
+    return run["valid_accuracy"], -run["valid_loss"]
+
+
 def best(runs):
-    """The best run by validation: highest accuracy, then lowest loss."""
-    return max(runs, key=lambda run: (run["valid_accuracy"], -run["valid_loss"]))
+    """The best run by validation."""
+    return max(runs, key=preference)
 
 
 def group(runs):

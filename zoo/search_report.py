@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-from zoo.results import best, markdown, read_results
+from zoo.results import best, markdown, preference, read_results
 
 SEARCHES = "searches"
 
@@ -28,7 +28,7 @@ def read_search(name, folder="results"):
 
 def trial_columns(trials):
     """The columns of a table of trials, best first: what was chosen and what came of it."""
-    trials = sorted(trials, key=lambda trial: (-trial["valid_accuracy"], trial["valid_loss"]))
+    trials = sorted(trials, key=preference, reverse=True)
     chosen = sorted({name for trial in trials for name in trial["chosen"]})
     return [
         ["trial", *(trial["trial"] for trial in trials)],

@@ -9,8 +9,6 @@ from keras_corefmem.layers.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.layers.supervised_attention import SupervisedMultiHeadAttention
 
 EPSILON = 1e-6
-# A hundredth of Glorot's.
-NEAR_ZERO = {"scale": 1e-4, "mode": "fan_avg", "distribution": "uniform"}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -188,4 +186,5 @@ class AttentionEncoder(SupervisedLayer):
 
 
 def near_zero():
-    return keras.initializers.VarianceScaling(**NEAR_ZERO)
+    """An initializer with a hundredth of Glorot's weights."""
+    return keras.initializers.VarianceScaling(1e-4, "fan_avg", "uniform")
