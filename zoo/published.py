@@ -158,6 +158,14 @@ PUBLISHED = {
             ("bidaf-sa-early-narrative", "SA-EARLY + NARRATIVE", 61.86),
         )
     },
+    ("wikihop-train-size", "ga-gru"): {
+        "paper": "Dhingra et al. 2018, GA",
+        "scores": {"wikihop-1000": 26.3, "wikihop-5000": 33.6},
+    },
+    ("wikihop-train-size", "ga-coref-gru"): {
+        "paper": "Dhingra et al. 2018, GA + C-GRU",
+        "scores": {"wikihop-1000": 33.0, "wikihop-5000": 40.1},
+    },
     ("pos", "dmn-tagger"): {
         "paper": "Kumar et al. 2016, WSJ dev",
         "best": {"words": 97.5},

@@ -64,7 +64,7 @@ def check_data(study, task, data_dir):
 
     content = STUDIES[study]
     dataset = content["dataset"]
-    if not content.get("kinds"):
+    if not content.get("annotated"):
         data.load(dataset, content["tasks"][task].data, data_dir, content.get("language"))
     # Records are too many to read them twice.
     elif data.find_annotated(dataset, data_dir) is None:

@@ -49,9 +49,15 @@ class Task(typing.NamedTuple):
     models: tuple = ()
 
 
-# LAMBADA, as all its readers are trained.
+# LAMBADA, as all its readers are trained; a sixteenth of the published sizes, which train for days.
 LAMBADA = {"learning_rate": 0.002, "epochs": 2, "patience": 2, "buckets": 3}
 LAMBADA_WORDS = {"embedding_dim": 64, "min_count": 20, "unknown_types": 100}
+LAMBADA_GA = {
+    **LAMBADA,
+    "batch_size": 32,
+    "halve_every": 4000,
+    "arguments": {**LAMBADA_WORDS, "units": 64, "edge_units": 16, "layers": 2},
+}
 
 
 def tasks_by_passes(groups, numbers=range(4)):
@@ -73,27 +79,29 @@ def tasks_by_passes(groups, numbers=range(4)):
     }
 
 
-def tasks_by_size(numbers, sizes=(100, 300, 900)):
-    """bAbI tasks for several numbers of training questions, of which there are 900.
+def tasks_by_size(groups, sizes, epochs=60, patience=20):
+    """Tasks for several numbers of training questions.
 
     Fewer questions are read as much more often, so that there are as many updates.
 
     Args:
-        numbers: numbers of bAbI tasks.
+        groups: task of the data set, by group.
         sizes: the numbers of questions.
+        epochs: how often the largest number of questions is read.
+        patience: after how many epochs without a gain training on these ends.
     """
     return {
-        f"task-{number}-{size}": Task(
-            f"task {number}, {size} questions",
-            number,
-            f"task-{number}",
+        f"{group}-{size}": Task(
+            f"{group.replace('-', ' ')}, {size} questions",
+            data,
+            group,
             settings={
                 "train_size": size,
-                "epochs": 60 * max(sizes) // size,
-                "patience": 20 * max(sizes) // size,
+                "epochs": epochs * max(sizes) // size,
+                "patience": patience * max(sizes) // size,
             },
         )
-        for number in numbers
+        for group, data in groups.items()
         for size in sizes
     }
 
@@ -127,6 +135,7 @@ ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev ac
 
 # What a study varies: an argument or a setting, and what it is.
 PASSES = ("passes", "number of passes")
+TRAIN_SIZE = ("train_size", "number of training questions")
 
 STUDIES = {
     "babi-1k": {
@@ -168,9 +177,27 @@ STUDIES = {
         "models": ("ga-mage-gru", "ga-coref-gru", "ga-gru"),
         "dataset": "babi",
         "language": "en-valid",
-        "tasks": tasks_by_size((1, 2)),
-        "by": ("train_size", "number of training questions"),
+        "tasks": tasks_by_size({f"task-{number}": number for number in (1, 2)}, (100, 300, 900)),
+        "by": TRAIN_SIZE,
         "measure": ACCURACY,
+    },
+    "lambada-train-size": {
+        "description": "LAMBADA development passages, after 1,000 and 5,000 passages of novels",
+        "models": ("ga-coref-gru", "ga-gru"),
+        "dataset": "lambada",
+        "annotated": True,
+        "tasks": tasks_by_size({"lambada": 1}, (1000, 5000), epochs=10, patience=3),
+        "by": TRAIN_SIZE,
+        "measure": DEV_ACCURACY,
+        "settings": {**LAMBADA_GA, "halve_every": 500},
+    },
+    "wikihop-train-size": {
+        "description": "WikiHop's development questions, after 1,000 and 5,000 training questions",
+        "models": ("ga-coref-gru", "ga-gru"),
+        "dataset": "wikihop",
+        "tasks": tasks_by_size({"wikihop": 1}, (1000, 5000), epochs=20, patience=6),
+        "by": TRAIN_SIZE,
+        "measure": DEV_ACCURACY,
     },
     "sst": {
         "description": "Stanford Sentiment Treebank: sentences of 5 classes, and of 2",
@@ -199,6 +226,7 @@ STUDIES = {
         "description": "LAMBADA development passages, read after passages of novels, annotated",
         "models": ("ga-coref-gru", "ga-mage-gru", "ga-one-hot", "ga-gru", *BIDAF_MODELS),
         "dataset": "lambada",
+        "annotated": True,
         "tasks": {"passages": Task("all passages", 1)},
         "measure": DEV_ACCURACY,
         # Kinds of passages, by what the annotator says of their answers.
@@ -211,19 +239,8 @@ STUDIES = {
             "verb": "… a verb",
             "other": "… another word",
         },
-        # A sixteenth of the published sizes, which train for days.
         "families": {
-            "ga": {
-                **LAMBADA,
-                "batch_size": 32,
-                "halve_every": 4000,
-                "arguments": {
-                    **LAMBADA_WORDS,
-                    "units": 64,
-                    "edge_units": 16,
-                    "layers": 2,
-                },
-            },
+            "ga": LAMBADA_GA,
             "bidaf": {
                 **LAMBADA,
                 "batch_size": 40,

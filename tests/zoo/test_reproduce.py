@@ -72,11 +72,19 @@ def test_tasks_of_some_models_are_planned_for_these_alone():
         plan("babi-mentions", models=["ga-gru"], tasks=["kept-20"])
 
 
-def test_fewer_questions_are_read_as_often():
-    for task in STUDIES["babi-train-size"]["tasks"].values():
-        settings = Settings(**task.settings)
-        assert settings.train_size * settings.epochs == 900 * Settings().epochs
-        assert settings.train_size * settings.patience == 900 * Settings().patience
+@pytest.mark.parametrize(
+    "study, questions, epochs, patience",
+    [
+        ("babi-train-size", 900, Settings().epochs, Settings().patience),
+        ("lambada-train-size", 5000, 10, 3),
+        ("wikihop-train-size", 5000, 20, 6),
+    ],
+)
+def test_fewer_questions_are_read_as_often(study, questions, epochs, patience):
+    for run in plan(study):
+        settings = Settings(**STUDIES[study]["tasks"][run.task].settings)
+        assert settings.train_size * settings.epochs == questions * epochs
+        assert settings.train_size * settings.patience == questions * patience
 
 
 def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
