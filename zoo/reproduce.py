@@ -233,7 +233,7 @@ def describe_pending(runs, folder):
     """A line about runs that are under way."""
     epochs = {run.name: epochs_done(pathlib.Path(folder) / run.study / run.name) for run in runs}
     lines = [f"{name}: {count} epochs" for name, count in sorted(epochs.items()) if count]
-    return "  " + (", ".join(lines) or "compiling")
+    return "  " + (", ".join(lines) or "in the first epoch")
 
 
 def describe(run, future, failures):

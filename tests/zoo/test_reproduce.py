@@ -161,7 +161,7 @@ def test_workers_end_with_their_parent(killed, tmp_path):
     while not list(tmp_path.glob("as-gru-task-*")) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert b"3 to run, 1 at a time" in process.stdout.readline()
-    assert process.stdout.readline() == b"  compiling\n"
+    assert process.stdout.readline() == b"  in the first epoch\n"
     if killed:
         process.kill()
     else:
@@ -175,7 +175,7 @@ def test_workers_end_with_their_parent(killed, tmp_path):
 
 def test_runs_under_way_say_how_far_they_are(tmp_path):
     runs = plan("babi-1k", models=["as-gru"], tasks=[1, 4])
-    assert describe_pending(runs, tmp_path) == "  compiling"
+    assert describe_pending(runs, tmp_path) == "  in the first epoch"
     folder = tmp_path / "babi-1k" / runs[1].name
     folder.mkdir(parents=True)
     (folder / "state.json").write_text(json.dumps({"history": [{}, {}]}))
