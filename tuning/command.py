@@ -86,7 +86,7 @@ def news_of(given, console):
     def tell():
         while not over.wait(PULSE):
             lines = [f"trial {n}: {epochs} epochs" for n, epochs in given.under_way().items()]
-            console.print("  " + (", ".join(lines) or "compiling"))
+            console.print("  " + (", ".join(lines) or "in the first epoch"))
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
