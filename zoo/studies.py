@@ -249,6 +249,7 @@ STUDIES = {
                     **LAMBADA_WORDS,
                     "units": 32,
                     "inner_units": 128,
+                    "dropout": 0.0,
                     "characters": False,
                 },
             },

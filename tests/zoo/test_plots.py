@@ -20,6 +20,7 @@ from zoo.plot_curves import (
 from zoo.plot_tasks import DOTS
 from zoo.reproduce import plan
 from zoo.results import read_results
+from zoo.search_report import searches
 from zoo.studies import STUDIES, TASKS
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -249,11 +250,13 @@ def test_recorded_results_can_be_drawn(study):
 def test_the_pictures_of_the_readme_show_what_the_results_say(tmp_path):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = {pathlib.Path(name) for name in re.findall(r"\((docs/\S+)\.png\)", text)}
-    drawn = {study for study in STUDIES for path in shown if path.name.startswith(study)}
-    assert "babi-1k" in drawn
-    for study in drawn:
-        made = [path for path in plots.draw(study, tmp_path, RESULTS) if path.suffix == ".svg"]
-        for path in made:
+    names = searches(RESULTS)
+    drawers = {**dict.fromkeys(STUDIES, plots.draw), **dict.fromkeys(names, plots.draw_search)}
+    drawn = {name for name in drawers for path in shown if path.name.startswith(name)}
+    assert "babi-1k" in drawn and drawn.intersection(names)
+    for name in drawn:
+        made = drawers[name](name, tmp_path, RESULTS)
+        for path in (path for path in made if path.suffix == ".svg"):
             kept = ROOT / "docs" / path.name
-            assert svg_texts(path) == svg_texts(kept), f"corefmem report {study} --plots docs"
+            assert svg_texts(path) == svg_texts(kept), f"corefmem report --plots docs: {name}"
             assert kept.with_suffix(".png").exists()
