@@ -15,8 +15,10 @@ from zoo.reader_preprocessing import HEADS
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
 every_model = pytest.mark.parametrize("name", DISTINCT if JIT else CASES)
-most_models = pytest.mark.parametrize("name", DISTINCT if JIT else WITHOUT_TWINS)
 KINDS = ["as-coref-gru", "qdren", "dmn-lists", "dmn-plus-retrieving", "dmn-tagger"]
+# What hardly depends on the backend is tested on TensorFlow, and for one of each kind on JAX.
+ONE_EACH = [*KINDS, "bidaf-supervised"]
+most_models = pytest.mark.parametrize("name", ONE_EACH if JIT else WITHOUT_TWINS)
 # From JAX, a model takes ten times as long to export.
 EXPORTED = KINDS[::2] if JIT else [*DISTINCT, "dmn-plus-retrieving", "dmn-sentiment-spelt"]
 
@@ -74,7 +76,7 @@ def test_padding_and_company_change_no_logit(name):
     every = np.concatenate(together)
     assert np.ptp(every[:, 1:], axis=0).max() > 0.1
     assert (every[:, 0] < every[:, 1:].max(axis=1) - 50).all()
-    for n in (0, 5, 11):
+    for n in (0, 11):
         alone = logits_of(model, encoded[n : n + 1], 1, 0)
         np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
 
@@ -202,8 +204,7 @@ for name, texts in data["texts"].items():
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
-        *((name, "mixed_bfloat16") for name in (DISTINCT if JIT else WITHOUT_TWINS)),
-        # The rounding is the same on JAX.
+        *((name, "mixed_bfloat16") for name in (ONE_EACH if JIT else WITHOUT_TWINS)),
         *((name, "mixed_float16") for name in KINDS if not JIT),
     ],
 )
