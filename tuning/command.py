@@ -17,7 +17,7 @@ from tuning.workers import search_with
 from zoo import data, training
 from zoo.commands import parse_settings
 from zoo.report import best
-from zoo.reproduce import PULSE
+from zoo.reproduce import PULSE, describe_epochs
 from zoo.search_report import trial_columns
 
 DEFAULT_TRIALS = 12
@@ -85,8 +85,8 @@ def news_of(given, console):
 
     def tell():
         while not over.wait(PULSE):
-            lines = [f"trial {n}: {epochs} epochs" for n, epochs in given.under_way().items()]
-            console.print("  " + (", ".join(lines) or "in the first epoch"))
+            epochs = {f"trial {n}": count for n, count in given.under_way().items()}
+            console.print(describe_epochs(epochs))
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()

@@ -232,6 +232,11 @@ def epochs_done(folder):
 def describe_pending(runs, folder):
     """A line about runs that are under way."""
     epochs = {run.name: epochs_done(pathlib.Path(folder) / run.study / run.name) for run in runs}
+    return describe_epochs(epochs)
+
+
+def describe_epochs(epochs):
+    """A line about what is under way, from the numbers of epochs that are done, by name."""
     lines = [f"{name}: {count} epochs" for name, count in sorted(epochs.items()) if count]
     return "  " + (", ".join(lines) or "in the first epoch")
 
