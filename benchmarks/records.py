@@ -1,4 +1,4 @@
-"""Records of measurements, one JSON file a benchmark, and their tables in the main README."""
+"""Records of measurements, one JSON file a benchmark, and their tables in Markdown pages."""
 
 import importlib.metadata
 import json
@@ -8,6 +8,7 @@ import platform
 import re
 
 HERE = pathlib.Path(__file__).parent
+PAGE, SUMMARY_PAGE = HERE / "README.md", HERE.parent / "README.md"
 
 
 def read(name):
@@ -16,7 +17,7 @@ def read(name):
 
 
 def write(name, figures, make_table, arguments=()):
-    """Records the figures of a benchmark, a dictionary, and puts their table into the README.
+    """Records the figures of a benchmark, a dictionary, and puts their table into the pages.
 
     Its command is recorded with its `arguments`, but those that are only paths.
     """
@@ -28,18 +29,52 @@ def write(name, figures, make_table, arguments=()):
         "versions": {name: importlib.metadata.version(name) for name in ("tensorflow", "keras")},
     }
     (HERE / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
-    readme = HERE.parent / "README.md"
-    text = fill(readme.read_text(encoding="utf-8"), name, make_table)
-    readme.write_text(text, encoding="utf-8")
+    for path, fill_page in (
+        (PAGE, lambda text: fill(text, name, make_table)),
+        (SUMMARY_PAGE, fill_summary),
+    ):
+        path.write_text(fill_page(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def fill(text, name, make_table):
-    """A README with the table of a recorded benchmark between its marks."""
+    """A page with the table of a recorded benchmark between its marks."""
     content = read(name)
     made = (
         f"Made by `{content['command']}` on {content['cores']} cores, TensorFlow "
         f"{content['versions']['tensorflow']}, Keras {content['versions']['keras']}."
     )
-    new = f"\n{make_table(content)}\n\n{made}\n"
-    pattern = rf"(<!-- benchmarks {name} -->).*?(<!-- end -->)"
-    return re.sub(pattern, lambda m: m[1] + new + m[2], text, flags=re.DOTALL)
+    return between_marks(text, name, f"{make_table(content)}\n\n{made}")
+
+
+def fill_summary(text):
+    """A page with a table of what each benchmark compares: our time by that of plain Keras."""
+    recurrence = {
+        (row["layer"], row["length"]): row["ratio"] for row in read("recurrence")["times"]
+    }
+    memories = {row["name"]: 1 / row["ratio"] for row in read("memory_networks")["rows"]}
+    readers = read("supervised_attention")["seconds"]
+    gru, rnn = "`keras.layers.Bidirectional(GRU)`", "`keras.layers.RNN` of the same cell"
+    rows = [
+        *(
+            (f"`{layer}`, {length:,} tokens{more}", gru, recurrence[layer + more, length])
+            for layer, more in (("CorefGRU", ""), ("MAGEGRU", ", two edge types"))
+            for length in (100, 1000)
+        ),
+        ("`EntityMemory` of REN", rnn, memories["REN"]),
+        ("`EpisodicMemory`", rnn, memories["DMN"]),
+        ("`HashDropout`", "`keras.layers.Dropout`", memories["dropout"]),
+        (
+            "`zoo.BiDAFReader`, self-attention supervised",
+            "the same of `keras.layers.GRU` and `MultiHeadAttention`",
+            readers["ours"] / readers["plain"],
+        ),
+    ]
+    lines = ["| a training step of | beside | takes of its time |", "|---|---|---:|"]
+    lines += [f"| {ours} | {plain} | {ratio:.0%} |" for ours, plain, ratio in rows]
+    return between_marks(text, "summary", "\n".join(lines))
+
+
+def between_marks(text, name, made):
+    """A page with something else between the marks of a name."""
+    pattern = rf"(<!-- benchmarks {name} -->)\n.*?(<!-- end -->)"
+    return re.sub(pattern, lambda m: f"{m[1]}\n{made}\n{m[2]}", text, flags=re.DOTALL)

@@ -1,7 +1,14 @@
 import os
 import pathlib
 
+import keras
 import pytest
+
+if keras.backend.backend() == "tensorflow":
+    import tensorflow as tf
+
+    # It takes longer to optimize the graphs of tiny models than to run them; XLA still does.
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The README's figures of speed and memory are those measured."""
+"""The shown figures of speed and memory are those measured."""
 
 import importlib
 import pathlib
@@ -25,12 +25,18 @@ def records(monkeypatch):
         ("study", "| babi-1k | `ga-coref-gru` | 20 | 1 | 2 | "),
     ],
 )
-def test_the_readme_shows_the_figures_of_the_benchmark(name, row, records):
+def test_the_page_shows_the_figures_of_the_benchmark(name, row, records):
     make_table = runpy.run_path(str(FOLDER / f"{name}.py"))["make_table"]
     assert row in make_table(records.read(name))
-    readme = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
-    assert f"<!-- benchmarks {name} -->\n|" in readme
-    assert records.fill(readme, name, make_table) == readme
+    page = records.PAGE.read_text(encoding="utf-8")
+    assert f"<!-- benchmarks {name} -->\n|" in page
+    assert records.fill(page, name, make_table) == page
+
+
+def test_the_readme_shows_the_ratios(records):
+    page = records.SUMMARY_PAGE.read_text(encoding="utf-8")
+    assert "| `CorefGRU`, 100 tokens | `keras.layers.Bidirectional(GRU)` | " in page
+    assert records.fill_summary(page) == page
 
 
 def test_the_recorded_figures_of_memories_reach_their_goals(records):

@@ -16,8 +16,8 @@ from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo import data, training
 from zoo.commands import parse_settings
-from zoo.report import best
 from zoo.reproduce import PULSE, describe_epochs
+from zoo.results import best
 from zoo.search_report import trial_columns
 
 DEFAULT_TRIALS = 12

@@ -13,8 +13,8 @@ from keras_corefmem.files import different_fields, replacing, write_json
 from tuning.spaces import space_of
 from zoo import data, training
 from zoo.outcome import describe_test, describe_training
-from zoo.report import best
 from zoo.reproduce import epochs_done
+from zoo.results import best
 from zoo.search_report import SEARCHES
 from zoo.train import hyper_parameters
 

@@ -7,7 +7,7 @@ import sys
 import zoo
 from keras_corefmem.datasets import babi, cnn
 from keras_corefmem.files import replacing
-from zoo import configurations, data, preset, report, search_report, significance, studies
+from zoo import configurations, data, preset, report, results, search_report, significance, studies
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
@@ -228,10 +228,10 @@ def reproduce(args):
 
 def make_presets(args, wanted):
     """Makes a preset of the best run of every model and task."""
-    groups = report.group(report.read_results(args.study, args.results))
+    groups = results.group(results.read_results(args.study, args.results))
     for key in sorted(wanted & groups.keys()):
         name, card = preset.make_preset(
-            report.best(groups[key]), args.data_dir, args.runs, args.presets or preset.FOLDER
+            results.best(groups[key]), args.data_dir, args.runs, args.presets or preset.FOLDER
         )
         print(f"preset {name}: test {card['test_accuracy']:.1%}", flush=True)
 

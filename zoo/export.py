@@ -41,13 +41,13 @@ def export(model, path, top=5):
     top = number_of_answers(preprocessor, top)
     if path.exists() and not (path.is_dir() and _may_replace(path)):
         raise ValueError(f"{path} is not a SavedModel: choose another path, or remove it.")
-    archive = _archive(model, preprocessor, top)
+    module, signatures = _module(model, preprocessor, top)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         complete = pathlib.Path(folder, "complete")
         # The gradient of the recurrence is of no use here.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-        archive.write_out(str(complete), options=options, verbose=False)
+        tf.saved_model.save(module, str(complete), signatures, options)
         if path.exists():
             path.rename(pathlib.Path(folder, "replaced"))
         complete.rename(path)
@@ -57,21 +57,23 @@ def _may_replace(folder):
     return (folder / "saved_model.pb").exists() or not any(folder.iterdir())
 
 
-def _archive(model, preprocessor, top):
-    """A Keras `ExportArchive` with all that the SavedModel holds."""
-    import keras
+def _module(model, preprocessor, top):
+    """A `tf.Module` that holds what the SavedModel does, and its signatures.
+
+    They are traced once, where a `keras.export.ExportArchive` would trace each twice.
+    """
     import tensorflow as tf
 
     from keras_corefmem.datasets.answers import best_sequences
     from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
+    from zoo.export_numpy import GraphNumpy
     from zoo.export_passages import passage_answers, passage_features
     from zoo.export_vocabulary import vocabulary_table
 
-    archive = keras.export.ExportArchive()
     tables = [vocabulary_table(preprocessor.vocabulary)]
     if getattr(preprocessor, "spells", False):
         tables.append(vocabulary_table(preprocessor.characters))
-    logits_of = _add_logits(archive, model)
+    logits_of = _logits_of(model)
     text_of = _answer_texts(preprocessor.answers)
     alone = model.STRINGS == ("sentence",)
     local = isinstance(preprocessor, PassagePreprocessor)
@@ -96,7 +98,7 @@ def _archive(model, preprocessor, top):
         logits = logits_of(features(*tokens))
         if alone and preprocessor.tags:
             return _tags(logits, tokens[0], preprocessor.answers)
-        sequences, logs = best_sequences(logits, top, tf.experimental.numpy)
+        sequences, logs = best_sequences(logits, top, GraphNumpy())
         probability = tf.exp(logs)
         if local:
             known = passage_answers(preprocessor, tokens[0])
@@ -119,19 +121,19 @@ def _archive(model, preprocessor, top):
 
     strings = [tf.TensorSpec([None], tf.string, name=name) for name in model.STRINGS]
     serve = serve_sentences if alone else serve_questions
-    serve = tf.function(serve, input_signature=strings, autograph=False)
-    serve.get_concrete_function()
-    for table in tables:
-        archive.track(table)
-    archive.add_endpoint("serving_default", serve)
-    return archive
+    serve = tf.function(serve, input_signature=strings, autograph=False).get_concrete_function()
+    module = tf.Module()
+    module.tables, module.weights = tables, serve.variables
+    return module, {"serving_default": serve, "logits": logits_of}
 
 
 def _checks(preprocessor, passage, question):
     """Assertions that a preprocessor refuses none of the padded ids."""
     import tensorflow as tf
 
-    refused = preprocessor.refused(passage, question, tf.experimental.numpy)
+    from zoo.export_numpy import GraphNumpy
+
+    refused = preprocessor.refused(passage, question, GraphNumpy())
     return [
         tf.debugging.Assert(
             ~tf.reduce_any(bad), [f"A {name} {problem}. Its index is", tf.where(bad)[:, 0]]
@@ -172,6 +174,7 @@ def _question_features(preprocessor, table, names, passage, question):
     """Features of the tokens of passages and questions."""
     import tensorflow as tf
 
+    from zoo.export_numpy import GraphNumpy
     from zoo.export_vocabulary import look_up
 
     vocabulary = preprocessor.vocabulary
@@ -181,7 +184,7 @@ def _question_features(preprocessor, table, names, passage, question):
     ]
     with tf.control_dependencies(_checks(preprocessor, *ids)):
         ids = [tf.identity(each) for each in ids]
-    return preprocessor.features(*ids, names, tf.experimental.numpy)
+    return preprocessor.features(*ids, names, GraphNumpy())
 
 
 def _sentence_features(preprocessor, tables, tokens):
@@ -227,8 +230,8 @@ def _tags(logits, tokens, answers):
     }
 
 
-def _add_logits(archive, model):
-    """Adds the model itself to the archive, as a function of its features."""
+def _logits_of(model):
+    """The model itself as a function of its features, traced."""
     import keras
     import tensorflow as tf
 
@@ -237,13 +240,13 @@ def _add_logits(archive, model):
         for name, tensor in model.input.items()
     }
     if keras.config.backend() == "jax":
+        # It converts the model and its variables.
+        archive = keras.export.ExportArchive()
         options = _options_of_jax({name: tensor.shape for name, tensor in model.input.items()})
-        return archive.track_and_add_endpoint("logits", model, [signature], jax2tf_kwargs=options)
-    # Keras would trace the model once more than it must.
-    logits = tf.function(model, input_signature=[signature], autograph=False)
-    logits.get_concrete_function()
-    archive.add_endpoint("logits", logits)
-    return logits
+        logits = archive.track_and_add_endpoint("logits", model, [signature], jax2tf_kwargs=options)
+    else:
+        logits = tf.function(model, input_signature=[signature], autograph=False)
+    return logits.get_concrete_function()
 
 
 def _options_of_jax(inputs):

@@ -19,9 +19,10 @@ def passage_features(preprocessor, tables, names, passage, question):
     """
     import tensorflow as tf
 
+    from zoo.export_numpy import GraphNumpy
     from zoo.export_vocabulary import look_up
 
-    xp, vocabulary = tf.experimental.numpy, preprocessor.vocabulary
+    xp, vocabulary = GraphNumpy(), preprocessor.vocabulary
     parts = {"passage": passage, "question": question}
     result = {
         name: tokens.with_values(look_up(tables[0], vocabulary, tokens.values)).to_tensor()
@@ -70,12 +71,13 @@ def candidate_numbers(preprocessor, words):
 
     from keras_corefmem.datasets.candidates import WORD
     from keras_corefmem.graphs import chain_ids
+    from zoo.export_numpy import GraphNumpy
 
     # Words are told apart by their hashes; vocabularies lack too many of them.
     hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
     is_word = tf.strings.regex_full_match(words, f".*{WORD}.*")
     entities, most = tf.where(is_word, hashes, 0), len(preprocessor.answers) - 1
-    return tf.cast(chain_ids(entities, most, tf.experimental.numpy, singletons=True), "int32")
+    return tf.cast(chain_ids(entities, most, GraphNumpy(), singletons=True), "int32")
 
 
 def passage_answers(preprocessor, passage):

@@ -5,12 +5,13 @@ import shlex
 
 import pytest
 
-from zoo import preset, report
+from zoo import preset, report, results
 from zoo.cli import build_parser, main
 from zoo.reproduce import Run
 from zoo.studies import TASKS
 
-README = pathlib.Path(__file__).parents[2] / "README.md"
+ROOT = pathlib.Path(__file__).parents[2]
+RESULTS = ROOT / "results"
 
 
 def write(folder, model="ga-mage-gru", task=1, seed=0, tag="", wrong=0, valid=0.9, loss=0.5):
@@ -65,6 +66,22 @@ def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
     assert len({len(row) for row in found.values()}) == 1
 
 
+def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
+    for task in TASKS:
+        write(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
+    write(tmp_path, model="ga-gru", seed=2)
+    page = "<!-- results babi-1k summary -->\nold\n<!-- end -->"
+    assert report.fill(page, tmp_path).splitlines()[1:-1] == [
+        "| test error in % | mean error | failed tasks (> 5%) | seeds |",
+        "|---|---:|---:|---:|",
+        "| `ga-mage-gru` | 5.5 | 2 | 0 |",
+        "| Dhingra et al. 2017, GA + MAGE(16) | 8.7 | 5 |  |",
+        "| `ga-gru` | – | – | 2 |",
+        "| Dhingra et al. 2017, GA | 24.1 | 13 |  |",
+    ]
+    assert report.summary("sst", tmp_path).startswith("No run of `sst` is recorded yet")
+
+
 def test_commands_repeat_the_runs(tmp_path):
     runs = [write(tmp_path, task=task, seed=seed) for task in TASKS for seed in (0, 1)]
     runs += [write(tmp_path, task=7, tag="dropout", model="as-gru")]
@@ -78,7 +95,7 @@ def test_commands_repeat_the_runs(tmp_path):
 
 
 def test_numbers_are_short():
-    assert report.numbers([3, 1, 2, 7, 2]) == "1–3, 7"
+    assert results.numbers([3, 1, 2, 7, 2]) == "1–3, 7"
 
 
 def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
@@ -154,19 +171,25 @@ def test_a_study_without_runs_says_so(tmp_path):
         report.table("babi-10k", tmp_path)
 
 
-def test_the_readme_has_what_the_results_say():
-    text = README.read_text(encoding="utf-8")
-    studies = re.findall(r"<!-- results (\S+) -->", text)
-    assert studies
-    assert report.fill(text, README.parent / "results") == text
+@pytest.mark.parametrize("page", [ROOT / "README.md", RESULTS / "README.md"])
+def test_pages_have_what_the_results_say(page):
+    text = page.read_text(encoding="utf-8")
+    assert "<!-- results babi-1k" in text
+    assert report.fill(text, RESULTS) == text
+
+
+def test_all_results_are_on_their_page():
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"<!-- results (\S+) -->", text))
+    recorded = {str(path.parent.relative_to(RESULTS)) for path in RESULTS.rglob("*.json")}
+    assert shown == recorded
 
 
 def test_commands_of_recorded_runs_are_accepted():
-    results = README.parent / "results"
-    for path in results.rglob("*.json"):
+    for path in RESULTS.rglob("*.json"):
         content = json.loads(path.read_text())
         program, *words = shlex.split(content["command"])
-        kind = path.relative_to(results).parts[0]
+        kind = path.relative_to(RESULTS).parts[0]
         command = {"coreference": "score", "searches": "search"}.get(kind, "reproduce")
         assert program == "corefmem" and build_parser().parse_args(words).command == command
 
@@ -178,19 +201,19 @@ SECOND = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8
 
 def test_presets_are_the_best_recorded_runs():
     recorded = {
-        study: report.group(report.read_results(study, README.parent / "results"))
+        study: results.group(results.read_results(study, RESULTS))
         for study in ("babi-1k", "lambada")
     }
     for model in PRESETS:
         names = {preset.preset_name(model, "babi-1k", task) for task in TASKS}
         assert names <= set(preset.presets())
     for name in preset.presets():
-        path = README.parent / preset.read_preset(name)["card"]["result"]
+        path = ROOT / preset.read_preset(name)["card"]["result"]
         chosen = json.loads(path.read_text())
         runs = list(recorded[chosen["study"]][chosen["model"], chosen["task"]])
         if name in SECOND:
-            runs.remove(report.best(runs))
-        assert chosen == report.best(runs), name
+            runs.remove(results.best(runs))
+        assert chosen == results.best(runs), name
 
 
 def test_heads_that_are_measured_have_a_table(tmp_path):
