@@ -327,7 +327,9 @@ def add_reproduce(parser):
 def add_report(parser):
     parser.add_argument("study", nargs="?", choices=tuple(STUDIES), help="all studies by default")
     parser.add_argument("--results", default="results", metavar="DIR", help="folder of results")
-    parser.add_argument("--write", metavar="FILE", help="put the tables into a Markdown file")
+    parser.add_argument(
+        "--write", nargs="+", metavar="FILE", help="put the tables into Markdown files"
+    )
     parser.add_argument(
         "--compare",
         nargs=2,

@@ -247,8 +247,7 @@ def show_report(args):
         show_plots(args, chosen)
     if args.compare:
         print(significance.comparison(args.study, *args.compare, args.results))
-    if args.write:
-        path = pathlib.Path(args.write)
+    for path in map(pathlib.Path, args.write or ()):
         text = report.fill(path.read_text(encoding="utf-8"), args.results)
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")

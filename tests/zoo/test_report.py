@@ -102,7 +102,11 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     write(tmp_path, wrong=10)
     path = tmp_path / "page.md"
     path.write_text("Before\n<!-- results babi-1k -->\nold\n<!-- end -->\nAfter\n")
-    assert main(["report", "--write", str(path), "--results", str(tmp_path)]) == 0
+    other = tmp_path / "other.md"
+    other.write_text("Nothing to fill\n")
+    pages = [str(path), str(other)]
+    assert main(["report", "--write", *pages, "--results", str(tmp_path)]) == 0
+    assert other.read_text() == "Nothing to fill\n"
     text = path.read_text(encoding="utf-8")
     assert "old" not in text and report.table("babi-1k", tmp_path) in text
     assert text.startswith("Before\n<!-- results babi-1k -->\n|")
