@@ -4,6 +4,8 @@ import functools
 import pathlib
 import tempfile
 
+from zoo.export_numpy import GraphNumpy
+
 
 def export(model, path, top=5):
     """Writes a reader, from text to answer, as a SavedModel.
@@ -66,7 +68,6 @@ def _module(model, preprocessor, top):
 
     from keras_corefmem.datasets.answers import best_sequences
     from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
-    from zoo.export_numpy import GraphNumpy
     from zoo.export_passages import passage_answers, passage_features
     from zoo.export_vocabulary import vocabulary_table
 
@@ -131,8 +132,6 @@ def _checks(preprocessor, passage, question):
     """Assertions that a preprocessor refuses none of the padded ids."""
     import tensorflow as tf
 
-    from zoo.export_numpy import GraphNumpy
-
     refused = preprocessor.refused(passage, question, GraphNumpy())
     return [
         tf.debugging.Assert(
@@ -174,7 +173,6 @@ def _question_features(preprocessor, table, names, passage, question):
     """Features of the tokens of passages and questions."""
     import tensorflow as tf
 
-    from zoo.export_numpy import GraphNumpy
     from zoo.export_vocabulary import look_up
 
     vocabulary = preprocessor.vocabulary

@@ -2,6 +2,7 @@
 
 from keras_corefmem.datasets.attention_targets import sentence_numbers, target_name
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
+from zoo.export_numpy import GraphNumpy
 
 
 def passage_features(preprocessor, tables, names, passage, question):
@@ -19,7 +20,6 @@ def passage_features(preprocessor, tables, names, passage, question):
     """
     import tensorflow as tf
 
-    from zoo.export_numpy import GraphNumpy
     from zoo.export_vocabulary import look_up
 
     xp, vocabulary = GraphNumpy(), preprocessor.vocabulary
@@ -71,7 +71,6 @@ def candidate_numbers(preprocessor, words):
 
     from keras_corefmem.datasets.candidates import WORD
     from keras_corefmem.graphs import chain_ids
-    from zoo.export_numpy import GraphNumpy
 
     # Words are told apart by their hashes; vocabularies lack too many of them.
     hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
