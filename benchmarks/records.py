@@ -29,11 +29,9 @@ def write(name, figures, make_table, arguments=()):
         "versions": {name: importlib.metadata.version(name) for name in ("tensorflow", "keras")},
     }
     (HERE / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
-    for path, fill_page in (
-        (PAGE, lambda text: fill(text, name, make_table)),
-        (SUMMARY_PAGE, fill_summary),
-    ):
-        path.write_text(fill_page(path.read_text(encoding="utf-8")), encoding="utf-8")
+    page, summary_page = (path.read_text(encoding="utf-8") for path in (PAGE, SUMMARY_PAGE))
+    PAGE.write_text(fill(page, name, make_table), encoding="utf-8")
+    SUMMARY_PAGE.write_text(fill_summary(summary_page), encoding="utf-8")
 
 
 def fill(text, name, make_table):
