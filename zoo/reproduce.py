@@ -7,7 +7,7 @@ import multiprocessing
 import pathlib
 import shlex
 
-from keras_corefmem.files import different_fields, replacing, write_json
+from keras_corefmem.files import different_fields, load_json, replacing, write_json
 from zoo.outcome import describe_test, describe_training, describe_vectors
 from zoo.processes import available_cores, keep_memory, pin, stop
 from zoo.studies import STUDIES, settings_of
@@ -119,6 +119,24 @@ def check_settings(folder, settings):
     write_json(folder / "settings.json", settings)
 
 
+def is_done(run, results):
+    """Whether a folder holds the result of a run.
+
+    Raises:
+        ValueError: if it holds the result of one with the same tag but other settings.
+    """
+    file = pathlib.Path(results) / run.study / f"{run.name}.json"
+    if not file.exists():
+        return False
+    command = load_json(file).get("command")
+    if command != run.command:
+        raise ValueError(
+            f"{file} holds the result of `{command}`: give this run a --tag of its own, or remove "
+            "the file."
+        )
+    return True
+
+
 def begin_worker(cores):
     """Gives a worker process one of the cores of a queue."""
     pin(cores.get())
@@ -184,10 +202,13 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
 
     Returns:
         List of the runs that failed, as pairs of run and exception.
+
+    Raises:
+        ValueError: if there is a result of the same name but other settings.
     """
     waiting = []
     for run in runs:
-        if (pathlib.Path(results) / run.study / f"{run.name}.json").exists():
+        if is_done(run, results):
             report(f"{run.name}: done before")
         else:
             waiting.append(run)

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import shlex
@@ -120,6 +121,10 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     assert (states / "babi-1k" / "as-gru-tiny-task-01-seed-0" / "model.keras").exists()
 
     written = path.stat().st_mtime_ns
+    other = dataclasses.replace(runs[0], settings={**SETTINGS, "epochs": 2})
+    with pytest.raises(ValueError, match="task-01-seed-0.json holds the result of `corefmem repro"):
+        reproduce([runs[1], other], results, states, jobs=1, report=lines.append)
+    assert not lines
     failures = reproduce(runs, results, states, jobs=1, report=lines.append)
     assert path.stat().st_mtime_ns == written
     assert [run.task for run, _ in failures] == [2]
