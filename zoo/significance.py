@@ -107,9 +107,9 @@ def comparison(study, first, second, folder="results"):
     """A table that compares the best runs by validation of two models, as Markdown.
 
     One row a task that both have: errors or accuracies and their difference in points, questions by
-    who answers them, the p-value of `mcnemar`, and the same after `holm`. The test is about the two
-    trained models, not about other seeds of them: seeds are not pooled, because they answer the
-    same questions.
+    who answers them, the p-value of `mcnemar` and, where there are several tasks, the same after
+    `holm`. The test is about the two trained models, not about other seeds of them: seeds are not
+    pooled, because they answer the same questions.
 
     Args:
         study: name of the study.
@@ -144,17 +144,21 @@ def comparison(study, first, second, folder="results"):
         [f"only `{second}`", *(str(count.second) for count in counts)],
         ["both wrong", *(str(count.none) for count in counts)],
         ["p", *map(describe_p, p_values)],
-        ["p, Holm", *map(describe_p, corrected)],
     ]
-    clear = [c.first - c.second for c, p in zip(counts, corrected, strict=True) if p < LEVEL]
-    better = sum(more > 0 for more in clear), sum(more < 0 for more in clear)
+    told = "p is that of an exact McNemar test."
+    if len(tasks) > 1:
+        columns.append(["p, Holm", *map(describe_p, corrected)])
+        clear = [c.first - c.second for c, p in zip(counts, corrected, strict=True) if p < LEVEL]
+        better = sum(more > 0 for more in clear), sum(more < 0 for more in clear)
+        told = (
+            f"Of {len(tasks)} tasks, `{first}` is better on {better[0]} and `{second}` on "
+            f"{better[1]}, by exact McNemar tests at p < {LEVEL} after Holm's correction; the mean "
+            f"difference is {statistics.mean(differences):+.1f} points."
+        )
     tried = [sum(len(found[task]) for task in tasks) for found in (runs, others)]
     return (
-        f"{markdown(columns)}\n\nOf {len(tasks)} tasks, `{first}` is better on {better[0]} and "
-        f"`{second}` on {better[1]}, by exact McNemar tests at p < {LEVEL} after Holm's "
-        f"correction; the mean difference is {statistics.mean(differences):+.1f} points. Each is "
-        f"the best by validation of its runs, {tried[0]} of `{first}` and {tried[1]} of "
-        f"`{second}`.\n\n"
+        f"{markdown(columns)}\n\n{told} Each is the best by validation of its runs, {tried[0]} of "
+        f"`{first}` and {tried[1]} of `{second}`.\n\n"
         f"Made by\n```\ncorefmem report {study} --compare {first} {second}\n```"
     )
 
