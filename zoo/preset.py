@@ -140,7 +140,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
             "--presets."
         )
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
-    path = pathlib.Path(runs) / study / run.name / "model.keras"
+    path = run.state_folder(runs) / "model.keras"
     if not path.exists():
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = zoo.load(path)

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import dataclasses
+import itertools
 import json
 import multiprocessing
 import pathlib
@@ -43,6 +44,14 @@ class Run:
         tag = f"-{self.tag}" if self.tag else ""
         task = f"task-{self.task:02}" if isinstance(self.task, int) else self.task
         return f"{self.model}{tag}-{task}-seed-{self.seed}"
+
+    def result_file(self, results):
+        """Where a folder of results holds that of the run."""
+        return pathlib.Path(results) / self.study / f"{self.name}.json"
+
+    def state_folder(self, runs):
+        """Where a folder of training states holds that of the run."""
+        return pathlib.Path(runs) / self.study / self.name
 
     @property
     def command(self):
@@ -88,7 +97,7 @@ def execute(run, results, runs):
     pretrained = study.get("word_vectors") and data.word_vectors(run.data_dir)
     options = {"word_vectors": pretrained} if pretrained else {}
     model, batches = training.prepare(splits, settings, **options)
-    folder = pathlib.Path(runs) / run.study / run.name
+    folder = run.state_folder(runs)
     check_settings(folder, dataclasses.asdict(settings))
     progress = training.fit(model, batches, folder, settings)
     with replacing(folder / "model.keras") as partial:
@@ -104,7 +113,7 @@ def execute(run, results, runs):
         **describe_vectors(pretrained, model),
         **describe_test(model, batches["test"], splits.test),
     }
-    write_json(pathlib.Path(results) / run.study / f"{run.name}.json", content)
+    write_json(run.result_file(results), content)
     return content
 
 
@@ -125,16 +134,23 @@ def is_done(run, results):
     Raises:
         ValueError: if it holds the result of one with the same tag but other settings.
     """
-    file = pathlib.Path(results) / run.study / f"{run.name}.json"
+    file = run.result_file(results)
     if not file.exists():
         return False
-    command = load_json(file).get("command")
-    if command != run.command:
+    command = load_json(file).get("command", "")
+    if given_settings(command) != given_settings(run.command):
         raise ValueError(
             f"{file} holds the result of `{command}`: give this run a --tag of its own, or remove "
             "the file."
         )
     return True
+
+
+def given_settings(command):
+    """The settings that the command of a run names, whatever their order."""
+    pairs = itertools.pairwise(shlex.split(command))
+    given = (word.partition("=") for option, word in pairs if option == "--set")
+    return {name: json.loads(value) for name, _, value in given}
 
 
 def begin_worker(cores):
@@ -252,7 +268,7 @@ def epochs_done(folder):
 
 def describe_pending(runs, folder):
     """A line about runs that are under way."""
-    epochs = {run.name: epochs_done(pathlib.Path(folder) / run.study / run.name) for run in runs}
+    epochs = {run.name: epochs_done(run.state_folder(folder)) for run in runs}
     return describe_epochs(epochs)
 
 

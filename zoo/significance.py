@@ -132,7 +132,6 @@ def comparison(study, first, second, folder="results"):
     differences = [score(a) - score(b) for a, b in pairs]
     counts = [count_answers(*pair) for pair in pairs]
     p_values = list(map(mcnemar, counts))
-    corrected = holm(p_values)
     measure = STUDIES[study]["measure"]
     columns = [
         [measure, *(task_label(study, task) for task in tasks)],
@@ -147,6 +146,7 @@ def comparison(study, first, second, folder="results"):
     ]
     told = "p is that of an exact McNemar test."
     if len(tasks) > 1:
+        corrected = holm(p_values)
         columns.append(["p, Holm", *map(describe_p, corrected)])
         clear = [c.first - c.second for c, p in zip(counts, corrected, strict=True) if p < LEVEL]
         better = sum(more > 0 for more in clear), sum(more < 0 for more in clear)

@@ -19,6 +19,7 @@ from zoo.reproduce import (
     check_settings,
     describe_pending,
     execute,
+    is_done,
     plan,
     reproduce,
 )
@@ -125,6 +126,8 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     with pytest.raises(ValueError, match="task-01-seed-0.json holds the result of `corefmem repro"):
         reproduce([runs[1], other], results, states, jobs=1, report=lines.append)
     assert not lines
+    turned = dataclasses.replace(runs[0], settings=dict(reversed(SETTINGS.items())))
+    assert turned.command != runs[0].command and is_done(turned, results)
     failures = reproduce(runs, results, states, jobs=1, report=lines.append)
     assert path.stat().st_mtime_ns == written
     assert [run.task for run, _ in failures] == [2]
