@@ -58,6 +58,28 @@ LAMBADA_GA = {
     "halve_every": 4000,
     "arguments": {**LAMBADA_WORDS, "units": 64, "edge_units": 16, "layers": 2},
 }
+LAMBADA_BIDAF = {
+    **LAMBADA,
+    "batch_size": 40,
+    "halve_every": 3200,
+    "arguments": {
+        **LAMBADA_WORDS,
+        "units": 32,
+        "inner_units": 128,
+        "dropout": 0.0,
+        "characters": False,
+    },
+}
+# Kinds of passages, by what the annotator says of their answers.
+LAMBADA_KINDS = {
+    "answerable": "with the answer in the context",
+    "pronoun": "… and a pronoun for it",
+    "person": "… the name of a person",
+    "name": "… any name",
+    "noun": "… a noun",
+    "verb": "… a verb",
+    "other": "… another word",
+}
 
 
 def tasks_by_passes(groups, numbers=range(4)):
@@ -229,31 +251,21 @@ STUDIES = {
         "annotated": True,
         "tasks": {"passages": Task("all passages", 1)},
         "measure": DEV_ACCURACY,
-        # Kinds of passages, by what the annotator says of their answers.
-        "kinds": {
-            "answerable": "with the answer in the context",
-            "pronoun": "… and a pronoun for it",
-            "person": "… the name of a person",
-            "name": "… any name",
-            "noun": "… a noun",
-            "verb": "… a verb",
-            "other": "… another word",
-        },
+        "kinds": LAMBADA_KINDS,
         "families": {
             "ga": LAMBADA_GA,
-            "bidaf": {
-                **LAMBADA,
-                "batch_size": 40,
-                "halve_every": 3200,
-                "arguments": {
-                    **LAMBADA_WORDS,
-                    "units": 32,
-                    "inner_units": 128,
-                    "dropout": 0.0,
-                    "characters": False,
-                },
-            },
+            "bidaf": LAMBADA_BIDAF,
         },
+    },
+    "lambada-epochs": {
+        "description": "LAMBADA development passages, read after 4 epochs instead of 2",
+        "models": ("bidaf", "bidaf-sa-early"),
+        "dataset": "lambada",
+        "annotated": True,
+        "tasks": {"passages": Task("all passages", 1)},
+        "measure": DEV_ACCURACY,
+        "kinds": LAMBADA_KINDS,
+        "settings": {**LAMBADA_BIDAF, "epochs": 4, "halve_every": 6400},
     },
 }
 
