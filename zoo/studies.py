@@ -49,7 +49,7 @@ class Task(typing.NamedTuple):
     models: tuple = ()
 
 
-# LAMBADA, as all its readers are trained; a sixteenth of the published sizes, which train for days.
+# LAMBADA, as all its readers are trained, far below the published sizes, which train for days.
 LAMBADA = {"learning_rate": 0.002, "epochs": 2, "patience": 2, "buckets": 3}
 LAMBADA_WORDS = {"embedding_dim": 64, "min_count": 20, "unknown_types": 100}
 LAMBADA_GA = {
