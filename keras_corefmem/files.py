@@ -79,9 +79,12 @@ def different_fields(path, content, view=lambda content: content):
         path: the file.
         content: dictionary of what JSON can hold.
         view: function from either dictionary to what of it is compared.
+
+    Raises:
+        ValueError: if the file is no JSON.
     """
     path = pathlib.Path(path)
     if not path.exists():
         return []
-    old, new = (view(json.loads(text)) for text in (path.read_text(), json.dumps(content)))
+    old, new = view(load_json(path)), view(json.loads(json.dumps(content)))
     return [name for name in new if old.get(name) != new[name]]

@@ -9,9 +9,9 @@ import time
 
 from rich.table import Table
 
-from keras_corefmem.files import write_json
+from keras_corefmem.files import load_json, write_json
 from keras_corefmem.terminal import make_console
-from tuning.search import Search
+from tuning.search import ERROR, Search
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo import data, training
@@ -28,6 +28,10 @@ def search(args):
     for name in ("workers", "trials"):
         if getattr(args, name) is not None and getattr(args, name) < 1:
             raise ValueError(f"--{name} must be at least 1, got {getattr(args, name)}.")
+    if args.trials and args.tuner == "hyperband":
+        raise ValueError(
+            "--trials: how many trials hyperband makes depends on --epochs, give these instead."
+        )
     dataset = args.dataset or ("babi" if args.data_dir else "simulator")
     chosen = parse_settings(args.set)
     if args.epochs is not None:
@@ -40,8 +44,8 @@ def search(args):
         args.language,
         args.space,
         args.tuner,
-        args.trials or (None if args.tuner == "grid" else DEFAULT_TRIALS),
-        args.seed,
+        args.trials or (None if args.tuner in ("grid", "hyperband") else DEFAULT_TRIALS),
+        args.seed or 0,
         chosen,
         args.output,
         args.log_dir,
@@ -110,27 +114,36 @@ def conclude(given, results, console, seconds):
     winner = given.test_winner()
     preset = given.folder / "best.json"
     write_json(preset, preset_of(given, winner))
-    for outcome in outcomes:
-        path = pathlib.Path(results, outcome["study"], f"trial-{outcome['trial']}.json")
-        write_json(path, winner if outcome["trial"] == winner["trial"] else outcome)
+    write_trials(outcomes, winner, pathlib.Path(results, winner["study"]))
+    where = f" --data-dir {given.data_dir}" if given.data_dir else ""
     console.print(
         f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
         f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"
-        f"{seconds:.0f} s; train it anew: corefmem train --preset {preset}\n"
+        f"{seconds:.0f} s; train it anew: corefmem train --preset {preset}{where}\n"
         f"TensorBoard: tensorboard --logdir {pathlib.Path(given.log_dir, given.name)}",
         soft_wrap=True,
     )
     return 1 if failed else 0
 
 
+def write_trials(outcomes, winner, folder):
+    """Writes the outcomes of a search into its folder of results, in place of older ones."""
+    for old in set(folder.glob("*.json")) - {folder / f"trial-{o['trial']}.json" for o in outcomes}:
+        old.unlink()
+    for outcome in outcomes:
+        content = winner if outcome["trial"] == winner["trial"] else outcome
+        write_json(folder / f"trial-{outcome['trial']}.json", content)
+
+
 def failures(folder):
     """The last line of what went wrong in each trial that failed, by its number."""
     found = {}
     for path in sorted(folder.glob("trial_*/trial.json")):
-        content = json.loads(path.read_text())
+        content = load_json(path)
         if content["status"] != "COMPLETED":
-            lines = (content.get("message") or content["status"]).strip().splitlines()
-            found[content["trial_id"]] = lines[-1]
+            error = path.with_name(ERROR)
+            message = load_json(error) if error.exists() else content["status"]
+            found[content["trial_id"]] = message.strip().splitlines()[-1]
     return found
 
 
@@ -150,6 +163,8 @@ def preset_of(given, winner):
         "model": given.model,
         "dataset": given.dataset,
         "task": given.task,
+        "language": given.language,
+        "seed": given.seed,
         "settings": training.merge_settings(given.settings, changes),
         "search": given.name,
         "trial": winner["trial"],

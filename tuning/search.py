@@ -19,6 +19,8 @@ from zoo.search_report import SEARCHES
 from zoo.train import hyper_parameters
 
 OUTCOME = "outcome.json"
+# Why a trial failed.
+ERROR = "error.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Search:
         language: language of bAbI.
         space: name of a search space or path of a JSON file, see `space_of`.
         tuner: one of `tuning.tuners.TUNERS`.
-        trials: largest number of trials; `None` for the whole grid. How many `hyperband` makes
+        trials: largest number of trials; `None` for the whole grid, and for `hyperband`, where it
             depends on the largest number of epochs.
         seed: seed of the tuner and of every trial.
         settings: fields of `zoo.training.Settings` of all trials.
@@ -100,9 +102,12 @@ class Search:
             fresh: whether to remove what is there.
 
         Raises:
+            FileNotFoundError: if there is no such data.
             ValueError: if the folder holds another search, or an argument is wrong.
         """
         data.check_model(self.model, self.dataset)
+        # What is wrong with it would be wrong in every trial.
+        training.draw_parts(self.splits, self.hyper_model.settings_of({}))
         record = {
             "space": self.hyper_model.entries,
             **{name: getattr(self, name) for name in ("trials", "settings", "data_dir")},
@@ -114,7 +119,7 @@ class Search:
         if different:
             raise ValueError(
                 f"{self.folder} holds a search with another {', '.join(different)}: pass --fresh "
-                "to replace it, or another --output."
+                "to replace it, or another --output, --log-dir and --results."
             )
         write_json(self.folder / "search.json", record)
 
@@ -195,9 +200,9 @@ class Search:
         path = self.trial_folder(winner["trial"]) / "tested.json"
         if not path.exists():
             model = zoo.load(self.trial_folder(winner["trial"]) / "model.keras")
-            size = winner["settings"]["batch_size"]
-            batches = training.make_batches(model, self.splits.test, batch_size=size)
-            tested = describe_test(model, batches, self.splits.test)
+            settings = self.hyper_model.settings_of(winner["chosen"])
+            batches = training.batch_parts(model, ([], [], self.splits.test), settings)
+            tested = describe_test(model, batches["test"], self.splits.test)
             write_json(path, {**winner, **tested})
         return json.loads(path.read_text())
 

@@ -195,13 +195,21 @@ def check_entry(name, entry, where="the search space"):
         "log",
         "step",
     }:
-        ends = entry["low"], entry["high"]
-        numbers = all(isinstance(n, int | float) and not isinstance(n, bool) for n in ends)
-        if numbers and ends[0] < ends[1] and (not entry.get("log") or ends[0] > 0):
+        low, high, log, step = (entry.get(key) for key in ("low", "high", "log", "step"))
+        numbers = (low, high) if step is None else (low, high, step)
+        kinds = int if isinstance(low, int) and isinstance(high, int) else int | float
+        if (
+            all(isinstance(n, kinds) and not isinstance(n, bool) for n in numbers)
+            and low < high
+            and not (log and low <= 0)
+            # On a logarithmic scale a step multiplies.
+            and (step is None or step > (1 if log else 0))
+        ):
             return
     raise ValueError(
-        f"{where}: {name} must be a list of values, or an object with low < high and perhaps log "
-        f"or step; got {json.dumps(entry)}."
+        f"{where}: {name} must be a list of values, or an object with low < high and perhaps a "
+        "positive step, or log, where low is positive and a step is greater than 1; got "
+        f"{json.dumps(entry)}."
     )
 
 

@@ -1,18 +1,18 @@
 """The tuners of keras-tuner, running the trials of a `Search`."""
 
-import contextlib
-import io
-
 import keras_tuner
 
+from keras_corefmem.files import write_json
+from tuning import oracles
+from tuning.search import ERROR
 from tuning.spaces import declare
 
 OBJECTIVE = keras_tuner.Objective("val_accuracy", "max")
 TUNERS = {
-    "random": keras_tuner.oracles.RandomSearchOracle,
-    "bayesian": keras_tuner.oracles.BayesianOptimizationOracle,
-    "hyperband": keras_tuner.oracles.HyperbandOracle,
-    "grid": keras_tuner.oracles.GridSearchOracle,
+    "random": oracles.RandomSearch,
+    "bayesian": oracles.BayesianOptimization,
+    "hyperband": oracles.Hyperband,
+    "grid": oracles.GridSearch,
 }
 
 
@@ -21,12 +21,19 @@ class TrialTuner(keras_tuner.Tuner):
 
     def __init__(self, search, report):
         self.trials_of, self.report = search, report
-        # It would say where it reloads from.
-        with contextlib.redirect_stdout(io.StringIO()):
-            super().__init__(make_oracle(search), directory=search.output, project_name=search.name)
+        super().__init__(make_oracle(search), directory=search.output, project_name=search.name)
+
+    def save(self):
+        """Writes nothing: all that a tuner knows its oracle has saved."""
 
     def run_trial(self, trial):
-        outcome = self.trials_of.run_trial(trial.trial_id, trial.hyperparameters.values)
+        try:
+            outcome = self.trials_of.run_trial(trial.trial_id, trial.hyperparameters.values)
+        except Exception as error:
+            # A worker tells its chief that a trial failed, and not why.
+            path = self.trials_of.trial_folder(trial.trial_id) / ERROR
+            write_json(path, f"{type(error).__name__}: {error}")
+            raise
         self.report(outcome)
         return {name: outcome[f"valid_{name[4:]}"] for name in ("val_accuracy", "val_loss")}
 
@@ -63,17 +70,6 @@ def run_trials(search, report):
     """
     tuner = TrialTuner(search, report)
     if isinstance(tuner.oracle, keras_tuner.Oracle):
-        take_up(tuner.oracle, search.folder / "oracle.json")
+        tuner.oracle.take_up()
         tuner.oracle.verbose = 0
     tuner.search()
-
-
-def take_up(oracle, path):
-    """Continues an earlier search: trials whose process is gone are for whoever asks first."""
-    if not path.exists():
-        return
-    # A tuner with another id would not.
-    oracle.reload()
-    left = [trial.trial_id for trial in oracle.ongoing_trials.values()]
-    oracle.ongoing_trials.clear()
-    oracle._retry_queue += [trial for trial in left if trial not in oracle._retry_queue]

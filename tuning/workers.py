@@ -26,7 +26,7 @@ def search_with(workers, search, report):
         report: function called with the outcome of each trial that ends.
 
     Raises:
-        RuntimeError: if processes die again and again without any trial that ends.
+        ChildProcessError: if processes die again and again without any trial that ends.
     """
     keep_memory()
     context = multiprocessing.get_context("spawn")
@@ -58,15 +58,16 @@ def search_with(workers, search, report):
             multiprocessing.connection.wait([p.sentinel for p in running.values()], PULSE)
             if report_new():
                 deaths = 0
-            for name, process in list(running.items()):
-                if process.is_alive():
+            for name in names:
+                process = running.get(name)
+                if process is None or process.is_alive():
                     continue
                 del running[name]
                 if process.exitcode == 0:
                     continue
                 deaths += 1
                 if deaths > PATIENCE:
-                    raise RuntimeError(
+                    raise ChildProcessError(
                         f"The search stops: {name} died with exit status {process.exitcode}, and "
                         f"{deaths - 1} processes before it. The same command continues."
                     )

@@ -239,7 +239,7 @@ def add_run(parser):
     """Options of what trains: on what, how long, where to."""
     add_data(parser)
     parser.add_argument("--epochs", type=int, help="largest number of epochs")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, help="0 by default")
     parser.add_argument("--log-dir", default="tensorboard_logs", metavar="DIR")
     add_settings(parser)
     parser.add_argument(
@@ -261,7 +261,10 @@ def add_search(parser):
         "--tuner", choices=("random", "bayesian", "hyperband", "grid"), default="random"
     )
     parser.add_argument(
-        "--trials", type=int, metavar="N", help="12 by default, and the whole grid of --tuner grid"
+        "--trials",
+        type=int,
+        metavar="N",
+        help="12 by default, the whole grid of --tuner grid; hyperband goes by --epochs",
     )
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes, 1 a core")
     parser.add_argument("--results", default="results", metavar="DIR", help="folder of results")

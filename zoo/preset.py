@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 
 from keras_corefmem.files import replacing
+from zoo.studies import STUDIES
 
 FOLDER = pathlib.Path(__file__).parent / "presets"
 # Data sets whose words may be part of a preset, and what is said of them.
@@ -106,7 +107,7 @@ def save_preset(model, name, card, folder=FOLDER):
 
 def preset_name(model, study, task):
     """Name of the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
-    tasks = f"_{task}" if isinstance(task, int) else ""
+    tasks = f"_{task}" if len(STUDIES[study]["tasks"]) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
 
@@ -130,10 +131,9 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     from zoo import data, training
     from zoo.outcome import versions
     from zoo.reproduce import Run
-    from zoo.studies import STUDIES
 
     study, task = result["study"], result["task"]
-    dataset = STUDIES[study]["dataset"]
+    dataset, asked = STUDIES[study]["dataset"], STUDIES[study]["tasks"][task].data
     if dataset not in LICENCES:
         raise ValueError(
             f"Presets are made of readers of {' and '.join(LICENCES)}, not of {dataset}: leave "
@@ -146,11 +146,11 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     model = zoo.load(path)
     round_weights(model)
     language = STUDIES[study].get("language")
-    splits = data.load(dataset, STUDIES[study]["tasks"][task].data, data_dir, language)
+    splits = data.load(dataset, asked, data_dir, language)
     card = {
         "dataset": dataset,
         "language": language,
-        "task": task,
+        "task": asked,
         "model": result["model"],
         "seed": result["seed"],
         "questions": result["questions"],

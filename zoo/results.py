@@ -1,17 +1,32 @@
 """Measured results: the files of runs, and what they say."""
 
 import collections
-import json
 import pathlib
 
+from keras_corefmem.files import load_json
 from zoo.studies import ERROR, STUDIES
+
+# What tables need of every run.
+FIELDS = {"study", "model", "task", "seed", "valid_accuracy", "valid_loss"}
 
 
 def read_results(study, folder="results"):
-    """The runs of a study: contents of its JSON files, in the order of their names."""
-    return [
-        json.loads(path.read_text()) for path in sorted(pathlib.Path(folder, study).glob("*.json"))
-    ]
+    """The runs of a study: contents of its JSON files, in the order of their names.
+
+    Raises:
+        ValueError: if a file is broken.
+    """
+    return [read_result(path) for path in sorted(pathlib.Path(folder, study).glob("*.json"))]
+
+
+def read_result(path):
+    """The content of a run's JSON file."""
+    content = load_json(path)
+    if not isinstance(content, dict) or not FIELDS <= content.keys():
+        raise ValueError(
+            f"{path}: no result of a run, which has {', '.join(sorted(FIELDS))}; remove it."
+        )
+    return content
 
 
 def preference(run):

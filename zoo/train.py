@@ -25,6 +25,7 @@ from keras_corefmem.files import different_fields, load_json, replacing, write_j
 from keras_corefmem.inspection import word_views
 from zoo import data, training
 from zoo.commands import parse_settings
+from zoo.configurations import models
 from zoo.distribution import data_parallel
 from zoo.reproduce import epochs_done
 from zoo.sentence_model import SentenceModel
@@ -48,8 +49,11 @@ def train_on(args):
         chosen["epochs"] = args.epochs
     model_name = args.model or found.get("model", DEFAULT_MODEL)
     dataset = args.dataset or found.get("dataset") or ("babi" if args.data_dir else "simulator")
-    task = args.task or found.get("task", data.ALL[dataset].first_task)
-    settings = training.Settings.of(model_name, dataset, seed=args.seed, **chosen)
+    # Of other data a preset says nothing.
+    same = found if dataset == found.get("dataset") else {}
+    task = same.get("task", data.ALL[dataset].first_task) if args.task is None else args.task
+    seed = found.get("seed", 0) if args.seed is None else args.seed
+    settings = training.Settings.of(model_name, dataset, seed=seed, **chosen)
     data.check_model(model_name, dataset)
     if settings.batch_size % args.devices:
         raise ValueError(
@@ -60,8 +64,8 @@ def train_on(args):
         "dataset": dataset,
         "task": task,
         "data_dir": args.data_dir and os.path.abspath(args.data_dir),
-        "language": args.language,
-        "seed": args.seed,
+        "language": args.language or same.get("language"),
+        "seed": seed,
         "settings": chosen,
     }
     name = run_name(model_name, record)
@@ -118,6 +122,18 @@ def read_preset(path):
     content = load_json(path)
     if not isinstance(content, dict) or not PRESET <= content.keys():
         raise ValueError(f"{path}: no preset of a search, which has {', '.join(sorted(PRESET))}.")
+    for name, known in (("model", models()), ("dataset", list(data.ALL))):
+        if content[name] not in known:
+            raise ValueError(f"{path}: no {name} {content[name]!r}; choose of {', '.join(known)}.")
+    settings = content["settings"]
+    if not isinstance(settings, dict) or not isinstance(settings.get("arguments", {}), dict):
+        raise ValueError(f"{path}: settings, and their arguments, must be objects.")
+    unknown = training.split_settings(settings).get("arguments", {}).keys() - {"arguments"}
+    if unknown:
+        raise ValueError(
+            f"{path}: settings have no {', '.join(sorted(unknown))}; arguments of the model belong "
+            'into "arguments".'
+        )
     return content
 
 

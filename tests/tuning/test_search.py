@@ -12,6 +12,7 @@ import pytest
 from keras_corefmem.datasets import babi, simulator
 from tuning.search import Search, trial_name
 from tuning.tuners import make_oracle
+from zoo import training
 from zoo.cli import main
 
 SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
@@ -29,6 +30,7 @@ def files(tmp_path_factory):
         babi.write_file(simulator.simulate(1, size, seed), path)
     (folder / "own.json").write_text(json.dumps(SPACE))
     (folder / "broken.json").write_text(json.dumps({"slots": [2], "dropout": [2.0, 0.1]}))
+    (folder / "mentions.json").write_text(json.dumps({"mentions": [0.25, 1.0]}))
     return folder
 
 
@@ -45,9 +47,13 @@ def contents(pattern):
 
 
 def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatch):
-    arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2")
+    arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2", "--seed", "0")
+    older = tmp_path / "results" / "searches" / NAME / "trial-12.json"
+    older.parent.mkdir(parents=True)
+    older.write_text("{}")
     assert main(arguments) == 0
     shown = capsys.readouterr().out
+    assert f"best.json --data-dir {files}" in shown
     assert "[3/3] trial 2: valid" in shown and "Best of 3 trials by validation" in shown
     found = contents((tmp_path / "results" / "searches" / NAME, "*.json"))
     assert list(sorted(found)) == ["trial-0.json", "trial-1.json", "trial-2.json"]
@@ -67,7 +73,7 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     assert main(arguments) == 0
     assert "Found 3 trials that are complete" in capsys.readouterr().out
     monkeypatch.undo()
-    assert main([*arguments[:-3], "2", *arguments[-2:]]) == 2
+    assert main([*arguments, "--trials", "2"]) == 2
     assert "holds a search with another trials: pass --fresh" in capsys.readouterr().err
 
     preset = tmp_path / "output" / NAME / "best.json"
@@ -80,11 +86,41 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     assert settings["learning_rate"] == runs[0]["chosen"]["learning_rate"]
 
 
+def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("tuning.search.describe_test", lambda model, batches, examples: {})
+    monkeypatch.setattr("zoo.training.encode_examples", spy(training.encode_examples, asked))
+    search = Search(
+        "ga-coref-gru",
+        "babi",
+        data_dir=str(files),
+        space=str(files / "mentions.json"),
+        settings={"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 2}},
+        output=str(tmp_path / "output"),
+        log_dir=str(tmp_path / "logs"),
+    )
+    search.start()
+    search.run_trial("0", {"mentions": 0.25})
+    search.test_winner()
+    shares = {(len(examples), mentions, seed) for examples, _, mentions, seed in asked if examples}
+    assert shares == {(30, 0.25, 0), (5, 0.25, 0), (11, 0.25, 0)}
+
+
+def spy(function, calls):
+    """A function that notes its arguments."""
+
+    def call(*args):
+        calls.append(args)
+        return function(*args)
+
+    return call
+
+
 def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
     arguments = command(files, tmp_path, "--tuner", "grid", "--epochs", "1", space="broken")
     assert main(arguments) == 1
     shown = capfd.readouterr().out
-    assert "Trial 0000 failed: ValueError" in shown
+    assert "Trial 0000 failed: ValueError: " in shown and "dropout" in shown
     assert "Best of 1 trials by validation: 0001" in shown
 
 
@@ -197,9 +233,21 @@ def test_names_can_be_read():
         (["--set", "hops=2"], "'hops' is no argument of qdren"),
         (["--workers", "0"], "--workers must be at least 1"),
         (["--trials", "0"], "--trials must be at least 1"),
+        (["--trials", "3", "--tuner", "hyperband"], "give these instead"),
+        (["--data-dir", "nowhere"], "nowhere"),
+        (["--task", "21"], "no bAbI task 21"),
+        (["--set", "train_size=31"], "there are 30 training questions"),
     ],
 )
 def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):
     assert main(command(files, tmp_path, *more)) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "output").exists()
+
+
+def test_wrong_arguments_leave_an_earlier_search_alone(files, tmp_path):
+    kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+    assert main(command(files, tmp_path, "--fresh", "--set", "train_size=31")) == 2
+    assert kept.exists()

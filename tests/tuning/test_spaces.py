@@ -92,6 +92,10 @@ def test_a_file_holds_a_space(tmp_path):
         ('{"slots": {"low": 3, "high": 3}}', "low < high"),
         ('{"slots": {"low": 0, "high": 3, "log": true}}', "slots must be"),
         ('{"slots": {"low": 1, "high": 3, "to": 4}}', "slots must be"),
+        ('{"slots": {"low": null, "high": 3}}', "slots must be"),
+        ('{"slots": {"low": 1, "high": 3, "step": 0}}', "a positive step"),
+        ('{"slots": {"low": 1, "high": 3, "step": 0.5}}', "slots must be"),
+        ('{"l2": {"low": 0.1, "high": 3, "log": true, "step": 0.5}}', "step is greater than 1"),
         ('{"slots": [1}', "own.json:1: no JSON"),
     ],
 )

@@ -166,7 +166,8 @@ def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     folder.mkdir(parents=True)
     for n, slots in enumerate((5, 20, 20)):
         chosen = {"slots": slots, "dropout": 0.1 * n, "optimizer": "adam", "units": 8}
-        content = {"model": "qdren", "chosen": chosen, "valid_accuracy": 0.5 + n / 10}
+        content = {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
+        content |= {"chosen": chosen, "valid_accuracy": 0.5 + n / 10, "valid_loss": 0.1}
         (folder / f"trial-{n}.json").write_text(json.dumps(content))
     panels = curves_of_search(read_results("searches/qdren-small", tmp_path))
     assert list(panels) == ["dropout", "slots"]

@@ -39,6 +39,7 @@ def test_names_and_cards(saved):
     assert preset.preset_name("ga-mage-gru", "babi-1k", 2) == "ga_mage_gru_babi_2"
     assert preset.preset_name("ga-mage-gru", "babi-mix", 20) == "ga_mage_gru_babi_mix_20"
     assert preset.preset_name("ga-gru", "lambada", "passages") == "ga_gru_lambada"
+    assert preset.preset_name("dmn", "babi-passes", "task-3-1") == "dmn_babi_passes_task_3_1"
     assert sorted(path.name for path in folder.iterdir()) == [
         "ga_mage_gru_babi_2.json",
         "ga_mage_gru_babi_2.npz",

@@ -136,6 +136,7 @@ def test_scores_of_coreference_are_a_table_too(tmp_path):
 
 def write_trial(folder, number, accuracy, **content):
     chosen = {"slots": 10 * number, "dropout": 0.5}
+    content |= {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
     content |= {"trial": f"{number:02}", "chosen": chosen, "valid_accuracy": accuracy}
     content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
     (folder / f"trial-{number:02}.json").write_text(json.dumps(content))
@@ -173,6 +174,17 @@ def test_a_study_without_runs_says_so(tmp_path):
     assert report.table("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
     with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
         report.table("babi-10k", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content, message", [('{"study"', "x.json:1: no JSON"), ("{}", "no result of a run, which has")]
+)
+def test_broken_results_are_named(tmp_path, capsys, content, message):
+    write(tmp_path)
+    (tmp_path / "babi-1k" / "x.json").write_text(content)
+    assert main(["report", "babi-1k", "--results", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and "x.json" in error
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", RESULTS / "README.md"])

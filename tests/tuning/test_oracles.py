@@ -1,0 +1,106 @@
+import json
+
+import pytest
+
+from keras_corefmem.files import write_json
+from tuning.command import failures
+from tuning.oracles import Lasting
+from tuning.search import OUTCOME, Search
+from tuning.tuners import run_trials
+
+SPACE = {"slots": [2, 3], "units": {"low": 4, "high": 6}}
+
+
+class Killed(BaseException):
+    """Ends a search as a signal does, at once."""
+
+
+@pytest.fixture
+def search(tmp_path, monkeypatch):
+    """A function that starts a search whose trials only note that they ran."""
+    space, ran = tmp_path / "own.json", []
+    space.write_text(json.dumps(SPACE))
+
+    def run_trial(self, trial, chosen):
+        if self.outcome(trial):
+            return self.outcome(trial)
+        if len(ran) == run_trial.limit:
+            raise Killed
+        ran.append({**self.hyper_model.chosen(chosen), "epochs": chosen.get("tuner/epochs")})
+        score = {"valid_accuracy": chosen["units"] / 10, "valid_loss": 1.0}
+        write_json(self.trial_folder(trial) / OUTCOME, {"trial": trial, **score})
+        return score
+
+    def start(tuner, trials=None, epochs=9, limit=None):
+        made = Search(
+            "qdren",
+            space=str(space),
+            tuner=tuner,
+            trials=trials,
+            settings={"epochs": epochs},
+            output=str(tmp_path / "searches"),
+        )
+        made.start()
+        run_trial.limit = limit
+        run_trials(made, lambda outcome: None)
+        return made
+
+    monkeypatch.setattr(Search, "run_trial", run_trial)
+    start.ran = ran
+    return start
+
+
+GRID = [{"slots": slots, "units": units, "epochs": None} for slots in (2, 3) for units in (4, 5, 6)]
+
+
+def test_a_grid_is_complete_and_has_an_order(search):
+    assert len(search("grid").outcomes()) == 6
+    assert search.ran == GRID
+
+
+@pytest.mark.parametrize("tuner, trials", [("random", 6), ("bayesian", 6), ("grid", None)])
+def test_searches_go_on_after_a_kill_in_a_trial(search, tuner, trials):
+    with pytest.raises(Killed):
+        search(tuner, trials, limit=2)
+    made = search(tuner, trials)
+    assert len(made.outcomes()) == len(search.ran) == 6
+    assert sorted(search.ran, key=json.dumps) == GRID
+    assert not failures(made.folder)
+
+
+@pytest.mark.parametrize("tuner, trials", [("random", 6), ("grid", None)])
+@pytest.mark.parametrize("before", [True, False])
+def test_searches_go_on_after_a_kill_between_trials(search, tuner, trials, before, monkeypatch):
+    save = Lasting.save
+
+    def save_and_die(self):
+        if not before:
+            save(self)
+        if len(self.trials) == 3:
+            raise Killed
+        save(self)
+
+    with monkeypatch.context() as patch:
+        # Of the third trial there is a file by now.
+        patch.setattr(Lasting, "save", save_and_die)
+        with pytest.raises(Killed):
+            search(tuner, trials)
+    made = search(tuner, trials)
+    assert len(made.outcomes()) == len(search.ran) == 6
+    assert sorted(search.ran, key=json.dumps) == GRID
+    assert not failures(made.folder)
+
+
+def test_hyperband_halves_where_a_space_is_small(search):
+    with pytest.raises(Killed):
+        search("hyperband", epochs=81, limit=3)
+    made = search("hyperband", epochs=81)
+    counts = {epochs: 0 for epochs in (1, 3, 9, 27, 81)}
+    for run in search.ran:
+        counts[run["epochs"]] += 1
+    assert list(counts.values()) == [6, 2, 1, 1, 1]
+    assert search.ran[-1]["units"] == 6 and not failures(made.folder)
+
+
+def test_a_random_search_ends_where_it_has_tried_all(search):
+    assert len(search("random", trials=50).outcomes()) == 6

@@ -1,0 +1,53 @@
+import multiprocessing
+
+import pytest
+
+from tuning import workers
+from tuning.search import Search
+
+# What a process does in place of a search: it notes its name, and a chief ends as the test says.
+PART = """
+import os, pathlib, signal, time
+
+def take_part(name, port, core, fields):
+    folder = pathlib.Path(fields["output"])
+    with open(folder / "begun", "a") as file:
+        file.write(f"{name}\\n")
+    if name != "chief":
+        time.sleep(600)
+    deaths = folder / "deaths"
+    left = int(deaths.read_text())
+    while len((folder / "begun").read_text().split()) % 4:
+        time.sleep(0.01)
+    if left:
+        deaths.write_text(str(left - 1))
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def lead(tmp_path, monkeypatch, deaths):
+    """Leads a chief that dies so many times and three workers; returns how often each began."""
+    (tmp_path / "part_of_search.py").write_text(PART)
+    (tmp_path / "deaths").write_text(str(deaths))
+    monkeypatch.syspath_prepend(tmp_path)
+    import part_of_search
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "take_part", part_of_search.take_part)
+        try:
+            workers.search_with(3, Search("qdren", output=str(tmp_path)), report=None)
+        finally:
+            assert not multiprocessing.active_children()
+    names = (tmp_path / "begun").read_text().split()
+    return {name: names.count(name) for name in names}
+
+
+def test_where_the_chief_dies_each_process_starts_anew_once(tmp_path, monkeypatch):
+    begun = lead(tmp_path, monkeypatch, 1)
+    assert begun == dict.fromkeys(["chief", "worker-0", "worker-1", "worker-2"], 2)
+
+
+def test_a_search_stops_where_processes_die_again_and_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", 1)
+    with pytest.raises(ChildProcessError, match="chief died with exit status -9, and 1 processes"):
+        lead(tmp_path, monkeypatch, 5)

@@ -1,0 +1,79 @@
+"""keras-tuner's oracles, which choose the hyper-parameters of each trial, made to last."""
+
+import itertools
+import math
+import pathlib
+
+import keras_tuner
+
+from keras_corefmem.files import load_json, write_json
+
+# How often a drawn configuration may be an old one before a space counts as exhausted.
+COLLISIONS = 1000
+
+
+class Lasting(keras_tuner.Oracle):
+    """An oracle whose files are whole and fit each other, whenever its process dies."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._max_collisions = COLLISIONS
+
+    def save(self):
+        write_json(self._get_oracle_fname(), self.get_state())
+
+    def _save_trial(self, trial):
+        write_json(
+            pathlib.Path(self._get_trial_dir(trial.trial_id), "trial.json"), trial.get_state()
+        )
+
+    def take_up(self):
+        """Continues an earlier search: trials whose process is gone are for whoever asks first."""
+        path = pathlib.Path(self._get_oracle_fname())
+        if not path.exists():
+            return
+        # A trial that was written before the oracle was is drawn again.
+        known = load_json(path)["start_order"]
+        for trial in path.parent.glob("trial_*/trial.json"):
+            if trial.parent.name.removeprefix("trial_") not in known:
+                trial.unlink()
+        self.reload()
+
+
+class RandomSearch(Lasting, keras_tuner.oracles.RandomSearchOracle):
+    """Configurations drawn at random."""
+
+
+class BayesianOptimization(Lasting, keras_tuner.oracles.BayesianOptimizationOracle):
+    """Configurations that a Gaussian process expects most of."""
+
+
+class Hyperband(Lasting, keras_tuner.oracles.HyperbandOracle):
+    """Hyperband whose brackets are smaller where a space has too few configurations for them."""
+
+    def _random_trial(self, trial_id, bracket):
+        found = super()._random_trial(trial_id, bracket)
+        if found["status"] == "RUNNING":
+            return found
+        bracket["drawn"] = len(bracket["rounds"][0])
+        return self.populate_space(trial_id)
+
+    def _get_size(self, bracket_num, round_num):
+        size = super()._get_size(bracket_num, round_num)
+        for bracket in self._brackets:
+            if bracket["bracket_num"] == bracket_num and "drawn" in bracket:
+                return min(size, math.ceil(bracket["drawn"] / self.factor**round_num))
+        return size
+
+
+class GridSearch(Lasting):
+    """Every configuration of a space, the last hyper-parameter varied first."""
+
+    def populate_space(self, trial_id):
+        entries = self.hyperparameters.space
+        grid = itertools.product(*(entry.values for entry in entries))
+        values = next(itertools.islice(grid, len(self.start_order), None), None)
+        if values is None:
+            return {"status": "STOPPED"}
+        names = (entry.name for entry in entries)
+        return {"status": "RUNNING", "values": dict(zip(names, values, strict=True))}
