@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.layers import AttentionSum, ReportsSupervision
+from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.layers.attention_supervision import ROW_WEIGHTS
 from zoo.bidaf_graph import bidaf_inputs, build_bidaf
 from zoo.distribution import answered_once
@@ -153,6 +153,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         planned = plan_supervision(supervision, self_attention, layers, heads)
         if isinstance(word_encoder, dict):
             word_encoder = keras.saving.deserialize_keras_object(word_encoder)
+        check_pieces(word_encoder, vocabulary_size)
         inputs = bidaf_inputs(config, planned)
         scores, shown = build_bidaf(inputs, config, planned, word_encoder)
         candidates, readable = inputs["candidates"], ops.not_equal(inputs["candidates"], 0)
@@ -261,6 +262,19 @@ def reads_jointly(joint, encoder):
     return encoder != "gru" if joint is None else joint
 
 
+def check_pieces(word_encoder, vocabulary_size):
+    """Refuses pieces of words that are not those of the vocabulary.
+
+    Raises:
+        ValueError: if there are fewer or more of them than words.
+    """
+    if isinstance(word_encoder, WordPieces) and len(word_encoder.table) != vocabulary_size:
+        raise ValueError(
+            f"word_encoder has pieces of {len(word_encoder.table)} words, the vocabulary has "
+            f"{vocabulary_size}: give those of each word, by id."
+        )
+
+
 def check_config(config):
     """Refuses arguments that make no reader.
 
@@ -273,6 +287,12 @@ def check_config(config):
             raise ValueError(f"{name} must be one of {', '.join(options)}; got {config[name]!r}.")
     for name in SIZES:
         check_size(name, config[name])
+    attends = config["self_attention"] != "none"
+    if attends and 2 * config["units"] % config["heads"]:
+        raise ValueError(
+            f"heads must divide both directions of the units: {config['units']} units are no "
+            f"multiple of half of {config['heads']} heads."
+        )
     early = config["self_attention"] in ("early", "both")
     if early and config["encoder"] != "gru" and config["encoder_at"] == "contextual":
         raise ValueError(

@@ -1,5 +1,7 @@
 """How much heads of a reader attend to what signals say, on passages that it did not train on."""
 
+import keras
+
 import zoo
 from zoo.configurations import SIGNALS
 from zoo.supervision import as_sequences
@@ -41,8 +43,8 @@ def supervised_twin(reader, supervision):
     known = config["preprocessor"]["signals"]
     signals = {signal: known.get(signal, 1) for signal, *_ in as_sequences(supervision)}
     config["preprocessor"] = {**config["preprocessor"], "signals": signals}
-    twin = zoo.BiDAFReader(**{**config, "supervision": supervision})
+    twin = zoo.BiDAFReader.from_config({**config, "supervision": supervision})
     twin.set_weights(reader.get_weights())
-    # Shapes are many and the passes few: compiling would take longer than it saves.
-    twin.compile(jit_compile=False)
+    # Shapes are many and the passes few, but without XLA JAX would go operation by operation.
+    twin.compile(jit_compile=keras.backend.backend() == "jax")
     return twin

@@ -96,7 +96,9 @@ def save_preset(model, name, card, folder=FOLDER):
         "class": type(model).__name__,
         "card": card,
         "preprocessor": arguments.pop("preprocessor"),
-        "arguments": {k: v for k, v in arguments.items() if k not in ("name", "trainable")},
+        "arguments": {
+            k: v for k, v in arguments.items() if k not in ("name", "trainable", "dtype")
+        },
     }
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
     with replacing(folder / f"{name}.npz") as partial:

@@ -29,9 +29,22 @@ class Supervision(typing.NamedTuple):
 
 
 def as_sequences(supervision):
-    """What `plan_supervision` takes, as a list of sequences that start with a signal."""
+    """What `plan_supervision` takes, as a list of sequences that start with a signal.
+
+    Raises:
+        ValueError: if it is something else.
+    """
     items = [supervision] if isinstance(supervision, str) else supervision
-    return [[item] if isinstance(item, str) else item for item in items]
+    if not isinstance(items, list | tuple):
+        raise ValueError(f"supervision must be a list of signals, got {supervision!r}.")
+    sequences = [[item] if isinstance(item, str) else item for item in items]
+    for sequence in sequences:
+        if not isinstance(sequence, list | tuple) or not 1 <= len(sequence) <= 4:
+            raise ValueError(
+                "supervision must be a list whose items are signals, or sequences of signal, "
+                f'place, layer and head, such as ["coref_all", "early", 3, 0]; got {sequence!r}.'
+            )
+    return sequences
 
 
 def plan_supervision(supervision, self_attention, layers, heads):

@@ -150,13 +150,20 @@ class TextModel(keras.Model):
         return {
             "name": self.name,
             "trainable": self.trainable,
+            "dtype": self.dtype_policy.name,
             **self.config,
             "preprocessor": preprocessor,
         }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls(**config)
+        """The model again, in the precision that it was made in."""
+        before = keras.config.dtype_policy()
+        keras.config.set_dtype_policy(config.get("dtype", before))
+        try:
+            return cls(**{name: value for name, value in config.items() if name != "dtype"})
+        finally:
+            keras.config.set_dtype_policy(before)
 
     @property
     def has_attention(self):

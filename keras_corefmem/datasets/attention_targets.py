@@ -1,5 +1,7 @@
 """Features that supervise attention: pairs of tokens, and which sentence each token is in."""
 
+import copy
+
 import numpy as np
 
 from keras_corefmem.graphs.targets import attention_pairs
@@ -36,6 +38,25 @@ def pad_pairs(pairs, room, count):
     for row, found in zip(result, pairs, strict=False):
         row[: len(found)] = np.reshape(found, (-1, 2))
     return result
+
+
+def with_room(preprocessor, rows):
+    """A preprocessor whose batches of these rows have one shape for each length.
+
+    Args:
+        preprocessor: any preprocessor; what makes no targets stays as it is.
+        rows: list of what it encoded.
+    """
+    known = getattr(preprocessor, "signals", {})
+    room = {
+        signal: max([least, *(-(-len(r.targets.get(signal, ())) // len(r.passage)) for r in rows)])
+        for signal, least in known.items()
+    }
+    if room == known:
+        return preprocessor
+    other = copy.copy(preprocessor)
+    other.signals = room
+    return other
 
 
 def sentence_numbers(ends, xp=np):

@@ -5,6 +5,7 @@ import itertools
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.attention_targets import with_room
 from keras_corefmem.datasets.preprocessor import pad
 
 
@@ -79,7 +80,7 @@ class Batches(keras.utils.PyDataset):
     Examples are encoded once, shuffled every epoch by the seed.
 
     Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
-    others make up for it, so that the losses it reports are exact.
+    others make up for it, so that the losses of answers that it reports are exact.
 
     Batches that are shuffled are there to train on: every answer must be one that the preprocessor
     knows. In others, an unknown answer, number 0, is one that no model gets right.
@@ -117,7 +118,8 @@ class Batches(keras.utils.PyDataset):
         if not encoded:
             raise ValueError("There are no examples to batch.")
         check_answers(encoded, len(preprocessor.answers), shuffle)
-        self.encoded, self.preprocessor, self.names = encoded, preprocessor, tuple(names)
+        self.encoded, self.names = encoded, tuple(names)
+        self.preprocessor = with_room(preprocessor, encoded)
         lengths = [preprocessor.length(example) for example in encoded]
         if buckets is None:
             buckets = length_buckets(

@@ -5,6 +5,7 @@ from keras_corefmem.graphs.universal import universal_label, universal_tag
 # Universal relations of arguments; an oblique one depends on spaCy's prepositions, which depend on
 # the predicate.
 ARGUMENTS = frozenset(("nsubj", "csubj", "obj", "iobj", "obl"))
+ADPOSITIONS = ("ADP", "PART")
 ROLE = "ARG"
 
 
@@ -30,11 +31,17 @@ def predicate_arguments(annotation):
     labels = list(map(universal_label, annotation.labels))
     tags = list(map(universal_tag, annotation.tags)) or ["VERB"] * len(annotation)
     found, by_label = set(), {}
+
+    def is_preposition(token):
+        # spaCy calls that of a recipient a dative, like the recipient itself.
+        return labels[token] == "prep" or labels[token] == "iobj" and tags[token] in ADPOSITIONS
+
     for token, (head, label) in enumerate(zip(annotation.heads, labels, strict=True)):
         by_label.setdefault((head, label), token)
-        if label not in ARGUMENTS:
+        if label not in ARGUMENTS or is_preposition(token):
             continue
-        if labels[head] == "prep":
+        # One preposition may depend on another: "out of".
+        while is_preposition(head) and annotation.heads[head] != head:
             head = annotation.heads[head]
         if tags[head] == "VERB" and head != token:
             found.add((head, token))

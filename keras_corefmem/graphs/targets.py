@@ -67,15 +67,20 @@ def _next(structure):
 
 def _narrative_arguments(structure):
     """An argument and each predicate that has an argument of the same chain."""
-    chain_of = {head: number for number, head in structure.mentions.tolist()}
+    chains_of, predicates = collections.defaultdict(list), collections.defaultdict(list)
+    for number, head in structure.mentions.tolist():
+        chains_of[head].append(number)
     # Whoever is in no chain corefers with itself.
-    entities = {token: chain_of.get(token, -1 - token) for _, token in structure.arguments.tolist()}
-    predicates = collections.defaultdict(list)
+    entities = {
+        token: chains_of.get(token, [-1 - token]) for _, token in structure.arguments.tolist()
+    }
     for predicate, argument in structure.arguments.tolist():
-        predicates[entities[argument]].append(predicate)
+        for entity in entities[argument]:
+            predicates[entity].append(predicate)
     return [
         (argument, predicate)
-        for argument, entity in entities.items()
+        for argument, known in entities.items()
+        for entity in known
         for predicate in predicates[entity]
     ]
 

@@ -24,6 +24,9 @@ _PENN = (
     ("CC", "CCONJ"),
     ("UH", "INTJ"),
 )
+UNIVERSAL = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
+)
 # spaCy's own labels that mean the same in Universal Dependencies.
 _LABELS = {
     "ROOT": "root",
@@ -49,4 +52,6 @@ def universal_label(label):
 @functools.lru_cache(1024)
 def universal_tag(tag):
     """The universal part of speech of a tag of the Penn Treebank; others stay as they are."""
+    if tag in UNIVERSAL:
+        return tag
     return next((name for start, name in _PENN if tag.startswith(start)), tag)

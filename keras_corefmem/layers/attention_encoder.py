@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.attention_supervision import SupervisedLayer, check_call
+from keras_corefmem.layers.attention_supervision import SupervisedLayer, check_call, check_lengths
 from keras_corefmem.layers.hash_dropout import HashDropout
 from keras_corefmem.layers.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.layers.supervised_attention import SupervisedMultiHeadAttention
@@ -77,6 +77,9 @@ class AttentionEncoder(SupervisedLayer):
             )
         if units < 1 or units % num_heads:
             raise ValueError(f"units must be a multiple of {num_heads} heads, got {units}.")
+        what = "triples of a layer, a head and the name of its signal"
+        check_lengths("signals", signals, 3, what)
+        check_lengths("windows", windows, 2, "pairs of a layer and a head")
         self.signals = tuple((n, head, name) for n, head, name in signals)
         self.windows = tuple((n, head) for n, head in windows)
         for n, *_ in (*self.signals, *self.windows):

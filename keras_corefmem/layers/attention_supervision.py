@@ -11,15 +11,35 @@ def check_call(signals, windows, targets, sentences):
     """Refuses what a layer with these signals and windows cannot be called on.
 
     Raises:
-        ValueError: if windows lack sentences, or there are not as many targets as signals.
+        ValueError: if windows lack sentences, there are not as many targets as signals, or targets
+            have another shape.
     """
     if windows and sentences is None:
         raise ValueError("windows need sentences: give the number of each token's sentence.")
-    if targets is not None and len(targets) != len(signals):
+    if targets is None:
+        return
+    if not isinstance(targets, list | tuple) or len(targets) != len(signals):
+        count = len(targets) if isinstance(targets, list | tuple) else "one array of"
         raise ValueError(
-            f"Got {len(targets)} targets for {len(signals)} signals; give a list with the targets "
-            "of each signal."
+            f"Got {count} targets for {len(signals)} signals; give a list with the targets of each "
+            "signal."
         )
+    for (*_, name), pairs in zip(signals, targets, strict=True):
+        if len(pairs.shape) != 3 or pairs.shape[-1] != 2:
+            raise ValueError(
+                f"Targets of {name} must be pairs, (batch, n, 2); got {tuple(pairs.shape)}."
+            )
+
+
+def check_lengths(argument, items, length, what):
+    """Refuses items that are no sequences of a length.
+
+    Raises:
+        ValueError: naming the argument and what its items are.
+    """
+    for item in items:
+        if not isinstance(item, list | tuple) or len(item) != length:
+            raise ValueError(f"{argument} must be {what}; got {item!r}.")
 
 
 class SupervisedLayer(keras.layers.Layer):

@@ -21,7 +21,7 @@ class ContextualVectors(keras.layers.Layer):
             `keras.saving.register_keras_serializable`: from int32 ids of words `(batch, time)` to
             vectors `(batch, time, width)`, or those of several layers, as a list or `(batch, time,
             layers, width)`.
-        frozen: whether the encoder stays as it is in training.
+        frozen: whether the encoder stays as it is in training; a layer then works as in inference.
 
     Call arguments:
         words: int32 `(batch, time)`.
@@ -61,7 +61,9 @@ class ContextualVectors(keras.layers.Layer):
         return shape
 
     def encode(self, words):
-        vectors = self.encoder(words)
+        # Nor does what is frozen drop out.
+        still = self.frozen and isinstance(self.encoder, keras.layers.Layer)
+        vectors = self.encoder(words, **({"training": False} if still else {}))
         if isinstance(vectors, list | tuple):
             vectors = ops.stack(vectors, axis=-2)
         return vectors

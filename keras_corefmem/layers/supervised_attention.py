@@ -8,6 +8,7 @@ from keras_corefmem.layers.attention_supervision import (
     ROW_WEIGHTS,
     SupervisedLayer,
     check_call,
+    check_lengths,
     supervise,
     target_mask,
 )
@@ -29,7 +30,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     over the k rows i with a target, in the mean over the batch, where an instance without targets
     counts as 0. Heads without supervision, window and dropout go through
     `keras.ops.dot_product_attention`, which never holds their attention where it is fused; in
-    float16 none does.
+    float16 on a CPU under JAX none does.
 
     Args:
         num_heads: number of heads.
@@ -60,8 +61,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
 
     Attributes:
         measured: float32 `(signals, 4)` of the last call with targets: the sum of L over the batch,
-            its size, the sum of the attention on targets, and the number of rows with a target.
-            `ReportsSupervision` makes metrics of it.
+            the number of instances that are not masked entirely, the sum of the attention on
+            targets, and the number of rows with a target. `ReportsSupervision` makes metrics of it.
 
     Raises:
         ValueError: if an argument is not as described.
@@ -91,6 +92,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
                 f"num_heads and key_dim must be positive, got {num_heads} and {key_dim}."
             )
         self.num_heads, self.key_dim = num_heads, key_dim
+        check_lengths("signals", signals, 2, "pairs of a head and the name of its signal")
         self.signals = tuple((head, name) for head, name in signals)
         self.windows = tuple(windows)
         supervised = [head for head, _ in self.signals]
@@ -153,17 +155,15 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         check_call(self.signals, self.windows, targets, sentences)
         mask = inputs_mask if mask is None else mask
         projected = [layer(inputs) for layer in (self.query, self.key, self.value)]
-        # JAX has no fused attention in float16 on a CPU.
-        if training and self.dropout or self.compute_dtype == "float16":
+        if training and self.dropout or not can_fuse(self.compute_dtype):
             seen = list(range(self.num_heads))
         else:
             seen = sorted({head for head, _ in self.signals} | set(self.windows))
         fused = [head for head in range(self.num_heads) if head not in seen]
         states = {}
         if fused:
-            keys = None if mask is None else mask[:, None, None]
             parts = [pick(array, fused) for array in projected]
-            read = ops.dot_product_attention(*parts, mask=keys)
+            read = ops.dot_product_attention(*parts, mask=square(mask))
             states |= {head: read[:, :, n] for n, head in enumerate(fused)}
         if seen:
             parts = [pick(array, seen) for array in projected]
@@ -181,7 +181,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         allowed = ops.broadcast_to(allowed, ops.shape(scores))
         places = [seen.index(head) for head, _ in self.signals]
         if targets is not None:
-            self.measure(targets, [(scores[:, n], allowed[:, n]) for n in places])
+            self.measure(targets, [(scores[:, n], allowed[:, n]) for n in places], mask)
         if not self.return_supervised:
             return outputs
         shown = ops.where(allowed, attention, 0.0)
@@ -204,15 +204,16 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         keys = ops.broadcast_to(keys, ops.shape(near))
         return ops.stack([near if head in self.windows else keys for head in heads], axis=1)
 
-    def measure(self, targets, heads):
+    def measure(self, targets, heads, mask):
         """Adds the loss, and keeps what metrics need."""
         total, measured = 0.0, []
+        some = ops.ones((ops.shape(targets[0])[0],)) if mask is None else ops.any(mask, axis=-1)
+        count = ops.sum(ops.cast(some, "float32"))
         for pairs, (scores, allowed) in zip(targets, heads, strict=True):
             wanted = target_mask(pairs, ops.shape(scores)[1], allowed)
             loss, mass, rows = supervise(scores, wanted, self.row_weight)
             total = total + ops.mean(loss)
-            sums = (loss, ops.ones_like(loss), mass, rows)
-            measured.append(ops.stack([ops.sum(values) for values in sums]))
+            measured.append(ops.stack([ops.sum(loss), count, ops.sum(mass), ops.sum(rows)]))
         self.measured = ops.stop_gradient(ops.stack(measured))
         if self.loss_weight:
             self.add_loss(self.loss_weight * total)
@@ -234,6 +235,23 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
             "return_supervised": self.return_supervised,
             "output_initializer": keras.initializers.serialize(self.output_initializer),
         }
+
+
+def can_fuse(dtype):
+    """Whether `keras.ops.dot_product_attention` takes a type here."""
+    if dtype != "float16" or keras.backend.backend() != "jax":
+        return True
+    import jax
+
+    return jax.default_backend() != "cpu"
+
+
+def square(mask):
+    """A mask of keys for every query, `(batch, 1, time, time)`: fused attention takes no other."""
+    if mask is None:
+        return None
+    batch, time = ops.shape(mask)
+    return ops.broadcast_to(mask[:, None, None], (batch, 1, time, time))
 
 
 def pick(projected, heads):

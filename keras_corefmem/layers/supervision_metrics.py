@@ -39,7 +39,9 @@ class ReportsSupervision:
     """Makes a model report loss and hit rate of each signal of its supervised attention.
 
     They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_hit_rate`, behind
-    the name of the layer where layers share a signal. Inherit from it before `keras.Model`:
+    the name of the layer where layers share a signal, and with the number of the head where heads
+    of a layer do. Inherit from it before `keras.Model`, and make supervised layers in `__init__`,
+    or build the model before it is compiled:
 
     ```python
     class Reader(ReportsSupervision, keras.Model): ...
@@ -52,17 +54,9 @@ class ReportsSupervision:
     def compile(self, *args, **kwargs):
         super().compile(*args, **kwargs)
         if not hasattr(self, "supervision_metrics"):
-            layers = self.supervised_layers()
-            names = [name for layer in layers for _, name in layer.signals]
             self.supervision_metrics = [
-                SupervisionMetrics(
-                    [
-                        name if names.count(name) == 1 else f"{layer.name}_{name}"
-                        for _, name in layer.signals
-                    ],
-                    name=f"{layer.name}_supervision",
-                )
-                for layer in layers
+                SupervisionMetrics(names, name=f"{label}_supervision")
+                for label, names in names_of(self.supervised_layers())
             ]
 
     def compile_from_config(self, config):
@@ -75,10 +69,50 @@ class ReportsSupervision:
         kind = SupervisedMultiHeadAttention
         return [layer for layer in layers if isinstance(layer, kind) and layer.signals]
 
+    def train_step(self, *args, **kwargs):
+        self.forget()
+        return super().train_step(*args, **kwargs)
+
+    def test_step(self, *args, **kwargs):
+        self.forget()
+        return super().test_step(*args, **kwargs)
+
+    def forget(self):
+        """Drops what was measured outside of a step, where nothing makes a metric of it."""
+        for layer in self.supervised_layers():
+            layer.measured = None
+
     def compute_loss(self, *args, **kwargs):
         loss = super().compute_loss(*args, **kwargs)
-        for layer, metric in zip(self.supervised_layers(), self.supervision_metrics, strict=True):
+        layers = self.supervised_layers()
+        if len(layers) != len(self.supervision_metrics):
+            raise ValueError(
+                f"{self.name} had {len(self.supervision_metrics)} supervised layers when it was "
+                f"compiled, and has {len(layers)}: make them in __init__, or build it before."
+            )
+        for layer, metric in zip(layers, self.supervision_metrics, strict=True):
             if layer.measured is not None:
                 metric.update_state(layer.measured)
                 layer.measured = None
         return loss
+
+
+def names_of(layers):
+    """What each layer is called, and each of its signals: no two of them the same.
+
+    Returns:
+        List of pairs of a string and a list of strings.
+    """
+    names = [layer.name for layer in layers]
+    every = [name for layer in layers for _, name in layer.signals]
+    found = []
+    for layer in layers:
+        label = layer.name if names.count(layer.name) == 1 else layer.path.replace("/", "_")
+        own = [name for _, name in layer.signals]
+        signals = [
+            (f"{label}_{name}" if every.count(name) > own.count(name) else name)
+            + (f"_head_{head}" if own.count(name) > 1 else "")
+            for head, name in layer.signals
+        ]
+        found.append((label, signals))
+    return found

@@ -7,7 +7,7 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.answers import answers_of
-from keras_corefmem.datasets.attention_targets import target_name
+from keras_corefmem.datasets.attention_targets import target_name, with_room
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.graphs import Annotation, Structure, attention_pairs
 
@@ -173,3 +173,8 @@ def test_targets_of_attention():
     # A passage with more pairs than any in training.
     crowded = dataclasses.replace(rows[0], targets={"coref_all": np.ones((50, 2), "int32")})
     assert preprocessor.collate([crowded], 1, 16, 3, names)[names[1]].shape == (1, 64, 2)
+    # Among others it decides the shape of all.
+    roomy = with_room(preprocessor, [rows[0], crowded])
+    assert roomy.signals == {"coref_all": 4, "dependency": 1}
+    assert roomy.collate(rows, 3, 16, 3, names)[names[1]].shape == (3, 64, 2)
+    assert with_room(preprocessor, rows) is preprocessor

@@ -14,6 +14,8 @@ def annotation(text, heads, labels, tags):
     ("labels", "tags"),
     [
         ("nsubj ROOT dobj prep pobj", "NNP VBD NN IN NNP"),
+        ("nsubj ROOT dobj dative pobj", "PROPN VERB NOUN ADP PROPN"),
+        ("nsubj ROOT dobj dative pobj", "NNP VBD NN TO NNP"),
         ("nsubj:pass root obj case obl:agent", "PROPN VERB NOUN ADP PROPN"),
     ],
 )
@@ -22,6 +24,16 @@ def test_labels_of_spacy_and_universal_ones(labels, tags):
     heads = (1, 1, 1, 1, 3) if "pobj" in labels else (1, 1, 1, 4, 1)
     found = predicate_arguments(annotation("Mary gave milk to John", heads, labels, tags))
     assert found == [(1, 0), (1, 2), (1, 4)]
+
+
+def test_arguments_of_spacy_without_and_with_several_prepositions():
+    parsed = annotation(
+        "Mary gave John milk", (1, 1, 1, 1), "nsubj ROOT dative dobj", "NNP VBD NNP NN"
+    )
+    assert predicate_arguments(parsed) == [(1, 0), (1, 2), (1, 3)]
+    labels, tags = "nsubj ROOT prep prep pobj", "NNP VBD IN IN NNS"
+    parsed = annotation("Mary ran out of rooms", (1, 1, 1, 2, 3), labels, tags)
+    assert predicate_arguments(parsed) == [(1, 0), (1, 4)]
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,14 @@ def test_a_frozen_encoder_is_not_trained():
     assert layer(WORDS).shape == (2, 3, 4) and not layer.trainable_weights
 
 
+def test_only_an_encoder_that_is_trained_drops_out():
+    for frozen in (True, False):
+        drop = keras.layers.Dropout(0.5)
+        layer = ContextualVectors(keras.Sequential([keras.layers.Embedding(5, 400), drop]), frozen)
+        drawn = np.asarray(layer(WORDS, training=True))
+        assert np.array_equal(drawn, layer(WORDS)) == frozen
+
+
 def test_refuses_what_has_no_vectors():
     with pytest.raises(ValueError, match=r"must return \(batch, time, width\)"):
         ContextualVectors(flat)(WORDS)

@@ -67,7 +67,7 @@ def test_attention_and_hit_rate_are_those_of_the_equations(rng):
     assert attention.dtype == "float32"
     np.testing.assert_allclose(attention, expected, atol=1e-6)
     np.testing.assert_allclose(measured[:, [0, 2, 3]], found.sum(axis=1), rtol=1e-5)
-    np.testing.assert_array_equal(measured[:, 1], BATCH)
+    np.testing.assert_array_equal(measured[:, 1], MASK.any(axis=1).sum())
     rate, rows = hit_rate(attention[:, 1], targets[1], MASK)
     np.testing.assert_array_equal(rows, found[1, :, 2])
     np.testing.assert_allclose(rate, found[1, :, 1] / np.maximum(found[1, :, 2], 1), rtol=1e-5)
@@ -180,6 +180,7 @@ def test_without_targets_or_weight_there_is_no_loss(rng):
         ({"signals": [(1, "a"), (1, "b")]}, "Head 1 is supervised twice"),
         ({"windows": [-1]}, "Head -1 is windowed"),
         ({"windows": [0, 0]}, "Head 0 is windowed twice"),
+        ({"signals": ["a"]}, "signals must be pairs of a head and the name of its signal; got 'a'"),
         ({"loss_weight": -1}, "loss_weight must not be negative, got -1"),
         ({"row_weight": "sum"}, "row_weight must be one of count, mean; got 'sum'"),
         ({"signals": (), "return_supervised": True}, "return_supervised needs signals"),
@@ -196,8 +197,13 @@ def test_bad_calls_are_refused():
     for inputs in (x, symbol):
         with pytest.raises(ValueError, match="windows need sentences"):
             layer(inputs)
+        pairs, sentences = np.zeros((1, 1, 2), "int32"), np.ones((1, 2), "int32")
         with pytest.raises(ValueError, match="Got 1 targets for 2 signals"):
-            layer(inputs, [np.zeros((1, 1, 2), "int32")], np.ones((1, 2), "int32"))
+            layer(inputs, [pairs], sentences)
+        with pytest.raises(ValueError, match="Got one array of targets for 2 signals"):
+            layer(inputs, np.zeros((2, 1, 2), "int32"), sentences)
+        with pytest.raises(ValueError, match=r"must be pairs, \(batch, n, 2\); got \(1, 2\)"):
+            layer(inputs, [pairs, pairs[0]], sentences)
 
 
 def test_config_holds_every_argument():

@@ -82,6 +82,59 @@ def test_layers_that_share_a_signal_are_told_apart():
     assert names == {f"{s}_{k}" for s in ("attention_1_a", "attention_2_a", "b") for k in kinds}
 
 
+def test_no_two_signals_have_one_name():
+    inputs = make_inputs()
+    states = inputs["words"]
+    for name in ("early", "late"):
+        encoder = AttentionEncoder(1, 2, WIDTH, 3, signals=[(1, 0, "a")], name=name)
+        states = encoder(states, [inputs["pairs"]])
+    twice = SupervisedMultiHeadAttention(2, 2, [(0, "b"), (1, "b")], name="twice")
+    model = Reader(inputs, twice(states, [inputs["pairs"]] * 2))
+    model.compile("sgd", "mse")
+    names = {name for name in model.get_metrics_result() if name.endswith("_loss")}
+    labels = ("early_attention_1_a", "late_attention_1_a", "b_head_0", "b_head_1")
+    assert names == {f"{label}_loss" for label in labels}
+
+
+def test_metrics_do_not_depend_on_rows_that_are_filled_up():
+    inputs = make_inputs()
+    attention = SupervisedMultiHeadAttention(1, 2, [(0, "a")])
+    mask = keras.Input((None,), dtype="bool")
+    output = attention(inputs["words"], [inputs["pairs"]], mask=mask)
+    model = Reader({**inputs, "mask": mask}, output)
+    model.compile("sgd", "mse", jit_compile=False)
+    random = np.random.default_rng(0)
+    words = random.normal(size=(3, 4, WIDTH)).astype("float32")
+    pairs = np.array([[[1, 2]], [[3, 1]], [[2, 4]]], "int32")
+    found = []
+    for rows in (3, 8):
+        features = {
+            "words": np.resize(words, (rows, 4, WIDTH)),
+            "pairs": np.resize(pairs, (rows, 1, 2)),
+            "mask": np.repeat(np.arange(rows)[:, None] < 3, 4, axis=1),
+        }
+        given = features, np.zeros_like(features["words"])
+        found.append(model.evaluate(*given, batch_size=rows, verbose=0, return_dict=True))
+    for name in ("a_loss", "a_hit_rate"):
+        assert found[0][name] == pytest.approx(found[1][name], rel=1e-5) != 0
+
+
+def test_layers_made_behind_compiling_are_refused():
+    class Late(ReportsSupervision, keras.Model):
+        def build(self, shape):
+            self.attention = SupervisedMultiHeadAttention(1, 2, [(0, "a")])
+            self.attention.build(shape)
+
+        def call(self, x):
+            return self.attention(x)
+
+    model = Late()
+    model.compile("sgd", "mse", jit_compile=False)
+    x = np.zeros((2, 3, WIDTH), "float32")
+    with pytest.raises(ValueError, match="had 0 supervised layers when it was compiled, and has 1"):
+        model.train_on_batch(x, x)
+
+
 def test_a_model_without_supervision_reports_none():
     x = keras.Input((None, WIDTH))
     model = Reader(x, SupervisedMultiHeadAttention(1, 2)(x))

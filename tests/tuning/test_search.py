@@ -10,6 +10,7 @@ import time
 import pytest
 
 from keras_corefmem.datasets import babi, simulator
+from tuning.command import preset_of
 from tuning.search import Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
@@ -81,9 +82,44 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     train += ["--output", str(tmp_path / "models"), "--log-dir", str(tmp_path / "logs")]
     assert main(train) == 0
     (run,) = (tmp_path / "models").glob("*/run.json")
-    settings = json.loads(run.read_text())["settings"]
+    record = json.loads(run.read_text())
+    assert (record["seed"], record["language"], record["task"]) == (0, None, 1)
+    settings = record["settings"]
     assert settings["arguments"] == {"units": 4, "slots": runs[0]["chosen"]["slots"]}
     assert settings["learning_rate"] == runs[0]["chosen"]["learning_rate"]
+
+
+PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"model": "qdrn"}, "no model 'qdrn'; choose of"),
+        ({"dataset": ["babi"]}, "no dataset ['babi']; choose of"),
+        ({"settings": [1]}, "must be objects"),
+        ({"settings": {"arguments": 3}}, "must be objects"),
+        (
+            {"settings": {"slots": 3}},
+            "settings have no slots; arguments of the model belong into",
+        ),
+        ({"settings": {"seed": 2}}, "settings have no seed"),
+    ],
+)
+def test_broken_presets_are_refused(tmp_path, capsys, change, message):
+    path = tmp_path / "best.json"
+    path.write_text(json.dumps({**PRESET, **change}))
+    assert main(["train", "--preset", str(path), "--output", str(tmp_path / "models")]) == 2
+    assert f"{path}: " in (error := capsys.readouterr().err) and message in error
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_preset_says_on_what_and_with_which_seed_it_was_found():
+    search = Search("qdren", "babi", 5, language="hn", seed=3, settings={"epochs": 2})
+    winner = {"trial": "0", "valid_accuracy": 0.5, "test_accuracy": 0.25, "chosen": {"slots": 4}}
+    found = preset_of(search, winner)
+    assert found.items() >= {"dataset": "babi", "task": 5, "language": "hn", "seed": 3}.items()
+    assert found["settings"] == {"epochs": 2, "arguments": {"slots": 4}}
 
 
 def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_path, monkeypatch):

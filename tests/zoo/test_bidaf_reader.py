@@ -7,6 +7,7 @@ from quick import JIT
 import zoo
 from keras_corefmem.datasets.attention_targets import target_name
 from keras_corefmem.datasets.batches import Batches
+from keras_corefmem.layers import WordPieces
 from zoo.configurations import BIDAF_MODELS, configuration
 from zoo.supervision import Supervision, plan_supervision
 
@@ -21,6 +22,13 @@ def build(examples=ANNOTATED, **arguments):
 def features_of(model, examples, count=None):
     encoded = [model.reader.encode(example) for example in examples]
     return model.reader.collate(encoded, count or len(encoded), 20, 4, model.features)
+
+
+def pieces(count):
+    """Pieces of so many words, for a tiny backbone."""
+    ids = keras.Input((None,), dtype="int32", name="token_ids")
+    backbone = keras.Model({"token_ids": ids}, keras.layers.Embedding(9, 4)(ids))
+    return WordPieces(backbone, [[n] for n in range(count)])
 
 
 @pytest.mark.parametrize("name", sorted(BIDAF_MODELS))
@@ -147,6 +155,9 @@ def test_supervision_is_filled_in():
         ([["roles", "early", 5]], "early", "no head 0 of layer 5; early has 4 layers of 4 heads"),
         ([["roles", "early", 1, 4]], "early", "no head 4 of layer 1"),
         (["roles", "roles"], "early", "give each signal once"),
+        (None, "early", "supervision must be a list of signals, got None"),
+        (["roles", 3], "early", "sequences of signal, place, layer and head.*; got 3"),
+        ([["roles", "early", 3, 1, 0]], "early", "place, layer and head"),
         ([["roles", "early", 3, 1], ["coref_all", "early", 3, 1]], "both", "each head one signal"),
     ],
 )
@@ -164,6 +175,11 @@ def test_supervision_that_cannot_be(supervision, self_attention, message):
         ({"encoder": "coref_gru", "self_attention": "early"}, 'take encoder_at="modeling"'),
         ({"encoder": "lstm"}, "encoder must be one of"),
         ({"heads": 0}, "heads must be an integer of at least 1"),
+        (
+            {"units": 3, "heads": 4, "self_attention": "late"},
+            "3 units are no multiple of half of 4",
+        ),
+        ({"word_encoder": pieces(2)}, "word_encoder has pieces of 2 words, the vocabulary has"),
         ({"joint": "yes"}, "joint must be true or false"),
     ],
 )
@@ -181,4 +197,4 @@ def test_reads_raw_text():
 def test_a_preprocessor_without_targets_is_refused():
     config = build(self_attention="early").get_config()
     with pytest.raises(ValueError, match="makes no targets of coref_all: give it as signals"):
-        zoo.BiDAFReader(**{**config, "supervision": ["coref_all"]})
+        zoo.BiDAFReader.from_config({**config, "supervision": ["coref_all"]})

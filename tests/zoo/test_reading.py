@@ -91,7 +91,7 @@ def test_refuses_bad_arguments(model, make_reader):
         model.read(PASSAGE, "Where is Mary?", top=0)
     reader = make_reader("gru")
     with pytest.raises(ValueError, match="6 answers, but the model has .*num_answers=3"):
-        type(reader)(**{**reader.get_config(), "num_answers": 3})
+        type(reader).from_config({**reader.get_config(), "num_answers": 3})
     reader.reader = None
     with pytest.raises(ValueError, match="has no preprocessor"):
         reader.read(PASSAGE, "Where is Mary?")

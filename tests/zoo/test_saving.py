@@ -70,6 +70,19 @@ def test_loads_in_a_fresh_process(explicit, trained, examples, run_python):
     )
 
 
+def test_a_model_keeps_its_precision(make_reader, tmp_path):
+    before = keras.config.dtype_policy()
+    try:
+        keras.config.set_dtype_policy("mixed_bfloat16")
+        make_reader("coref_gru").save(tmp_path / "model.keras")
+    finally:
+        keras.config.set_dtype_policy(before)
+    loaded = zoo.load(tmp_path / "model.keras")
+    assert loaded.dtype_policy.name == "mixed_bfloat16"
+    names = {layer.dtype_policy.name for layer in loaded.layers if layer.weights}
+    assert "mixed_bfloat16" in names and keras.config.dtype_policy() == before
+
+
 def test_attention_sum_reader_has_one_layer(make_reader):
     with pytest.raises(TypeError, match="layers"):
         zoo.AttentionSumReader(9, 3, layers=2)
