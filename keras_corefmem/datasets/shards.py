@@ -80,8 +80,8 @@ def _compare(path, plan):
     """Raises where a file is of another plan."""
     try:
         different = different_fields(path, plan, _without_standard_input)
-    except json.JSONDecodeError:
-        raise ValueError(f"{path}: no JSON; choose another folder, or remove that one.") from None
+    except ValueError as error:
+        raise ValueError(f"{error} Choose another folder, or remove that one.") from None
     if different:
         raise ValueError(
             f"{path.parent} holds records with other {', '.join(different)}: choose another "

@@ -9,12 +9,14 @@ import time
 
 import pytest
 
-from keras_corefmem.datasets import babi, simulator
+from keras_corefmem.datasets import Splits, babi, simulator
+from keras_corefmem.files import write_json
 from tuning.command import preset_of
-from tuning.search import Search, trial_name
+from tuning.search import OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
 from zoo.cli import main
+from zoo.low_data import encode_examples
 
 SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
 SMALL = ["--set", "units=4", "--set", "batch_size=8", "--set", "buckets=1"]
@@ -124,32 +126,29 @@ def test_a_preset_says_on_what_and_with_which_seed_it_was_found():
 
 def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_path, monkeypatch):
     asked = []
+
+    def encode(examples, preprocessor, mentions, seed):
+        asked.append((len(examples), mentions, seed))
+        return encode_examples(examples, preprocessor, mentions, seed)
+
     monkeypatch.setattr("tuning.search.describe_test", lambda model, batches, examples: {})
-    monkeypatch.setattr("zoo.training.encode_examples", spy(training.encode_examples, asked))
     search = Search(
         "ga-coref-gru",
         "babi",
         data_dir=str(files),
         space=str(files / "mentions.json"),
-        settings={"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 2}},
-        output=str(tmp_path / "output"),
-        log_dir=str(tmp_path / "logs"),
+        settings={"batch_size": 8, "buckets": 1, "arguments": {"units": 2}},
+        output=str(tmp_path),
     )
-    search.start()
-    search.run_trial("0", {"mentions": 0.25})
+    chosen = {"mentions": 0.25}
+    seen = Splits(search.splits.train, search.splits.valid, [])
+    model, _ = training.prepare(seen, search.hyper_model.settings_of(chosen))
+    outcome = {"trial": "0", "chosen": chosen, "valid_accuracy": 0.5, "valid_loss": 1.0}
+    write_json(search.trial_folder("0") / OUTCOME, outcome)
+    model.save(search.trial_folder("0") / "model.keras")
+    monkeypatch.setattr("zoo.training.encode_examples", encode)
     search.test_winner()
-    shares = {(len(examples), mentions, seed) for examples, _, mentions, seed in asked if examples}
-    assert shares == {(30, 0.25, 0), (5, 0.25, 0), (11, 0.25, 0)}
-
-
-def spy(function, calls):
-    """A function that notes its arguments."""
-
-    def call(*args):
-        calls.append(args)
-        return function(*args)
-
-    return call
+    assert asked[-1] == (11, 0.25, 0)
 
 
 def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
