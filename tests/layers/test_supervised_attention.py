@@ -161,6 +161,19 @@ def test_the_loss_sees_attention_before_dropout_in_float32(rng):
     assert lower == pytest.approx(loss, rel=0.01)
 
 
+def test_fused_attention_has_a_mask_for_every_query(rng, monkeypatch):
+    attend, shapes = ops.dot_product_attention, []
+
+    def note(*args, mask):
+        shapes.append(tuple(mask.shape))
+        return attend(*args, mask=mask)
+
+    monkeypatch.setattr(ops, "dot_product_attention", note)
+    new_layer(rng)(random_features(rng, BATCH, TIME), sentences=SENTENCES, mask=MASK)
+    # Kernels of cuDNN take no other.
+    assert shapes == [(BATCH, 1, TIME, TIME)]
+
+
 def test_without_targets_or_weight_there_is_no_loss(rng):
     x, targets = random_features(rng, BATCH, TIME), supervised.make_targets()
     _, loss, measured = losses_of(
