@@ -29,22 +29,22 @@ def read_text(path, form):
         raise ValueError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 
 
-def load_json(path):
+def load_json(path, form="JSON", remedy="is the file truncated?"):
     """Content of a JSON file.
 
     Args:
         path: the file.
+        form: what the file should be, for the errors: "CoreNLP JSON", say.
+        remedy: what to do where it is no JSON.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if it is no JSON; it names the line.
     """
     try:
-        return json.loads(read_text(path, "JSON"))
+        return json.loads(read_text(path, form))
     except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path}:{error.lineno}: no JSON ({error.msg}); is the file truncated?"
-        ) from error
+        raise ValueError(f"{path}:{error.lineno}: no JSON ({error.msg}); {remedy}") from error
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import shutil
 
 from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
-from keras_corefmem.files import different_fields, replacing, write_json
+from keras_corefmem.files import different_fields, load_json, replacing, write_json
 from tuning.spaces import space_of
 from zoo import data, training
 from zoo.outcome import describe_test, describe_training
@@ -129,7 +129,7 @@ class Search:
     def outcome(self, trial):
         """The outcome of a trial, `None` where it has none yet."""
         path = self.trial_folder(trial) / OUTCOME
-        return json.loads(path.read_text()) if path.exists() else None
+        return load_json(path) if path.exists() else None
 
     def run_trial(self, trial, chosen):
         """Trains a model, or goes on where an interrupted trial stopped.
@@ -204,7 +204,7 @@ class Search:
             batches = training.batch_parts(model, ([], [], self.splits.test), settings)
             tested = describe_test(model, batches["test"], self.splits.test)
             write_json(path, {**winner, **tested})
-        return json.loads(path.read_text())
+        return load_json(path)
 
 
 def trial_name(trial, values):

@@ -6,7 +6,7 @@ import sys
 
 import zoo
 from keras_corefmem.datasets import babi, cnn
-from keras_corefmem.files import replacing
+from keras_corefmem.files import load_json, replacing
 from zoo import configurations, data, preset, report, results, search_report, significance, studies
 
 # What models read: a passage and a question about it, or a single sentence.
@@ -60,7 +60,7 @@ def describe_data(name):
     if not name.endswith(".keras"):
         return preset.read_preset(name)["card"]
     record = pathlib.Path(name).with_name("run.json")
-    return json.loads(record.read_text()) if record.exists() else {}
+    return load_json(record) if record.exists() else {}
 
 
 def evaluate(args):

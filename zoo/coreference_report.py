@@ -1,8 +1,8 @@
 """The tables of coreference scores in the README."""
 
-import json
 import pathlib
 
+from keras_corefmem.files import load_json
 from keras_corefmem.graphs.scores import METRICS
 
 
@@ -13,7 +13,7 @@ def tables(folder="results"):
         folder: folder of results.
     """
     paths = sorted(pathlib.Path(folder, "coreference").glob("*.json"))
-    found = [json.loads(path.read_text()) for path in paths]
+    found = [load_json(path) for path in paths]
     if not found:
         return "Nothing is scored yet: `corefmem score` does it."
     parts = [

@@ -6,7 +6,7 @@ import pathlib
 
 import numpy as np
 
-from keras_corefmem.files import replacing
+from keras_corefmem.files import load_json, replacing
 from zoo.studies import STUDIES
 
 FOLDER = pathlib.Path(__file__).parent / "presets"
@@ -36,7 +36,7 @@ def read_preset(name, folder=FOLDER):
         near = difflib.get_close_matches(name, names, 5, 0.3) or names[:5]
         advice = f"did you mean {', '.join(near)}?" if near else "there are none yet."
         raise ValueError(f"There is no preset {name!r}; {advice} zoo.presets() lists all.")
-    return json.loads((pathlib.Path(folder) / f"{name}.json").read_text())
+    return load_json(pathlib.Path(folder, f"{name}.json"))
 
 
 def from_preset(name, folder=FOLDER):

@@ -263,7 +263,7 @@ def reproduce(runs, results="results", folder="runs", jobs=None, report=print):
 def epochs_done(folder):
     """Number of epochs that the run in a folder has behind it."""
     state = pathlib.Path(folder) / "state.json"
-    return len(json.loads(state.read_text())["history"]) if state.exists() else 0
+    return len(load_json(state)["history"]) if state.exists() else 0
 
 
 def describe_pending(runs, folder):

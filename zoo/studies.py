@@ -155,6 +155,15 @@ BABI_TASKS = {number: Task(str(number), number) for number in TASKS}
 # What the table counts: the share of answers to the test part that are wrong, or right.
 ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
 
+# How LAMBADA's passages are read, whatever the number of epochs.
+PASSAGES = {
+    "dataset": "lambada",
+    "annotated": True,
+    "tasks": {"passages": Task("all passages", 1)},
+    "measure": DEV_ACCURACY,
+    "kinds": LAMBADA_KINDS,
+}
+
 # What a study varies: an argument or a setting, and what it is.
 PASSES = ("passes", "number of passes")
 TRAIN_SIZE = ("train_size", "number of training questions")
@@ -247,11 +256,7 @@ STUDIES = {
     "lambada": {
         "description": "LAMBADA development passages, read after passages of novels, annotated",
         "models": ("ga-coref-gru", "ga-mage-gru", "ga-one-hot", "ga-gru", *BIDAF_MODELS),
-        "dataset": "lambada",
-        "annotated": True,
-        "tasks": {"passages": Task("all passages", 1)},
-        "measure": DEV_ACCURACY,
-        "kinds": LAMBADA_KINDS,
+        **PASSAGES,
         "families": {
             "ga": LAMBADA_GA,
             "bidaf": LAMBADA_BIDAF,
@@ -260,11 +265,7 @@ STUDIES = {
     "lambada-epochs": {
         "description": "LAMBADA development passages, read after 4 epochs instead of 2",
         "models": ("bidaf", "bidaf-sa-early"),
-        "dataset": "lambada",
-        "annotated": True,
-        "tasks": {"passages": Task("all passages", 1)},
-        "measure": DEV_ACCURACY,
-        "kinds": LAMBADA_KINDS,
+        **PASSAGES,
         "settings": {**LAMBADA_BIDAF, "epochs": 4, "halve_every": 6400},
     },
 }

@@ -128,7 +128,8 @@ def read_preset(path):
     settings = content["settings"]
     if not isinstance(settings, dict) or not isinstance(settings.get("arguments", {}), dict):
         raise ValueError(f"{path}: settings, and their arguments, must be objects.")
-    unknown = training.split_settings(settings).get("arguments", {}).keys() - {"arguments"}
+    known = {field.name for field in dataclasses.fields(training.Settings)} - {"model", "seed"}
+    unknown = settings.keys() - known
     if unknown:
         raise ValueError(
             f"{path}: settings have no {', '.join(sorted(unknown))}; arguments of the model belong "

@@ -1,7 +1,6 @@
 """Building, training and evaluating a reader on a data set."""
 
 import dataclasses
-import json
 import pathlib
 import time
 
@@ -11,7 +10,7 @@ import numpy as np
 import zoo
 from keras_corefmem.datasets.answers import best_sequences
 from keras_corefmem.datasets.batches import length_buckets
-from keras_corefmem.files import replacing
+from keras_corefmem.files import load_json, replacing, write_json
 from zoo.configurations import configuration, training_settings
 from zoo.distribution import answered_once
 from zoo.low_data import check_mentions, check_reads_mentions, draw_examples, encode_examples
@@ -267,7 +266,7 @@ class Progress(keras.callbacks.Callback):
         self.folder.mkdir(parents=True, exist_ok=True)
         state = self.folder / "state.json"
         if state.exists():
-            content = json.loads(state.read_text())
+            content = load_json(state)
             model.load_weights(self.weights_file(content["weights"]))
             self.history = content["history"]
             self.seconds = {name: content[name] for name in self.seconds}
@@ -306,8 +305,7 @@ class Progress(keras.callbacks.Callback):
             "history": self.history,
             **self.seconds,
         }
-        with replacing(self.folder / "state.json") as partial:
-            partial.write_text(json.dumps(content))
+        write_json(self.folder / "state.json", content)
         self.weights_file(f"epoch-{epoch - 1}").unlink(missing_ok=True)
         self.model.stop_training = self.model.stop_training or self.finished
 

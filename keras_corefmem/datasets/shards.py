@@ -14,12 +14,11 @@ Shard k holds texts k·size to (k+1)·size − 1, whoever writes it. While shard
 import contextlib
 import glob
 import itertools
-import json
 import pathlib
 import shutil
 
 from keras_corefmem.datasets.texts import STANDARD_INPUT, describe_file
-from keras_corefmem.files import different_fields, read_text, write_json
+from keras_corefmem.files import different_fields, load_json, write_json
 
 FORMAT = 1
 INDEX, PLAN = "index.json", "plan.json"
@@ -190,10 +189,7 @@ def read_index(folder):
         raise FileNotFoundError(
             f"{folder} is not complete: give the `corefmem annotate` command that began it again."
         )
-    try:
-        index = json.loads(read_text(path, "index of records"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}:{error.lineno}: no JSON ({error.msg}); {REMEDY}") from None
+    index = load_json(path, "index of records", REMEDY)
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise ValueError(f"{path}: no index of format {FORMAT}; annotate the texts again.")
     return index

@@ -6,11 +6,11 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
-import json
 import pathlib
 
 import keras_corefmem
 from keras_corefmem.datasets.texts import Text, describe_file
+from keras_corefmem.files import load_json
 from keras_corefmem.graphs.annotators import EXACT, annotate, load_pipeline
 
 
@@ -140,7 +140,7 @@ def _describe_annotator(name):
     if not metas:
         load_pipeline(name)
         raise ValueError(f"{name}: no meta.json in the folder of the pipeline.")
-    meta, digest = json.loads(metas[0].read_text()), hashlib.sha256()
+    meta, digest = load_json(metas[0]), hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if "__pycache__" not in path.parts:
             name = path.relative_to(folder).as_posix()

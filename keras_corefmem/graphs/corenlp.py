@@ -1,8 +1,6 @@
 """Annotations in the JSON of Stanford CoreNLP, read and written."""
 
-import json
-
-from keras_corefmem.files import read_text, write_json
+from keras_corefmem.files import load_json, write_json
 from keras_corefmem.graphs.annotation import Annotation, Mention
 
 DEPENDENCIES = "basicDependencies"
@@ -24,12 +22,7 @@ def read_corenlp(path, text=None):
         FileNotFoundError: if there is no such file.
         ValueError: if the file is truncated or of another form, or its tokens are not in the text.
     """
-    try:
-        content = json.loads(read_text(path, "CoreNLP JSON"))
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path}:{error.lineno}: no JSON ({error.msg}); is the file truncated?"
-        ) from error
+    content = load_json(path, "CoreNLP JSON")
     try:
         return from_corenlp(content, text)
     except ValueError as error:

@@ -24,7 +24,7 @@ _PENN = (
     ("CC", "CCONJ"),
     ("UH", "INTJ"),
 )
-UNIVERSAL = frozenset(
+_UNIVERSAL = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
 )
 # spaCy's own labels that mean the same in Universal Dependencies.
@@ -52,6 +52,6 @@ def universal_label(label):
 @functools.lru_cache(1024)
 def universal_tag(tag):
     """The universal part of speech of a tag of the Penn Treebank; others stay as they are."""
-    if tag in UNIVERSAL:
+    if tag in _UNIVERSAL:
         return tag
     return next((name for start, name in _PENN if tag.startswith(start)), tag)
