@@ -141,10 +141,10 @@ def draw_curves(heading, panels, label, measure, unit="seed"):
             draw_curve(axes, curve, order, values)
         axes.set_title(name.replace("-", " "), loc="left")
         axes.set_xlabel(label)
-        every_nth = -(-len(values) // TICKS)
+        every_nth = max(1, -(-len(values) // TICKS))
         ticks = {n: as_text(values[n]) for n in range(0, len(values), every_nth)}
         axes.set_xticks(list(ticks), list(ticks.values()))
-        axes.set_xlim(-0.3, len(values) - 0.7)
+        axes.set_xlim(-0.3, max(1, len(values)) - 0.7)
         axes.grid(axis="y", color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
     for n, (axes, curves) in enumerate(zip(every, panels.values(), strict=True)):

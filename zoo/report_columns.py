@@ -116,8 +116,10 @@ def published_column(study, model):
     elif "kinds" in STUDIES[study]:
         known = row.get("kinds", {})
         summary = [f"{known[k]:.1f}" if k in known else "–" for k in STUDIES[study]["kinds"]]
-    else:
+    elif STUDIES[study]["measure"] == ERROR:
         summary = [f"{row['mean']:.1f}", str(row.get("failed", "–"))]
+    else:
+        summary = []
     return [row["paper"], *cells, *summary, *[""] * 3]
 
 
