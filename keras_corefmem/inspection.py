@@ -1,5 +1,7 @@
 """What a model answers and where it looks, ready to be drawn or printed."""
 
+import operator
+
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
@@ -79,7 +81,7 @@ def token_views(examples, preprocessor, inspect):
     features, logits, attention = ask(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
         annotated = isinstance(example, AnnotatedExample)
-        tokenize = str.split if annotated else preprocessor.tokenizer
+        tokenize = operator.methodcaller("split", " ") if annotated else preprocessor.tokenizer
         sentences = [tokenize(sentence) for sentence in example.sentences]
         question = tokenize(example.question)
         length = sum(map(len, sentences))

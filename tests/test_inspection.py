@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example, simulator
+from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.answers import best_answer
+from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.datasets.preprocessor import UNKNOWN_ANSWER, Preprocessor
 from keras_corefmem.datasets.story_preprocessor import StoryPreprocessor
-from keras_corefmem.graphs import learn_entities
+from keras_corefmem.graphs import annotate, learn_entities
 from keras_corefmem.inspection import ask, heading, sentence_views, sentences_read, token_views
 from keras_corefmem.text import WordTokenizer
 from zoo.dynamic_memory_network import DynamicMemoryNetwork
@@ -118,3 +120,18 @@ def test_chains_reach_the_question_where_it_is_part_of_the_sequence(joint):
         if joint:
             chains = view["chains"][[n for n, word in enumerate(words) if word == name]]
             assert set(chains) == {view["question_chains"][2]}
+
+
+def test_tokens_of_annotated_text_are_those_between_spaces():
+    (annotation,) = annotate(["Mary walked 3km home ."], tokenized=True)
+    example = AnnotatedExample.from_annotation(annotation, 3, "home")
+    example = dataclasses.replace(example, sentences=("Mary walked 3\u00a0km",))
+    preprocessor = PassagePreprocessor.fit([example])
+
+    def inspect(features):
+        batch, time = features["passage"].shape
+        return np.zeros((batch, len(preprocessor.answers))), np.ones((batch, time))
+
+    (view,) = token_views([example], preprocessor, inspect)
+    words = sum(view["sentences"], [])
+    assert "3\u00a0km" in words and len(words) == len(view["attention"]) == 3

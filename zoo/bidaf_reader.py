@@ -1,5 +1,6 @@
 """BiDAF with supervised self-attention."""
 
+import copy
 import functools
 
 import keras
@@ -67,7 +68,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         embedding_dim: width of the word vectors.
         dropout: dropout rate of every layer, one mask for all tokens of a sequence.
         joint: whether the contextual encoder reads the question behind the passage, with chains
-            across, rather than apart; `None` does so for all encoders but `"gru"`.
+            across, rather than apart; `None` does so where it reads structure.
         max_chains: number of chains of a `"one_hot"` encoder.
         num_characters: number of character ids, 0 where words are not spelt.
         word_length: characters of a word that are read.
@@ -141,7 +142,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             "carry": carry,
             "embedding_dim": embedding_dim,
             "dropout": dropout,
-            "joint": reads_jointly(joint, encoder),
+            "joint": reads_jointly(joint, encoder, encoder_at),
             "max_chains": max_chains,
             "num_characters": num_characters,
             "word_length": word_length,
@@ -152,7 +153,8 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         layers = {"early": early_layers, "late": late_layers}
         planned = plan_supervision(supervision, self_attention, layers, heads)
         if isinstance(word_encoder, dict):
-            word_encoder = keras.saving.deserialize_keras_object(word_encoder)
+            # Layers may take their configuration apart, which stays that of this reader.
+            word_encoder = keras.saving.deserialize_keras_object(copy.deepcopy(word_encoder))
         check_pieces(word_encoder, vocabulary_size)
         inputs = bidaf_inputs(config, planned)
         scores, shown = build_bidaf(inputs, config, planned, word_encoder)
@@ -206,8 +208,13 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             **arguments: further arguments of the constructor.
 
         Raises:
-            ValueError: if the vectors have another width than an `embedding_dim` that is given.
+            ValueError: if the vectors have another width than an `embedding_dim` that is given, or
+                there are both files of vectors and an encoder of words, or no training example has
+                a target of one of the signals.
         """
+        encoded = make_word_encoder is not None or arguments.get("word_encoder") is not None
+        if encoded and word_vectors is not None:
+            raise ValueError("word_vectors are not read where there is a word encoder: leave one.")
         shared = {k: arguments[k] for k in ("max_chains", "word_length") if k in arguments}
         preprocessor = PassagePreprocessor.fit(
             examples,
@@ -218,7 +225,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
             num_candidates,
             [signal for signal, *_ in as_sequences(arguments.get("supervision", ()))],
             unknown_types=unknown_types,
-            joint=reads_jointly(arguments.get("joint"), arguments.get("encoder", "gru")),
+            joint=reads_jointly(*map(arguments.get, ("joint", "encoder", "encoder_at"))),
             order="passage_first",
             **shared,
         )
@@ -257,9 +264,11 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         return answered_once(self._look(given), len(given[self.features[0]]))
 
 
-def reads_jointly(joint, encoder):
-    """Whether passage and question are one sequence; `None` says so for all encoders but GRUs."""
-    return encoder != "gru" if joint is None else joint
+def reads_jointly(joint, encoder, encoder_at):
+    """Whether passage and question are one sequence; by default where structure is read there."""
+    if joint is not None:
+        return joint
+    return encoder not in (None, "gru") and encoder_at in (None, "contextual")
 
 
 def check_pieces(word_encoder, vocabulary_size):
@@ -292,6 +301,10 @@ def check_config(config):
         raise ValueError(
             f"heads must divide both directions of the units: {config['units']} units are no "
             f"multiple of half of {config['heads']} heads."
+        )
+    if config["encoder"] == "one_hot" and config["encoder_at"] == "modeling":
+        raise ValueError(
+            "one_hot is no encoder of the modeling layer: take coref_gru or mage_gru there."
         )
     early = config["self_attention"] in ("early", "both")
     if early and config["encoder"] != "gru" and config["encoder_at"] == "contextual":

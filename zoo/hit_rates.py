@@ -1,5 +1,7 @@
 """How much heads of a reader attend to what signals say, on passages that it did not train on."""
 
+import itertools
+
 import keras
 
 import zoo
@@ -22,7 +24,8 @@ def hit_rates(reader, examples, signals=tuple(SIGNALS), batch_size=32):
         batch_size: passages at a time.
 
     Returns:
-        Dictionary of hit rates between 0 and 1 by signal; empty without self-attention.
+        Dictionary of hit rates between 0 and 1 by signal, of those that examples have targets of;
+        empty without self-attention.
     """
     if reader.config["self_attention"] == "none":
         return {}
@@ -33,7 +36,10 @@ def hit_rates(reader, examples, signals=tuple(SIGNALS), batch_size=32):
         twin = supervised_twin(reader, plan)
         batches = make_batches(twin, examples, batch_size=batch_size)
         logs = twin.evaluate(batches, verbose=0, return_dict=True)
-        found |= {signal: float(logs[f"{signal}_hit_rate"]) for signal in twin.signals}
+        for metric in twin.supervision_metrics:
+            rows = keras.ops.convert_to_numpy(metric.sums)[:, 3]
+            aimed = itertools.compress(metric.names, rows)
+            found |= {signal: float(logs[f"{signal}_hit_rate"]) for signal in aimed}
     return found
 
 

@@ -78,6 +78,11 @@ def plan_supervision(supervision, self_attention, layers, heads):
                 f"supervision by {signal}: there is no self-attention {place!r}, but "
                 f"{' and '.join(places)}."
             )
+        for name, number in zip(("layer", "head"), rest[1:], strict=False):
+            if not isinstance(number, int) or isinstance(number, bool):
+                raise ValueError(
+                    f"supervision by {signal}: {name} must be an integer, got {number!r}."
+                )
         layer = rest[1] if len(rest) > 1 else min(LAYER, layers[place])
         taken = {each.head for each in planned if (each.place, each.layer) == (place, layer)}
         head = rest[2] if len(rest) > 2 else min(set(range(heads + 1)) - taken)

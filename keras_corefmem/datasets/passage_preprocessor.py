@@ -125,9 +125,14 @@ class PassagePreprocessor(Preprocessor):
             num_candidates: largest number of candidates; `None` for that of the examples.
             signals: names of the signals that supervise attention.
             **kwargs: further arguments of the constructor.
+
+        Raises:
+            ValueError: if there is no such signal, or no example has a target of it.
         """
+        for signal in signals:
+            check_signal(signal)
         tokenize, counts, answers = get_tokenizer(tokenizer), collections.Counter(), set()
-        spans, most, room = False, 1, dict.fromkeys(signals, 1)
+        spans, most, room = False, 1, dict.fromkeys(signals, 0)
         for example in examples:
             passage = tokens_of(example, example.passage, tokenize)
             counts.update(passage)
@@ -138,6 +143,12 @@ class PassagePreprocessor(Preprocessor):
             most = max(most, len(given or distinct_words(passage)))
             for signal, pairs in targets_of(example, signals).items():
                 room[signal] = max(room[signal], -(-len(pairs) // len(passage)))
+        missing = [signal for signal, pairs in room.items() if not pairs]
+        if missing:
+            raise ValueError(
+                f"No training example has targets of {', '.join(missing)}: annotate them with a "
+                "pipeline that finds such structure (corefmem annotate), or leave the signal out."
+            )
         counts = {word: count for word, count in counts.items() if count >= min_count}
         max_size = None if max_words is None else max_words + 2
         words = Vocabulary.from_counts(counts, max_size).known

@@ -62,6 +62,9 @@ class ReportsSupervision:
     def compile_from_config(self, config):
         # Keras leaves this to models with a `compile` of their own.
         self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.built:
+            # The state of the optimizer is loaded into its variables.
+            self.optimizer.build(self.trainable_variables)
 
     def supervised_layers(self):
         """The layers with signals, also those within others."""
@@ -106,8 +109,11 @@ def names_of(layers):
     names = [layer.name for layer in layers]
     every = [name for layer in layers for _, name in layer.signals]
     found = []
-    for layer in layers:
-        label = layer.name if names.count(layer.name) == 1 else layer.path.replace("/", "_")
+    for n, layer in enumerate(layers):
+        # What is not built has no path yet.
+        number = names[:n].count(layer.name) + 1
+        place = layer.path or f"{layer.name}_{number}"
+        label = layer.name if names.count(layer.name) == 1 else place.replace("/", "_")
         own = [name for _, name in layer.signals]
         signals = [
             (f"{label}_{name}" if every.count(name) > own.count(name) else name)

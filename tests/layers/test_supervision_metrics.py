@@ -68,6 +68,7 @@ def test_training_and_evaluation_report_loss_and_hit_rate(tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
     assert set(loaded.get_metrics_result()) == {"loss", *expected}
+    assert int(loaded.optimizer.iterations) == int(model.optimizer.iterations) == 6
 
 
 def test_layers_that_share_a_signal_are_told_apart():
@@ -94,6 +95,20 @@ def test_no_two_signals_have_one_name():
     names = {name for name in model.get_metrics_result() if name.endswith("_loss")}
     labels = ("early_attention_1_a", "late_attention_1_a", "b_head_0", "b_head_1")
     assert names == {f"{label}_loss" for label in labels}
+
+
+def test_layers_that_are_not_built_have_names():
+    class Late(ReportsSupervision, keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.layers_of_one_name = [
+                SupervisedMultiHeadAttention(1, 2, [(0, "a")], name="attention") for _ in range(2)
+            ]
+
+    model = Late()
+    model.compile("sgd", "mse")
+    names = {name for name in model.get_metrics_result() if name.endswith("_loss")}
+    assert names == {"attention_1_a_loss", "attention_2_a_loss"}
 
 
 def test_metrics_do_not_depend_on_rows_that_are_filled_up():

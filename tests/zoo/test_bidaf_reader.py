@@ -1,3 +1,5 @@
+import dataclasses
+
 import keras
 import numpy as np
 import pytest
@@ -44,6 +46,8 @@ def test_every_variant_is_what_its_name_says(name):
     assert list(model.signals) == signals
     assert ("passage_sentences" in model.features) == ("dependency" in signals)
     assert ("passage_antecedents" in model.features) == name.endswith("coref-gru")
+    # Variants differ in what they are called after alone: none reads the question with the passage.
+    assert not model.config["joint"] and not model.reader.joint
 
 
 def test_targets_change_the_loss_alone():
@@ -157,6 +161,8 @@ def test_supervision_is_filled_in():
         (["roles", "roles"], "early", "give each signal once"),
         (None, "early", "supervision must be a list of signals, got None"),
         (["roles", 3], "early", "sequences of signal, place, layer and head.*; got 3"),
+        ([["roles", "early", "3"]], "early", "supervision by roles: layer must be an integer"),
+        ([["roles", "early", 3, 0.5]], "early", "head must be an integer, got 0.5"),
         ([["roles", "early", 3, 1, 0]], "early", "place, layer and head"),
         ([["roles", "early", 3, 1], ["coref_all", "early", 3, 1]], "both", "each head one signal"),
     ],
@@ -173,6 +179,14 @@ def test_supervision_that_cannot_be(supervision, self_attention, message):
         ({"encoder_at": "end"}, "encoder_at must be one of contextual, modeling"),
         ({"row_weight": "sum"}, "row_weight must be one of count, mean"),
         ({"encoder": "coref_gru", "self_attention": "early"}, 'take encoder_at="modeling"'),
+        (
+            {"encoder": "one_hot", "encoder_at": "modeling"},
+            "one_hot is no encoder of the modeling layer",
+        ),
+        (
+            {"word_vectors": "glove.txt", "make_word_encoder": len},
+            "word_vectors are not read where there is a word encoder",
+        ),
         ({"encoder": "lstm"}, "encoder must be one of"),
         ({"heads": 0}, "heads must be an integer of at least 1"),
         (
@@ -186,6 +200,18 @@ def test_supervision_that_cannot_be(supervision, self_attention, message):
 def test_refuses_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         build(**arguments)
+
+
+def test_signals_without_targets_are_refused():
+    plain = [dataclasses.replace(example, structure=None) for example in ANNOTATED]
+    arguments = {"self_attention": "early", "supervision": ["coref_all", "dependency"]}
+    with pytest.raises(ValueError, match="No training example has targets of coref_all, depend"):
+        build(plain, **arguments)
+
+
+def test_structure_read_by_the_contextual_layer_is_that_of_the_question_too():
+    model = build(encoder="coref_gru")
+    assert model.config["joint"] and model.reader.joint
 
 
 def test_reads_raw_text():

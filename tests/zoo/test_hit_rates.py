@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from model_cases import ANNOTATED, BIDAF, SPANS, shared
@@ -37,6 +39,18 @@ def test_heads_of_others_are_measured_by_every_signal():
         told = zoo.BiDAFReader.from_examples(ANNOTATED, **options, supervision=signal)
         told.set_weights(plain.get_weights())
         assert found[signal] == pytest.approx(expected(told, signal, ANNOTATED), abs=1e-5)
+
+
+def test_signals_without_targets_are_left_out():
+    reader = shared("bidaf-supervised")
+    bare = [
+        dataclasses.replace(
+            example,
+            structure=dataclasses.replace(example.structure, mentions=np.zeros((0, 2), int)),
+        )
+        for example in SPANS
+    ]
+    assert list(hit_rates(reader, bare)) == ["dependency", "roles"]
 
 
 def test_readers_without_self_attention_have_none():
