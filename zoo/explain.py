@@ -48,8 +48,7 @@ def explain(args):
         example = make_sentence(texts["sentence"], preprocessor)
     else:
         if args.annotator:
-            texts = {"passage": example.passage, "question": example.question}
-            example = annotate_question(texts, args.annotator, preprocessor)
+            example = annotate_question(example, args.annotator, preprocessor)
         unknown_words(preprocessor, [example.passage], [example.question])
     if args.output and not model.has_attention:
         raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
@@ -87,11 +86,11 @@ def write_picture(console, path, png):
     console.print(f"Picture: {path}")
 
 
-def annotate_question(texts, annotator, preprocessor):
-    """The question about a passage as an `AnnotatedExample`, its answer unknown.
+def annotate_question(example, annotator, preprocessor):
+    """A question as an `AnnotatedExample`; sentences are new ones, so that no facts support it.
 
     Args:
-        texts: `passage` and `question`.
+        example: the `Example`.
         annotator: path or name of a spaCy pipeline, or `exact`.
         preprocessor: the reader's preprocessor.
 
@@ -100,7 +99,7 @@ def annotate_question(texts, annotator, preprocessor):
     """
     if not isinstance(preprocessor, PassagePreprocessor):
         raise ValueError("--annotator is for readers of annotated passages, leave it out.")
-    text, fields = to_text(Example((texts["passage"],), texts["question"], UNKNOWN_ANSWER))
+    text, fields = to_text(example)
     (annotation,) = annotate([text], annotator)
     return AnnotatedExample.from_record(annotation, fields)
 

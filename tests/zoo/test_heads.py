@@ -99,6 +99,14 @@ def test_explain_resolves_and_shows_heads(path, tmp_path, capsys):
     assert "coref_all  no targets here" in capsys.readouterr().out
 
 
+def test_questions_of_a_file_keep_their_answer(path, tmp_path, capsys):
+    questions = tmp_path / "questions.txt"
+    questions.write_text("1 Then Mary was late.\n2 Bob saw Mary.\n3 Who was late?\tmary\t1\n")
+    assert cli.main(["explain", str(path), str(questions), "--annotator", "exact"]) == 0
+    verdict = capsys.readouterr().out.splitlines()[1].strip()
+    assert verdict.startswith("✓ mary") or (verdict[0] == "✗" and "right: mary" in verdict)
+
+
 def test_an_annotator_is_for_readers_of_annotated_passages(tmp_path, capsys):
     shared("as-coref-gru").save(tmp_path / "plain.keras")
     asked = ["--passage", "Mary left .", "--question", "who", "--annotator", "exact"]
