@@ -19,6 +19,8 @@ from zoo.studies import ERROR, STUDIES
 
 # More models than these are a table of shades, rather than dots.
 DOTS = 6
+# Points beside the first column at which a cell is darkest.
+SPAN = 8
 # Inches of a cell.
 WIDTH, HEIGHT = 0.52, 0.33
 
@@ -40,7 +42,25 @@ def draw_tasks(study, runs):
     return draw_shades(f"{study}: {measure}", counts, labels, models, rows, measure != ERROR)
 
 
-def draw_shades(heading, counts, labels, columns, rows, high_is_good):
+def shade_of(mean, first, high_is_good):
+    """Colour of a cell, and of what is written on it.
+
+    Args:
+        mean: score in percent.
+        first: score that it is compared with, or `None`.
+        high_is_good: whether a high score is.
+    """
+    from matplotlib import colormaps
+
+    if first is not None:
+        depth = max(-1, min(1, (mean - first) / SPAN))
+        return colormaps["RdBu"](0.5 + 0.4 * depth), "white" if abs(depth) > 0.8 else INK
+    # Small errors differ more than large ones.
+    depth = ((100 - mean if high_is_good else mean) / 100) ** 0.6
+    return colormaps["Blues"](0.9 * depth), "white" if depth > 0.62 else INK
+
+
+def draw_shades(heading, counts, labels, columns, rows, high_is_good, beside_first=False):
     """A table of means whose cells are the darker the worse they are.
 
     Args:
@@ -50,8 +70,8 @@ def draw_shades(heading, counts, labels, columns, rows, high_is_good):
         columns: names of the columns.
         rows: for each row and column a list of scores in percent, one a seed.
         high_is_good: whether a high score is.
+        beside_first: whether colours say how far a cell is above or below the first one of its row.
     """
-    from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
     size = 2.3 + WIDTH * len(columns), 1.6 + HEIGHT * len(labels)
@@ -64,11 +84,10 @@ def draw_shades(heading, counts, labels, columns, rows, high_is_good):
             if mean == "–":
                 axes.text(x + 0.5, y + 0.5, mean, ha="center", va="center", color=PALE)
                 continue
-            # Small errors differ more than large ones.
-            depth = ((100 - float(mean) if high_is_good else float(mean)) / 100) ** 0.6
-            shade = colormaps["Blues"](0.9 * depth)
+            first = known[0] if beside_first else None
+            shade, colour = shade_of(float(mean), first, high_is_good)
             axes.add_patch(Rectangle((x + 0.03, y + 0.04), 0.94, 0.92, facecolor=shade))
-            style = {"color": "white" if depth > 0.62 else INK, "ha": "center", "va": "center"}
+            style = {"color": colour, "ha": "center", "va": "center"}
             bold = "bold" if float(mean) == best and len(known) > 1 else "normal"
             deviation = spread(scores)
             up = 0.13 if deviation else 0
@@ -83,6 +102,7 @@ def draw_shades(heading, counts, labels, columns, rows, high_is_good):
     note = describe_seeds(counts)
     note += "; ± standard deviation" if max(counts) > 1 else ""
     note += "; bold: the best of a row" if len(columns) > 1 else ""
+    note += f"; blue: above {columns[0]}, red: below" if beside_first else ""
     add_heading(figure, heading, note)
     return figure
 
@@ -105,7 +125,7 @@ def draw_kinds(study, runs, models):
     counts = count_seeds(run for run in runs if run["model"] in models)
     if len(models) > DOTS:
         rows = list(zip(*measured.values(), strict=True))
-        return draw_shades(heading, counts, labels, models, rows, True)
+        return draw_shades(heading, counts, labels, models, rows, True, beside_first=True)
     guesses = {
         name: [
             100 - 100 * found["wrong"] / total,

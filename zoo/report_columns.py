@@ -38,7 +38,7 @@ def labels(study):
     if STUDIES[study]["measure"] == ERROR:
         summary = ["mean error", f"failed tasks (> {FAILED}%)"]
     kinds = STUDIES[study].get("kinds", {}).values()
-    return [STUDIES[study]["measure"], *rows, *summary, *kinds, "runs", "seeds", "backend"]
+    return [STUDIES[study]["measure"], *rows, *summary, *kinds, "runs", "seeds a task", "backend"]
 
 
 def in_summary(study):
@@ -91,7 +91,7 @@ def measured_column(study, groups, model):
     cells = [cell(runs) if runs else "–" for runs in tasks]
     summary = summarise(study, tasks)
     runs = [run for task in tasks if task for run in task]
-    counts = [str(len(runs)), numbers(run["seed"] for run in runs)]
+    counts = [str(len(runs)), numbers(len(alike(task)) for task in tasks if task)]
     return [
         f"`{model}`",
         *cells,

@@ -17,7 +17,8 @@ from zoo.plot_curves import (
     curves_of,
     curves_of_search,
 )
-from zoo.plot_tasks import DOTS
+from zoo.plot_style import style
+from zoo.plot_tasks import DOTS, draw_shades
 from zoo.reproduce import plan
 from zoo.results import read_results
 from zoo.search_report import searches
@@ -212,6 +213,18 @@ def test_many_models_are_shades_by_kind_of_question(tmp_path):
     assert list(found) == ["-ga", "-bidaf"]
     assert texts(found["-bidaf"]).count("90.0") == texts(found["-bidaf"]).count("50.0") / 2
     assert {*models, "with the answer in the context (80)"} <= set(texts(found["-bidaf"]))
+    assert any("blue: above bidaf, red: below" in text for text in texts(found["-bidaf"]))
+
+
+def test_shades_beside_the_first_column_say_what_is_above_and_below():
+    rows = [[[40.0], [44.0], [36.0], [60.0]]]
+    names = ["first", "above", "below", "far above"]
+    with style():
+        figure = draw_shades("scores", [1], ["all"], names, rows, True, beside_first=True)
+    colours = [patch.get_facecolor()[:3] for patch in figure.axes[0].patches]
+    (red, _, blue), pale = zip(colours[2], colours[1], strict=True), colours[0]
+    assert red[0] > red[1] and blue[1] > blue[0] and max(pale) - min(pale) < 0.02
+    assert sum(colours[3]) < sum(colours[1])
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path):
