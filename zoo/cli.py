@@ -12,6 +12,8 @@ from zoo.configurations import models
 from zoo.processes import import_quietly
 from zoo.studies import STUDIES
 
+DATA_DIR = "folder of the files; of bAbI by default what `download babi` got"
+
 # Command, its help, and the function that runs it. Keras is imported only once a command runs.
 COMMANDS = {
     "train": ("train a reader, on simulated stories unless --data-dir is given", "zoo.train:train"),
@@ -203,9 +205,7 @@ def add_data(parser):
         type=task,
         help="number of a bAbI task, 1..20; NE, CN, P, V of cbt; fine, binary; XPOS, UPOS",
     )
-    parser.add_argument(
-        "--data-dir", metavar="DIR", help="folder of the files; by default what `download babi` got"
-    )
+    parser.add_argument("--data-dir", metavar="DIR", help=DATA_DIR)
     parser.add_argument("--language", help="bAbI's language folder: en-valid, en, en-10k, hn, ...")
 
 
@@ -307,7 +307,7 @@ def add_reproduce(parser):
         metavar="N",
         help="seed numbers or ranges, such as 0-4 7; 0 by default",
     )
-    parser.add_argument("--data-dir", metavar="DIR", help="by default what `download babi` got")
+    parser.add_argument("--data-dir", metavar="DIR", help=DATA_DIR)
     parser.add_argument("--jobs", type=int, help="runs side by side; one a core by default")
     parser.add_argument(
         "--resume", action="store_true", help="skip what is done and continue the rest, as always"
@@ -364,6 +364,10 @@ def main(argv=None):
         advice = f"KERAS_BACKEND is {backend}, which is not installed: pip install {backend}"
         print("corefmem: error:", advice, file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # Who reads has seen enough; what is left in the buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ValueError, OSError) as error:
         print("corefmem: error:", " ".join(str(error).split()), file=sys.stderr)
         return 2

@@ -179,24 +179,31 @@ def export(args):
 
 
 def show(args):
-    print("Models")
-    for name in configurations.models():
-        print(f"  {name:<20}{configurations.describe(name)}")
-    print("Presets")
-    for name in preset.presets():
-        card = preset.read_preset(name)["card"]
-        print(
-            f"  {name:<32}{card['dataset']} task {card['task']}, seed {card['seed']}: "
-            f"validation {card['valid_accuracy']:.1%}, test {card['test_accuracy']:.1%}"
-        )
-    if not preset.presets():
+    print_lines("Models", {n: configurations.describe(n) for n in configurations.models()})
+    cards = {name: describe_card(preset.read_preset(name)["card"]) for name in preset.presets()}
+    print_lines("Presets", cards)
+    if not cards:
         print("  none yet; `corefmem reproduce STUDY --presets` makes them")
-    print("Data sets")
-    for name, dataset in data.ALL.items():
-        print(f"  {name:<20}{dataset.line}")
-    print("Studies")
-    for name, study in studies.STUDIES.items():
-        print(f"  {name:<20}{study['description']}")
+    print_lines("Data sets", {name: dataset.line for name, dataset in data.ALL.items()})
+    print_lines("Studies", {n: study["description"] for n, study in studies.STUDIES.items()})
+
+
+def print_lines(heading, lines):
+    """Prints names and what they are, in two columns below a heading."""
+    print(heading)
+    width = max(map(len, lines), default=0) + 2
+    for name, line in lines.items():
+        print(f"  {name:<{width}}{line}")
+
+
+def describe_card(card):
+    """What a preset was trained on, and how well it does."""
+    dataset = data.ALL[card["dataset"]]
+    task = f" task {card['task']}" if dataset.tasks else ""
+    return (
+        f"{card['dataset']}{task}, seed {card['seed']}: validation {card['valid_accuracy']:.1%}, "
+        f"{dataset.reported} {card['test_accuracy']:.1%}"
+    )
 
 
 def download(args):

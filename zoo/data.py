@@ -16,6 +16,9 @@ class DataSet(typing.NamedTuple):
         counted: what is counted of it.
         languages: whether it comes in several languages.
         files: whether it is read from files.
+        tasks: whether it has several tasks.
+        reported: name of the part that is reported.
+        download: whether `corefmem download` gets it.
     """
 
     line: str
@@ -24,34 +27,57 @@ class DataSet(typing.NamedTuple):
     counted: str = "questions"
     languages: bool = False
     files: bool = True
+    tasks: bool = False
+    reported: str = "test"
+    download: bool = False
 
 
 DATASETS = {
-    "simulator": DataSet("stories like bAbI's, simulated: nothing to download", files=False),
-    "babi": DataSet("the 20 bAbI tasks, v1.2", languages=True),
-    "babi-mix": DataSet("bAbI-Mix: two bAbI stories of two worlds, told at once", languages=True),
+    "simulator": DataSet(
+        "stories like bAbI's, simulated: nothing to download", files=False, tasks=True
+    ),
+    "babi": DataSet("the 20 bAbI tasks, v1.2", languages=True, tasks=True, download=True),
+    "babi-mix": DataSet(
+        "bAbI-Mix: two bAbI stories of two worlds, told at once",
+        languages=True,
+        tasks=True,
+        download=True,
+    ),
     "cnn": DataSet("cloze questions about CNN's or the Daily Mail's news"),
-    "lambada": DataSet("LAMBADA: the last word of a passage; trained on `corefmem passages`"),
-    "wikihop": DataSet("WikiHop: relations told by several documents together"),
-    "medhop": DataSet("MedHop: interactions of drugs, told by several documents together"),
-    "cbt": DataSet("Children's Book Test, tasks NE, CN, P and V", first_task="NE"),
+    "lambada": DataSet(
+        "LAMBADA: the last word of a passage; trained on `corefmem passages`",
+        reported="development",
+    ),
+    "wikihop": DataSet(
+        "WikiHop: relations told by several documents together", reported="development"
+    ),
+    "medhop": DataSet(
+        "MedHop: interactions of drugs, told by several documents together",
+        reported="development",
+    ),
+    "cbt": DataSet("Children's Book Test, tasks NE, CN, P and V", first_task="NE", tasks=True),
 }
 SENTENCES = {
     "sst": DataSet(
         "Stanford Sentiment Treebank, tasks fine and binary",
         first_task="fine",
+        tasks=True,
+        reported="development",
         texts="sentences and phrases",
         counted="labels",
     ),
     "pos": DataSet(
         "parts of speech of UD English EWT, tasks UPOS and XPOS",
         first_task="XPOS",
+        tasks=True,
+        reported="development",
         texts="sentences",
         counted="labels",
     ),
     "wsj": DataSet(
         "parts of speech of the Wall Street Journal, the usual sections of the Penn Treebank",
         first_task="PTB",
+        reported="development",
         texts="sentences",
         counted="labels",
     ),

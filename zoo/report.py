@@ -10,7 +10,7 @@ from zoo.report_columns import columns_of, head_columns, in_summary
 from zoo.results import check_study, group, in_order, markdown, read_results
 from zoo.search_report import SEARCHES, search_table
 from zoo.significance import comparison
-from zoo.studies import STUDIES
+from zoo.studies import STUDIES, needs_folder
 
 
 def commands(runs):
@@ -30,6 +30,7 @@ def commands(runs):
         if len(chosen) < len(every):
             words += ["--tasks", *map(str, sorted(chosen, key=list(every).index))]
         words += ["--seeds", *map(str, values)]
+        words += ["--data-dir", "DIR"] if needs_folder(study) else []
         before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
         lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
     return lines

@@ -11,7 +11,7 @@ import shlex
 from keras_corefmem.files import different_fields, load_json, replacing, write_json
 from zoo.outcome import describe_test, describe_training, describe_vectors
 from zoo.processes import available_cores, keep_memory, pin, stop
-from zoo.studies import STUDIES, settings_of
+from zoo.studies import STUDIES, needs_folder, settings_of
 
 # Seconds without news after which a line says how far the runs are.
 PULSE = 60
@@ -57,6 +57,8 @@ class Run:
     def command(self):
         words = ["corefmem", "reproduce", self.study, "--models", self.model]
         words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
+        if needs_folder(self.study):
+            words += ["--data-dir", "DIR"]
         for name, value in self.settings.items():
             words += ["--set", f"{name}={json.dumps(value)}"]
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
@@ -67,12 +69,15 @@ def check_data(study, task, data_dir):
 
     Raises:
         FileNotFoundError: if a file is missing.
-        ValueError: if one is broken, or the study needs records and there are none.
+        ValueError: if one is broken, the study needs records and there are none, or no folder is
+            given and there is no download.
     """
     from zoo import data
 
     content = STUDIES[study]
     dataset = content["dataset"]
+    if data_dir is None and needs_folder(study):
+        raise ValueError(f"{study} needs the folder of {dataset}: give it as --data-dir.")
     if not content.get("annotated"):
         data.load(dataset, content["tasks"][task].data, data_dir, content.get("language"))
     # Records are too many to read them twice.

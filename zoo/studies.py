@@ -3,6 +3,7 @@
 import typing
 
 from zoo.configurations import BIDAF_MODELS
+from zoo.data import ALL
 
 BABI_READERS = (
     "ga-mage-gru",
@@ -283,3 +284,8 @@ def settings_of(study, model):
     """
     content = STUDIES[study]
     return content.get("families", {}).get(model.partition("-")[0], content.get("settings", {}))
+
+
+def needs_folder(study):
+    """Whether the data of a study are in a folder of the user, rather than downloaded."""
+    return not ALL[STUDIES[study]["dataset"]].download

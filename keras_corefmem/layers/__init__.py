@@ -1,4 +1,4 @@
-"""Recurrent cells, layers and attention, on every Keras backend."""
+"""Recurrent cells, layers and attention, on TensorFlow and JAX."""
 
 from keras_corefmem.layers.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.layers.answer_decoder import AnswerDecoder

@@ -174,7 +174,9 @@ def test_list_names_everything(capsys):
     assert cli.main(["list"]) == 0
     out = capsys.readouterr().out
     for name in (*zoo.models(), *zoo.presets(), "simulator", "babi-mix", "babi-1k"):
-        assert name in out
+        assert f"  {name}  " in out
+    assert re.search(r"lambada, seed \d: validation \d+.\d%, development \d", out)
+    assert re.search(r"babi task 20, seed \d: validation \d+.\d%, test \d", out)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +189,7 @@ def test_list_names_everything(capsys):
         ("train --task fine", "Task 'fine' cannot be simulated"),
         ("train --model dmn-tagger", "dmn-tagger does not read simulator; it reads sst, pos"),
         ("train --dataset sst --data-dir x", "ga-coref-gru does not read sst; it reads simulator"),
+        ("reproduce sst", "sst needs the folder of sst: give it as --data-dir"),
         ("train --set units", "the value is no JSON"),
         ("train --set arguments=1", "give an object"),
         ("train --set unit=4 --epochs 1", "'unit' is no argument of ga-coref-gru"),
