@@ -21,6 +21,8 @@ from zoo.results import best
 from zoo.search_report import trial_columns
 
 DEFAULT_TRIALS = 12
+# What tells keras-tuner which part of a search on several machines a process has.
+PART = ("KERASTUNER_TUNER_ID", "KERASTUNER_ORACLE_IP", "KERASTUNER_ORACLE_PORT")
 
 
 def search(args):
@@ -32,6 +34,7 @@ def search(args):
         raise ValueError(
             "--trials: how many trials hyperband makes depends on --epochs, give these instead."
         )
+    part = part_here(args.workers)
     dataset = args.dataset or ("babi" if args.data_dir else "simulator")
     chosen = parse_settings(args.set)
     if args.epochs is not None:
@@ -51,7 +54,6 @@ def search(args):
         args.log_dir,
     )
     console = make_console()
-    part = os.environ.get("KERASTUNER_TUNER_ID", "")
     given.start(args.fresh)
     entries = ", ".join(given.hyper_model.entries)
     console.print(f"{given.name}: {entries}; states: {given.folder}")
@@ -73,13 +75,41 @@ def search(args):
         )
 
     with news_of(given, console):
-        if args.workers > 1 and not part:
+        if args.workers > 1:
             search_with(args.workers, given, report)
         else:
             run_trials(given, report)
     if part and "chief" not in part:
         return 0
     return conclude(given, args.results, console, time.perf_counter() - begun)
+
+
+def part_here(workers):
+    """Which part of a search on several machines this process has, by the environment.
+
+    Args:
+        workers: number of workers that the process is to start.
+
+    Returns:
+        Its name, that of the chief with `"chief"` in it; an empty one for a search here alone.
+
+    Raises:
+        ValueError: if the environment says a part of what is needed, or there are workers too.
+    """
+    if not any(name in os.environ for name in PART):
+        return ""
+    missing = [name for name in PART if not os.environ.get(name)]
+    if missing:
+        raise ValueError(
+            f"A search on several machines needs {', '.join(PART)} in the environment of each; "
+            f"set {' and '.join(missing)} too, or none for a search on this machine."
+        )
+    if workers > 1:
+        raise ValueError(
+            f"--workers {workers}: KERASTUNER_TUNER_ID makes this process one part of a search "
+            "on several machines; leave out --workers, and start a process for each worker."
+        )
+    return os.environ["KERASTUNER_TUNER_ID"]
 
 
 @contextlib.contextmanager

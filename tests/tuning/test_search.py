@@ -280,6 +280,34 @@ def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):
     assert not (tmp_path / "output").exists()
 
 
+PART = {
+    "KERASTUNER_TUNER_ID": "worker-0",
+    "KERASTUNER_ORACLE_IP": "127.0.0.1",
+    "KERASTUNER_ORACLE_PORT": "8000",
+}
+
+
+@pytest.mark.parametrize("empty", [True, False])
+@pytest.mark.parametrize("missing", PART)
+def test_a_part_of_the_environment_of_several_machines_is_refused(
+    files, tmp_path, capsys, monkeypatch, missing, empty
+):
+    for name, value in PART.items():
+        if name != missing or empty:
+            monkeypatch.setenv(name, "" if name == missing else value)
+    assert main(command(files, tmp_path)) == 2
+    assert f"set {missing} too, or none" in capsys.readouterr().err
+    assert not (tmp_path / "output").exists()
+
+
+def test_workers_are_refused_in_a_search_on_several_machines(files, tmp_path, capsys, monkeypatch):
+    for name, value in PART.items():
+        monkeypatch.setenv(name, value)
+    assert main(command(files, tmp_path, "--workers", "2")) == 2
+    assert "leave out --workers" in capsys.readouterr().err
+    assert not (tmp_path / "output").exists()
+
+
 def test_wrong_arguments_leave_an_earlier_search_alone(files, tmp_path):
     kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
     kept.parent.mkdir(parents=True)
