@@ -35,6 +35,12 @@ def search(args):
             "--trials: how many trials hyperband makes depends on --epochs, give these instead."
         )
     part = part_here(args.workers)
+    leads = not part or "chief" in part
+    if args.fresh and not leads:
+        raise ValueError(
+            f"--fresh would remove the search that {part} takes part in: give it to the chief "
+            "alone, before the others start."
+        )
     dataset = args.dataset or ("babi" if args.data_dir else "simulator")
     chosen = parse_settings(args.set)
     if args.epochs is not None:
@@ -79,7 +85,7 @@ def search(args):
             search_with(args.workers, given, report)
         else:
             run_trials(given, report)
-    if part and "chief" not in part:
+    if not leads:
         return 0
     return conclude(given, args.results, console, time.perf_counter() - begun)
 

@@ -110,7 +110,7 @@ class Search:
         training.draw_parts(self.splits, self.hyper_model.settings_of({}))
         record = {
             "space": self.hyper_model.entries,
-            **{name: getattr(self, name) for name in ("trials", "settings", "data_dir")},
+            **{name: getattr(self, name) for name in ("trials", "settings")},
         }
         if fresh:
             for old in (self.folder, pathlib.Path(self.log_dir, self.name)):

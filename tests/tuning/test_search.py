@@ -2,6 +2,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -306,6 +307,26 @@ def test_workers_are_refused_in_a_search_on_several_machines(files, tmp_path, ca
     assert main(command(files, tmp_path, "--workers", "2")) == 2
     assert "leave out --workers" in capsys.readouterr().err
     assert not (tmp_path / "output").exists()
+
+
+def test_a_worker_on_another_machine_removes_no_search(files, tmp_path, capsys, monkeypatch):
+    for name, value in PART.items():
+        monkeypatch.setenv(name, value)
+    kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+    assert main(command(files, tmp_path, "--fresh")) == 2
+    assert "--fresh would remove" in capsys.readouterr().err
+    assert kept.exists()
+
+
+def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
+    shutil.copytree(files, tmp_path / "elsewhere")
+    options = {"space": str(files / "own.json"), "output": str(tmp_path / "output")}
+    for folder in (files, tmp_path / "elsewhere"):
+        Search("qdren", "babi", data_dir=str(folder), **options).start()
+    with pytest.raises(ValueError, match="holds a search with another trials"):
+        Search("qdren", "babi", data_dir=str(files), trials=3, **options).start()
 
 
 def test_wrong_arguments_leave_an_earlier_search_alone(files, tmp_path):
