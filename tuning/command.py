@@ -12,6 +12,7 @@ from rich.table import Table
 from keras_corefmem.files import load_json, write_json
 from keras_corefmem.terminal import make_console
 from tuning.search import ERROR, Search
+from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo import data, training
@@ -59,6 +60,7 @@ def search(args):
         args.output,
         args.log_dir,
     )
+    check_settings(given, args.epochs)
     console = make_console()
     given.start(args.fresh)
     entries = ", ".join(given.hyper_model.entries)
@@ -116,6 +118,31 @@ def part_here(workers):
             "on several machines; leave out --workers, and start a process for each worker."
         )
     return os.environ["KERASTUNER_TUNER_ID"]
+
+
+def check_settings(given, epochs):
+    """Refuses settings that no trial would go by, as the search chooses them.
+
+    Args:
+        given: a `Search`.
+        epochs: value of `--epochs`, `None` where it is not given.
+
+    Raises:
+        ValueError: naming the setting and the search space.
+    """
+    entries, space = space_of(given.model, given.space), given.space or first_space(given.model)
+    if given.tuner == "hyperband" and "epochs" in entries:
+        raise ValueError(
+            f"--space {space}: hyperband decides itself how many epochs a trial has; take epochs "
+            "out of the space, and give the largest number as --epochs."
+        )
+    for name in (*given.settings, *given.settings.get("arguments", {})):
+        if name in entries:
+            option = "--epochs" if name == "epochs" and epochs is not None else f"--set {name}"
+            raise ValueError(
+                f"{option}: the search space {space} chooses {name}; leave out {option}, or give a "
+                f"--space without {name}."
+            )
 
 
 @contextlib.contextmanager

@@ -154,7 +154,7 @@ def space_of(model, name=None):
         FileNotFoundError: if there is no such file.
     """
     if name is None:
-        return next(space.entries for space in SPACES.values() if fits(model, space))
+        name = first_space(model)
     if name in SPACES:
         if not fits(model, SPACES[name]):
             models = ", ".join(SPACES[name].models)
@@ -174,6 +174,11 @@ def space_of(model, name=None):
     for key, entry in entries.items():
         check_entry(key, entry, name)
     return entries
+
+
+def first_space(model):
+    """Name of the first space that is made for a model."""
+    return next(name for name, space in SPACES.items() if fits(model, space))
 
 
 def fits(model, space):

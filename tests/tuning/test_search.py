@@ -273,12 +273,24 @@ def test_names_can_be_read():
         (["--data-dir", "nowhere"], "nowhere"),
         (["--task", "21"], "no bAbI task 21"),
         (["--set", "train_size=31"], "there are 30 training questions"),
+        (["--set", "slots=3"], "own.json chooses slots; leave out --set slots"),
+        (["--set", 'arguments={"slots": 3}'], "own.json chooses slots; leave out --set slots"),
+        (["--space", "qdren-babi", "--set", "l2=0.1"], "the search space qdren-babi chooses l2"),
     ],
 )
 def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):
     assert main(command(files, tmp_path, *more)) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "output").exists()
+
+
+def test_a_number_of_epochs_that_no_trial_would_have_is_refused(files, tmp_path, capsys):
+    (tmp_path / "long.json").write_text(json.dumps({"epochs": [1, 2]}))
+    arguments = command(files, tmp_path, "--space", str(tmp_path / "long.json"))
+    assert main([*arguments, "--epochs", "3"]) == 2
+    assert "long.json chooses epochs; leave out --epochs" in capsys.readouterr().err
+    assert main([*arguments, "--tuner", "hyperband"]) == 2
+    assert "hyperband decides itself how many epochs" in capsys.readouterr().err
 
 
 PART = {
