@@ -7,6 +7,7 @@ import pathlib
 import keras_tuner
 
 from keras_corefmem.files import load_json, write_json
+from tuning.search import ERROR
 
 # How often a drawn configuration may be an old one before a space counts as exhausted.
 COLLISIONS = 1000
@@ -28,7 +29,7 @@ class Lasting(keras_tuner.Oracle):
         )
 
     def take_up(self):
-        """Continues an earlier search: trials whose process is gone are for whoever asks first."""
+        """Continues an earlier search: trials that did not complete are for whoever asks first."""
         path = pathlib.Path(self._get_oracle_fname())
         if not path.exists():
             return
@@ -38,6 +39,16 @@ class Lasting(keras_tuner.Oracle):
             if trial.parent.name.removeprefix("trial_") not in known:
                 trial.unlink()
         self.reload()
+        again = sorted(n for n, trial in self.trials.items() if trial.status != "COMPLETED")
+        for number in again:
+            pathlib.Path(self._get_trial_dir(number), ERROR).unlink(missing_ok=True)
+            self.trials[number].status, self.trials[number].message = "RUNNING", None
+            self._save_trial(self.trials[number])
+            self._run_times.pop(number, None)
+        self.end_order = [number for number in self.end_order if number not in again]
+        # The last of the queue is taken first.
+        self._retry_queue = again[::-1]
+        self.save()
 
 
 class RandomSearch(Lasting, keras_tuner.oracles.RandomSearchOracle):

@@ -17,8 +17,8 @@ class Killed(BaseException):
 
 @pytest.fixture
 def search(tmp_path, monkeypatch):
-    """A function that starts a search whose trials only note that they ran."""
-    space, ran = tmp_path / "own.json", []
+    """A function that starts a search whose trials only note that they ran, or fail."""
+    space, ran, reported = tmp_path / "own.json", [], []
     space.write_text(json.dumps(SPACE))
 
     def run_trial(self, trial, chosen):
@@ -26,12 +26,14 @@ def search(tmp_path, monkeypatch):
             return self.outcome(trial)
         if len(ran) == run_trial.limit:
             raise Killed
+        if int(trial) in run_trial.failing:
+            raise OSError("the disk is full")
         ran.append({**self.hyper_model.chosen(chosen), "epochs": chosen.get("tuner/epochs")})
         score = {"valid_accuracy": chosen["units"] / 10, "valid_loss": 1.0}
         write_json(self.trial_folder(trial) / OUTCOME, {"trial": trial, **score})
-        return score
+        return self.outcome(trial)
 
-    def start(tuner, trials=None, epochs=9, limit=None):
+    def start(tuner, trials=None, epochs=9, limit=None, failing=()):
         made = Search(
             "qdren",
             space=str(space),
@@ -41,12 +43,13 @@ def search(tmp_path, monkeypatch):
             output=str(tmp_path / "searches"),
         )
         made.start()
-        run_trial.limit = limit
-        run_trials(made, lambda outcome: None)
+        run_trial.limit, run_trial.failing = limit, failing
+        reported.clear()
+        run_trials(made, lambda outcome: reported.append(int(outcome["trial"])))
         return made
 
     monkeypatch.setattr(Search, "run_trial", run_trial)
-    start.ran = ran
+    start.ran, start.reported = ran, reported
     return start
 
 
@@ -56,6 +59,36 @@ GRID = [{"slots": slots, "units": units, "epochs": None} for slots in (2, 3) for
 def test_a_grid_is_complete_and_has_an_order(search):
     assert len(search("grid").outcomes()) == 6
     assert search.ran == GRID
+
+
+@pytest.mark.parametrize("tuner, trials", [("random", 6), ("bayesian", 6), ("grid", None)])
+def test_a_search_that_goes_on_repeats_no_trial_but_those_that_failed(search, tuner, trials):
+    made = search(tuner, trials, failing=(1, 3))
+    assert len(made.outcomes()) == 4
+    assert {int(trial): message for trial, message in failures(made.folder).items()} == {
+        1: "OSError: the disk is full",
+        3: "OSError: the disk is full",
+    }
+    search(tuner, trials, failing=(3,))
+    assert search.reported == [1]
+    assert [int(trial) for trial in failures(made.folder)] == [3]
+    search(tuner, trials)
+    assert search.reported == [3]
+    assert not failures(made.folder)
+    search(tuner, trials)
+    assert search.reported == []
+    assert len(made.outcomes()) == len(search.ran) == 6
+    assert sorted(search.ran, key=json.dumps) == GRID
+    ended = json.loads((made.folder / "oracle.json").read_text())["end_order"]
+    assert sorted(map(int, ended)) == list(range(6))
+
+
+def test_trials_that_failed_take_part_in_later_rounds(search):
+    search("hyperband", epochs=9, failing=range(6))
+    assert not search.ran
+    made = search("hyperband", epochs=9)
+    assert not failures(made.folder)
+    assert search.ran[-1]["epochs"] == 9
 
 
 @pytest.mark.parametrize("tuner, trials", [("random", 6), ("bayesian", 6), ("grid", None)])
