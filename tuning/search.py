@@ -11,6 +11,7 @@ from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
 from keras_corefmem.files import different_fields, load_json, replacing, write_json
 from tuning.spaces import space_of
+from tuning.workers import PATIENCE
 from zoo import data, training
 from zoo.outcome import describe_test, describe_training
 from zoo.reproduce import epochs_done
@@ -21,6 +22,8 @@ from zoo.train import hyper_parameters
 OUTCOME = "outcome.json"
 # Why a trial failed.
 ERROR = "error.json"
+# How often processes began a trial that they neither ended nor brought further.
+BEGUN = "begun.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,6 +134,29 @@ class Search:
         path = self.trial_folder(trial) / OUTCOME
         return load_json(path) if path.exists() else None
 
+    def begin(self, trial):
+        """Notes that this process begins a trial, or goes on with it; `leave` takes that back.
+
+        Raises:
+            ChildProcessError: if as many as `PATIENCE` began it before and died, one after the
+                other, in the same epoch.
+        """
+        folder = self.trial_folder(trial)
+        now = {"epochs": epochs_done(folder / "state"), "times": 1}
+        if (folder / BEGUN).exists():
+            before = load_json(folder / BEGUN)
+            now["times"] += before["times"] if before["epochs"] == now["epochs"] else 0
+        if now["times"] > PATIENCE:
+            raise ChildProcessError(
+                f"{PATIENCE} processes died in this trial, all after {now['epochs']} epochs: does "
+                "it need more memory than there is? The same command tries it again."
+            )
+        write_json(folder / BEGUN, now)
+
+    def leave(self, trial):
+        """Notes that no process has died in a trial: it has ended, or was stopped on purpose."""
+        (self.trial_folder(trial) / BEGUN).unlink(missing_ok=True)
+
     def run_trial(self, trial, chosen):
         """Trains a model, or goes on where an interrupted trial stopped.
 
@@ -184,10 +210,16 @@ class Search:
         """Numbers of the trials that have a folder, in their order."""
         return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
 
+    def ended(self):
+        """Numbers of the trials that are complete or failed, in their order."""
+        names = OUTCOME, ERROR
+        return [n for n in self.begun() if any((self.trial_folder(n) / f).exists() for f in names)]
+
     def under_way(self):
         """Epochs that each trial has behind it which has begun and not ended, by its number."""
+        ended = set(self.ended())
         epochs = {n: epochs_done(self.trial_folder(n) / "state") for n in self.begun()}
-        return {n: count for n, count in epochs.items() if count and not self.outcome(n)}
+        return {n: count for n, count in epochs.items() if count and n not in ended}
 
     def test_winner(self):
         """The outcome of the best trial by validation, with what the test part says of it.

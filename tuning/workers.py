@@ -1,5 +1,6 @@
 """A search by several processes of this machine: keras-tuner's chief and its workers."""
 
+import collections
 import dataclasses
 import multiprocessing
 import multiprocessing.connection
@@ -8,7 +9,7 @@ import socket
 
 from zoo.processes import available_cores, import_quietly, keep_memory, pin
 
-# How often in a row a process may die before the search gives up.
+# How often in a row processes may die in a trial, which then fails, or one before any trial ends.
 PATIENCE = 3
 # Seconds between two looks at what the workers have done.
 PULSE = 1
@@ -17,8 +18,8 @@ PULSE = 1
 def search_with(workers, search, report):
     """Runs what is left of a search with a process for each worker, and one that leads them.
 
-    A worker that dies is replaced, and the new one goes on with its trial. If the chief dies, all
-    start anew and take up what was under way.
+    A worker that dies is replaced, and the new one goes on with its trial, see `Search.begin`. If
+    the chief dies, all start anew and take up what was under way.
 
     Args:
         workers: number of workers.
@@ -26,13 +27,13 @@ def search_with(workers, search, report):
         report: function called with the outcome of each trial that ends.
 
     Raises:
-        ChildProcessError: if processes die again and again without any trial that ends.
+        ChildProcessError: if a process dies again and again without any trial that ends.
     """
     keep_memory()
     context = multiprocessing.get_context("spawn")
     cores = available_cores()
     reported = {outcome["trial"] for outcome in search.outcomes()}
-    deaths, running = 0, {}
+    ended, deaths, running = set(search.ended()), collections.Counter(), {}
     names = ["chief", *(f"worker-{n}" for n in range(workers))]
     port = free_port()
 
@@ -49,15 +50,16 @@ def search_with(workers, search, report):
         for outcome in new:
             reported.add(outcome["trial"])
             report(outcome)
-        return bool(new)
 
     for name in names:
         begin(name)
     try:
         while "chief" in running:
             multiprocessing.connection.wait([p.sentinel for p in running.values()], PULSE)
-            if report_new():
-                deaths = 0
+            report_new()
+            before, ended = ended, set(search.ended())
+            if ended - before:
+                deaths.clear()
             for name in names:
                 process = running.get(name)
                 if process is None or process.is_alive():
@@ -65,29 +67,32 @@ def search_with(workers, search, report):
                 del running[name]
                 if process.exitcode == 0:
                     continue
-                deaths += 1
-                if deaths > PATIENCE:
+                deaths[name] += 1
+                if deaths[name] > PATIENCE:
                     raise ChildProcessError(
-                        f"The search stops: {name} died with exit status {process.exitcode}, and "
-                        f"{deaths - 1} processes before it. The same command continues."
+                        f"The search stops: {name} died {deaths[name]} times without any trial "
+                        f"that ended, at last with exit status {process.exitcode}. The same "
+                        "command continues."
                     )
                 if name == "chief":
-                    end(running)
+                    end(running, search)
                     port = free_port()
                 for missing in names if name == "chief" else [name]:
                     begin(missing)
         report_new()
     finally:
-        end(running)
+        end(running, search)
 
 
-def end(running):
-    """Ends processes in the middle of their work."""
+def end(running, search):
+    """Ends processes in the middle of their work; that is no death in their trials."""
     for process in running.values():
         process.terminate()
     for process in running.values():
         process.join()
     running.clear()
+    for trial in search.begun():
+        search.leave(trial)
 
 
 def free_port():

@@ -7,6 +7,7 @@ from tuning.command import failures
 from tuning.oracles import Lasting
 from tuning.search import OUTCOME, Search
 from tuning.tuners import run_trials
+from tuning.workers import PATIENCE
 
 SPACE = {"slots": [2, 3], "units": {"low": 4, "high": 6}}
 
@@ -26,6 +27,8 @@ def search(tmp_path, monkeypatch):
             return self.outcome(trial)
         if len(ran) == run_trial.limit:
             raise Killed
+        if int(trial) in run_trial.killing:
+            raise Killed
         if int(trial) in run_trial.failing:
             raise OSError("the disk is full")
         ran.append({**self.hyper_model.chosen(chosen), "epochs": chosen.get("tuner/epochs")})
@@ -33,7 +36,7 @@ def search(tmp_path, monkeypatch):
         write_json(self.trial_folder(trial) / OUTCOME, {"trial": trial, **score})
         return self.outcome(trial)
 
-    def start(tuner, trials=None, epochs=9, limit=None, failing=()):
+    def start(tuner, trials=None, epochs=9, limit=None, failing=(), killing=()):
         made = Search(
             "qdren",
             space=str(space),
@@ -43,7 +46,7 @@ def search(tmp_path, monkeypatch):
             output=str(tmp_path / "searches"),
         )
         made.start()
-        run_trial.limit, run_trial.failing = limit, failing
+        run_trial.limit, run_trial.failing, run_trial.killing = limit, failing, killing
         reported.clear()
         run_trials(made, lambda outcome: reported.append(int(outcome["trial"])))
         return made
@@ -81,6 +84,21 @@ def test_a_search_that_goes_on_repeats_no_trial_but_those_that_failed(search, tu
     assert sorted(search.ran, key=json.dumps) == GRID
     ended = json.loads((made.folder / "oracle.json").read_text())["end_order"]
     assert sorted(map(int, ended)) == list(range(6))
+
+
+def test_a_trial_that_kills_every_process_fails_and_the_search_goes_on(search):
+    for _ in range(PATIENCE):
+        with pytest.raises(Killed):
+            search("grid", killing=[2])
+    made = search("grid", killing=[2])
+    assert len(made.outcomes()) == len(search.ran) == 5
+    (message,) = failures(made.folder).values()
+    assert message.startswith("ChildProcessError: 3 processes died in this trial, all after 0 ")
+    # As any trial that failed it is tried again, as often as before.
+    with pytest.raises(Killed):
+        search("grid", killing=[2])
+    assert not failures(search("grid").folder)
+    assert search.reported == [2]
 
 
 def test_trials_that_failed_take_part_in_later_rounds(search):

@@ -13,7 +13,7 @@ import pytest
 from keras_corefmem.datasets import Splits, babi, simulator
 from keras_corefmem.files import write_json
 from tuning.command import preset_of
-from tuning.search import OUTCOME, Search, trial_name
+from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
 from zoo.cli import main
@@ -183,6 +183,31 @@ def test_hyperband_goes_on_with_its_better_trials(files, tmp_path):
         for trial in "01"
     ]
     assert states[1][:2] == states[0] and len(states[1]) == 4
+
+
+def test_a_process_that_dies_counts_until_a_trial_has_got_further(tmp_path):
+    search = Search("qdren", output=str(tmp_path))
+
+    def begin(times, epochs):
+        write_json(search.trial_folder("0") / "state" / "state.json", {"history": [{}] * epochs})
+        for _ in range(times):
+            search.begin("0")
+
+    begin(3, epochs=0)
+    begin(3, epochs=1)
+    with pytest.raises(ChildProcessError, match="3 processes died .* after 1 epochs"):
+        search.begin("0")
+    search.leave("0")
+    begin(3, epochs=1)
+
+
+def test_a_trial_that_failed_is_not_under_way(tmp_path):
+    search = Search("qdren", output=str(tmp_path))
+    for trial in "012":
+        write_json(search.trial_folder(trial) / "state" / "state.json", {"history": [{}, {}]})
+    write_json(search.trial_folder("0") / OUTCOME, {})
+    write_json(search.trial_folder("1") / ERROR, "OSError: the disk is full")
+    assert search.under_way() == {"2": 2}
 
 
 def wait_for(condition, process):

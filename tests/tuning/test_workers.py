@@ -22,6 +22,23 @@ def take_part(name, port, core, fields):
     if left:
         deaths.write_text(str(left - 1))
         os.kill(os.getpid(), signal.SIGKILL)
+
+def take_deadly_part(name, port, core, fields):
+    folder = pathlib.Path(fields["output"])
+    errors = [folder / "SEARCH" / f"trial_{n}" / "error.json" for n in range(2)]
+    if name == "chief":
+        while not all(error.exists() for error in errors):
+            time.sleep(0.01)
+        return
+    deaths = folder / f"{name}-deaths"
+    count = len(deaths.read_text()) if deaths.exists() else 0
+    if count < 3:
+        deaths.write_text("x" * (count + 1))
+        os.kill(os.getpid(), signal.SIGKILL)
+    error = errors[int(name[-1])]
+    error.parent.mkdir()
+    error.write_text("0")
+    time.sleep(600)
 """
 
 
@@ -49,5 +66,18 @@ def test_where_the_chief_dies_each_process_starts_anew_once(tmp_path, monkeypatc
 
 def test_a_search_stops_where_processes_die_again_and_again(tmp_path, monkeypatch):
     monkeypatch.setattr(workers, "PATIENCE", 1)
-    with pytest.raises(ChildProcessError, match="chief died with exit status -9, and 1 processes"):
+    with pytest.raises(ChildProcessError, match="chief died 2 times .* exit status -9"):
         lead(tmp_path, monkeypatch, 5)
+
+
+def test_a_search_goes_on_where_every_worker_has_a_deadly_trial(tmp_path, monkeypatch):
+    search = Search("qdren", output=str(tmp_path))
+    search.folder.mkdir()
+    (tmp_path / "deadly_part.py").write_text(PART.replace("SEARCH", search.name))
+    monkeypatch.syspath_prepend(tmp_path)
+    import deadly_part
+
+    monkeypatch.setattr(workers, "take_part", deadly_part.take_deadly_part)
+    workers.search_with(2, search, report=None)
+    assert [(tmp_path / f"worker-{n}-deaths").read_text() for n in range(2)] == ["xxx", "xxx"]
+    assert search.ended() == ["0", "1"]
