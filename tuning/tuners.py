@@ -1,5 +1,7 @@
 """The tuners of keras-tuner, running the trials of a `Search`."""
 
+import time
+
 import keras_tuner
 
 from keras_corefmem.files import write_json
@@ -14,17 +16,29 @@ TUNERS = {
     "hyperband": oracles.Hyperband,
     "grid": oracles.GridSearch,
 }
+# Seconds until an oracle that had no trial to give is asked again.
+PAUSE = 1
 
 
 class TrialTuner(keras_tuner.Tuner):
     """A tuner whose trials are those of a `Search`; `report` is called with each outcome."""
 
     def __init__(self, search, report):
-        self.trials_of, self.report = search, report
+        self.trials_of, self.report, self.idle = search, report, False
         super().__init__(make_oracle(search), directory=search.output, project_name=search.name)
 
     def save(self):
         """Writes nothing: all that a tuner knows its oracle has saved."""
+
+    def pre_create_trial(self):
+        # Hyperband has nothing to give while others run what its next round depends on.
+        if self.idle:
+            time.sleep(PAUSE)
+        self.idle = True
+
+    def on_trial_end(self, trial):
+        super().on_trial_end(trial)
+        self.idle = False
 
     def run_trial(self, trial):
         try:

@@ -1,0 +1,41 @@
+import json
+
+import keras_tuner
+import pytest
+
+from keras_corefmem.files import write_json
+from tuning import tuners
+from tuning.search import OUTCOME, Search
+from tuning.tuners import TrialTuner
+
+
+@pytest.fixture
+def search(tmp_path, monkeypatch):
+    """A search whose two trials only write their outcomes."""
+
+    def run_trial(self, trial, chosen):
+        content = {"trial": trial, "valid_accuracy": 0.5, "valid_loss": 1.0}
+        write_json(self.trial_folder(trial) / OUTCOME, content)
+        return content
+
+    monkeypatch.setattr(Search, "run_trial", run_trial)
+    space = tmp_path / "own.json"
+    space.write_text(json.dumps({"slots": [2, 3]}))
+    return Search("qdren", space=str(space), tuner="grid", output=str(tmp_path / "searches"))
+
+
+def test_an_oracle_without_a_trial_is_asked_again_after_a_pause(search, monkeypatch):
+    events = []
+    tuner = TrialTuner(search, report=lambda outcome: events.append(outcome["trial"]))
+    create_trial, idle = tuner.oracle.create_trial, iter([False, True, True, False, False])
+
+    def create(tuner_id):
+        if next(idle):
+            return keras_tuner.engine.trial.Trial(tuner.oracle.get_space(), status="IDLE")
+        return create_trial(tuner_id)
+
+    monkeypatch.setattr(tuner.oracle, "create_trial", create)
+    monkeypatch.setattr(tuners.time, "sleep", lambda seconds: events.append(seconds))
+    tuner.oracle.verbose = 0
+    tuner.search()
+    assert events == ["0000", 1, 1, "0001"]
