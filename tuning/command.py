@@ -68,15 +68,17 @@ def search(args):
     done = len(given.outcomes())
     if done:
         console.print(f"Found {done} trials that are complete.")
-    begun, count = time.perf_counter(), [done]
+    begun = time.perf_counter()
 
     def report(outcome):
-        count[0] += 1
+        # Other machines may have ended some.
+        outcomes = given.outcomes()
+        leader = best(outcomes)
         total = f"/{given.trials}" if given.trials else ""
         values = ", ".join(f"{k} {json.dumps(v)}" for k, v in outcome["chosen"].items())
-        leader = best(given.outcomes())
         console.print(
-            f"[{count[0]}{total}] trial {outcome['trial']}: valid {outcome['valid_accuracy']:.1%}, "
+            f"[{len(outcomes)}{total}] trial {outcome['trial']}: "
+            f"valid {outcome['valid_accuracy']:.1%}, "
             f"{outcome['epochs']} epochs, {outcome['seconds']:.0f} s; {values}; best so far: "
             f"trial {leader['trial']}, {leader['valid_accuracy']:.1%}",
             soft_wrap=True,

@@ -14,11 +14,19 @@ COLLISIONS = 1000
 
 
 class Lasting(keras_tuner.Oracle):
-    """An oracle whose files are whole and fit each other, whenever its process dies."""
+    """An oracle whose files are whole and fit each other, whenever its process dies.
+
+    `on_end` is called with the number of each trial that ends.
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self._max_collisions = COLLISIONS
+        self.on_end = lambda number: None
+
+    def end_trial(self, trial):
+        super().end_trial(trial)
+        self.on_end(trial.trial_id)
 
     def save(self):
         write_json(self._get_oracle_fname(), self.get_state())

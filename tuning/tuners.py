@@ -84,10 +84,20 @@ def run_trials(search, report):
 
     Args:
         search: a `Search` that has started.
-        report: function called with the outcome of each trial.
+        report: function called with the outcome of each trial that this process runs; the chief's,
+            of each trial of the search.
     """
+
+    def report_end(trial):
+        outcome = search.outcome(trial)
+        if outcome:
+            report(outcome)
+
     tuner = TrialTuner(search, report)
     if isinstance(tuner.oracle, keras_tuner.Oracle):
         tuner.oracle.take_up()
         tuner.oracle.verbose = 0
+    # A chief runs no trial, and hears of them by its oracle alone.
+    if "chief" in tuner.tuner_id:
+        tuner.oracle.on_end = report_end
     tuner.search()

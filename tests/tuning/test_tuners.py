@@ -39,3 +39,22 @@ def test_an_oracle_without_a_trial_is_asked_again_after_a_pause(search, monkeypa
     tuner.oracle.verbose = 0
     tuner.search()
     assert events == ["0000", 1, 1, "0001"]
+
+
+def test_a_chief_reports_the_trials_of_its_workers(search, monkeypatch):
+    def serve(oracle):
+        for status in ("COMPLETED", "FAILED"):
+            trial = oracle.create_trial("worker-0")
+            if status == "COMPLETED":
+                search.run_trial(trial.trial_id, trial.hyperparameters.values)
+                oracle.update_trial(trial.trial_id, {"val_accuracy": 0.5})
+            trial.status = status
+            oracle.end_trial(trial)
+
+    monkeypatch.setattr("keras_tuner.src.distribute.oracle_chief.start_server", serve)
+    monkeypatch.setenv("KERASTUNER_TUNER_ID", "chief")
+    monkeypatch.setenv("KERASTUNER_ORACLE_IP", "127.0.0.1")
+    monkeypatch.setenv("KERASTUNER_ORACLE_PORT", "8000")
+    reported = []
+    tuners.run_trials(search, lambda outcome: reported.append(outcome["trial"]))
+    assert reported == ["0000"]
