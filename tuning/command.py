@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shlex
 import threading
 import time
 
@@ -180,12 +181,14 @@ def conclude(given, results, console, seconds):
     preset = given.folder / "best.json"
     write_json(preset, preset_of(given, winner))
     write_trials(outcomes, winner, pathlib.Path(results, winner["study"]))
-    where = f" --data-dir {given.data_dir}" if given.data_dir else ""
+    anew = ["corefmem", "train", "--preset", str(preset)]
+    anew += ["--data-dir", given.data_dir] if given.data_dir else []
+    runs = ["tensorboard", "--logdir", str(pathlib.Path(given.log_dir, given.name))]
     console.print(
         f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
         f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"
-        f"{seconds:.0f} s; train it anew: corefmem train --preset {preset}{where}\n"
-        f"TensorBoard: tensorboard --logdir {pathlib.Path(given.log_dir, given.name)}",
+        f"{seconds:.0f} s; train it anew: {shlex.join(anew)}\n"
+        f"TensorBoard: {shlex.join(runs)}",
         soft_wrap=True,
     )
     return 1 if failed else 0

@@ -1,7 +1,10 @@
 import json
+import shlex
 
 from keras_corefmem.files import write_json
-from tuning.search import OUTCOME
+from keras_corefmem.terminal import make_console
+from tuning.command import conclude
+from tuning.search import OUTCOME, Search
 from zoo.cli import main
 
 COMMON = {"valid_loss": 1.0, "epochs": 3, "seconds": 2.0, "chosen": {"slots": 2}}
@@ -29,3 +32,19 @@ def test_progress_counts_the_trials_of_other_machines(tmp_path, capsys, monkeypa
         "[3/4] trial 2: valid 25.0%, 3 epochs, 2 s; slots 2; best so far: trial 0, 75.0%"
         in capsys.readouterr().out
     )
+
+
+def test_commands_can_be_pasted_where_names_have_spaces(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "my searches"
+    options = {"output": str(folder), "log_dir": str(tmp_path / "my logs")}
+    given = Search("qdren", "babi", 5, str(tmp_path / "my data"), **options)
+    outcome = end_trial(given, "0", 0.75)
+    winner = {**outcome, "study": f"searches/{given.name}", "test_accuracy": 0.5}
+    monkeypatch.setattr(Search, "test_winner", lambda self: winner)
+    assert conclude(given, str(tmp_path / "results"), make_console(), 3.0) == 0
+    last, board = capsys.readouterr().out.splitlines()[-2:]
+    assert shlex.split(last.partition("anew: ")[2]) == [
+        *("corefmem", "train", "--preset", str(given.folder / "best.json")),
+        *("--data-dir", str(tmp_path / "my data")),
+    ]
+    assert shlex.split(board.partition(": ")[2])[2] == str(tmp_path / "my logs" / given.name)
