@@ -21,7 +21,7 @@ from zoo.studies import STUDIES
 # Panels side by side.
 COLUMNS = 4
 # Numbers below an axis, at most, and points of a line, of more points a cloud.
-TICKS, CLOUD = 5, 8
+TICKS, CLOUD = 6, 8
 # Percents that an axis has at least.
 RANGE = 10
 MEASURED, BASELINE, PUBLISHED_ROW = "measured", "baseline", "published"
