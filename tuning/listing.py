@@ -6,6 +6,5 @@ from zoo import commands
 
 def show(args):
     commands.show(args)
-    print("Search spaces")
-    for name, space in SPACES.items():
-        print(f"  {name:<20}{space.line}: {', '.join(space.models)}")
+    lines = {name: f"{space.line}: {', '.join(space.models)}" for name, space in SPACES.items()}
+    commands.print_lines("Search spaces", lines)
