@@ -7,6 +7,9 @@ from keras import ops
 class MeasuresGradients:
     """Makes an optimizer measure the global norm of its gradients, before they are clipped.
 
+    Where replicas of TensorFlow share batches, both are of the gradients of the whole batch, as on
+    one device.
+
     The measure is a variable of the optimizer, so that it costs no step its compilation, but no
     part of its state: files are those of the optimizer without it, in both directions. Inherit from
     it before the optimizer:
@@ -23,14 +26,21 @@ class MeasuresGradients:
         # The sum of norms, and their number.
         self.norms = self.add_variable((2,), aggregation="only_first_replica", name="norms")
 
-    def apply(self, grads, trainable_variables=None):
-        super().apply(grads, trainable_variables)
+    def _backend_apply_gradients(self, grads, trainable_variables):
+        if keras.backend.backend() == "tensorflow":
+            # Keras would clip what each replica adds to the gradients, rather than their sum.
+            pairs = super()._all_reduce_sum_gradients(zip(grads, trainable_variables, strict=True))
+            grads = [gradient for gradient, _ in pairs]
+        super()._backend_apply_gradients(grads, trainable_variables)
         # Flat, also because Keras has no norm of more than two axes, and TensorFlow then adds up
         # the rows of one word.
-        given = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads if g is not None]
-        if given:
-            norm = ops.norm(ops.stack(list(map(ops.norm, given)))) / (self.loss_scale_factor or 1.0)
-            self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
+        given = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads]
+        norm = ops.norm(ops.stack(list(map(ops.norm, given))))
+        self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
+
+    def _all_reduce_sum_gradients(self, grads_and_vars):
+        # They are the sum already.
+        return grads_and_vars
 
     @property
     def gradient_norm(self):

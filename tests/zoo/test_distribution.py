@@ -24,9 +24,8 @@ from zoo.distribution import data_parallel, first_tensorflow_devices
 
 stories = simulator.simulate(1, 30)
 arguments = {"units": 8, "embedding_dim": 8, "dropout": 0.0}
-settings = training.Settings.of(
-    "as-coref-gru", batch_size=8, buckets=1, learning_rate=0.02, arguments=arguments
-)
+settings = {"batch_size": 8, "buckets": 1, "learning_rate": 0.02, "clip_norm": 0.005}
+settings = training.Settings.of("as-coref-gru", **settings, arguments=arguments)
 result, together = [], "KERAS_DISTRIBUTION_NUM_PROCESSES" in os.environ
 if together:
     keras.distribution.initialize()
@@ -38,7 +37,33 @@ for devices in data:
         losses = model.fit(batches["train"], epochs=3, verbose=0).history["loss"]
         valid = {"loss": 0, "wrong": []} if together else training.evaluate(model, batches["valid"])
         weights = [weight.tolist() for weight in model.get_weights()]
-        result.append([losses, valid["loss"], valid["wrong"], model.jit_compile, weights])
+        norm = model.optimizer.gradient_norm
+        result.append([losses, valid["loss"], valid["wrong"], model.jit_compile, weights, norm])
+"""
+
+# The steps of all ways to clip gradients, one and two devices by turns.
+CLIP = """
+import keras
+import numpy as np
+from keras_corefmem import optimizers
+from zoo.distribution import data_parallel, first_tensorflow_devices
+
+tokens = np.random.default_rng(0).integers(0, 9, (16, 5)).astype("int32")
+labels = tokens[:, 0] % 3
+
+def train(devices, clip):
+    keras.utils.set_random_seed(0)
+    with data_parallel(devices):
+        words = keras.Input((5,), dtype="int32")
+        x = keras.layers.Flatten()(keras.layers.Embedding(9, 4)(words))
+        model = keras.Model(words, keras.layers.Dense(3)(x))
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizers.SGD(0.5, **clip), loss, jit_compile=False)
+        losses = model.fit(tokens, labels, 8, 3, verbose=0, shuffle=False).history["loss"]
+        return [*losses, model.optimizer.gradient_norm]
+
+first_tensorflow_devices(2)
+result = [[train(devices, clip) for devices in (1, 2)] for clip in data]
 """
 
 
@@ -49,8 +74,18 @@ def test_two_devices_learn_what_one_does(run_python, backend):
     np.testing.assert_allclose(two[0], one[0], rtol=1e-5)
     assert two[1] == pytest.approx(one[1], rel=1e-5) and two[2] == one[2]
     assert one[0][-1] < one[0][0] and one[3] and two[3] == (backend == "jax")
+    assert two[5] == pytest.approx(one[5], rel=1e-5) and one[5] > 0.005
     for first, second in zip(one[4], two[4], strict=True):
         np.testing.assert_allclose(second, first, atol=1e-4)
+
+
+def test_two_devices_clip_gradients_as_one_does(run_python):
+    clips = [{}, {"clipnorm": 0.1}, {"global_clipnorm": 0.1}, {"clipvalue": 0.02}]
+    runs = run_python(CLIP, clips, KERAS_BACKEND="tensorflow")
+    for one, two in runs:
+        np.testing.assert_allclose(two, one, rtol=1e-5)
+    # Each clips, in a way of its own.
+    assert len({one[-2] for one, _ in runs}) == len(clips)
 
 
 def test_two_processes_learn_what_one_does(run_python):
