@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import tempfile
 
 
@@ -88,3 +89,8 @@ def different_fields(path, content, view=lambda content: content):
         return []
     old, new = view(load_json(path)), view(json.loads(json.dumps(content)))
     return [name for name in new if old.get(name) != new[name]]
+
+
+def as_name(text):
+    """A text as part of the name of a file: its letters, digits, `.`, `_` and `-`."""
+    return re.sub(r"[^\w.-]+", "-", text).strip("-")

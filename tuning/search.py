@@ -9,7 +9,7 @@ import shutil
 
 from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
-from keras_corefmem.files import different_fields, load_json, replacing, write_json
+from keras_corefmem.files import as_name, different_fields, load_json, replacing, write_json
 from tuning.spaces import space_of
 from tuning.workers import PATIENCE
 from zoo import data, training
@@ -244,5 +244,5 @@ def trial_name(trial, values):
     words = [f"trial-{trial}"]
     for name, value in sorted(values.items()):
         text = f"{value:.3g}" if isinstance(value, float) else json.dumps(value)
-        words.append(f"{name}-" + "".join(c if c.isalnum() or c in ".-" else "" for c in text))
+        words.append(f"{name}-{as_name(text)}")
     return "-".join(words)

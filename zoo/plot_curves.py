@@ -103,9 +103,12 @@ def curves_of_search(runs):
 
 
 def numbers_of(run):
-    """The settings and arguments of a run, and of its model, that are numbers, by name."""
-    _, arguments = configuration(run["model"])
-    recorded = {**arguments, **run["settings"], **run["settings"]["arguments"]}
+    """The settings and arguments of a run that are numbers, by name, also those by default."""
+    import zoo
+
+    kind, arguments = configuration(run["model"])
+    defaults = getattr(zoo, kind).defaults()
+    recorded = {**defaults, **arguments, **run["settings"], **run["settings"]["arguments"]}
     del recorded["arguments"]
     return {name: n for name, n in recorded.items() if is_number(n) and name != "seed"}
 

@@ -90,6 +90,16 @@ class TextModel(keras.Model):
         return sorted(names - LEARNED - set(cls.FIXED))
 
     @classmethod
+    def defaults(cls):
+        """What the constructor takes where an argument is not given, by name."""
+        found = {}
+        for base in cls.__mro__[: cls.__mro__.index(TextModel)]:
+            for name, argument in inspect.signature(base.__init__).parameters.items():
+                if argument.default is not argument.empty:
+                    found.setdefault(name, argument.default)
+        return {name: value for name, value in found.items() if name not in cls.FIXED}
+
+    @classmethod
     def start(cls, preprocessor, word_vectors=None, counts=None, **arguments):
         """An untrained model for what a preprocessor knows.
 

@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import os
 import pathlib
+import shlex
 import shutil
 import sys
 
@@ -21,7 +22,7 @@ from keras_corefmem.callbacks import (
     WordProjector,
 )
 from keras_corefmem.datasets.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.files import different_fields, load_json, replacing, write_json
+from keras_corefmem.files import as_name, different_fields, load_json, replacing, write_json
 from keras_corefmem.inspection import word_views
 from zoo import data, training
 from zoo.commands import parse_settings
@@ -109,7 +110,7 @@ def train_on(args):
     )
     show_answers(model, splits.test)
     save(model, folder)
-    print(f"\nTensorBoard:  tensorboard --logdir {args.log_dir}")
+    print(f"\nTensorBoard:  tensorboard --logdir {shlex.quote(args.log_dir)}")
 
 
 def read_preset(path):
@@ -148,7 +149,7 @@ def run_name(model, record):
     settings = {k: v for k, v in record["settings"].items() if k not in ("arguments", "epochs")}
     for name, value in sorted({**settings, **record["settings"].get("arguments", {})}.items()):
         # Of a path, the last part.
-        words.append(f"{name}-{os.path.basename(str(value))}")
+        words.append(f"{name}-{as_name(os.path.basename(str(value)))}")
     return "-".join(words)
 
 
@@ -226,4 +227,4 @@ def save(model, folder):
     texts = '--passage "Mary went to the kitchen." --question "Where is Mary?"'
     if isinstance(model, SentenceModel):
         texts = '--sentence "A great film."'
-    print(f"Ask it:       corefmem predict {path} {texts}")
+    print(f"Ask it:       corefmem predict {shlex.quote(str(path))} {texts}")

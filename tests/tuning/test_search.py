@@ -279,7 +279,7 @@ def test_two_workers_survive_what_is_killed(files, tmp_path):
 
 def test_names_can_be_read():
     values = {"slots": 30, "dropout": 0.5, "learning_rate": 0.00123456, "supervision": [["x", 3]]}
-    name = "trial-03-dropout-0.5-learning_rate-0.00123-slots-30-supervision-x3"
+    name = "trial-03-dropout-0.5-learning_rate-0.00123-slots-30-supervision-x-3"
     assert trial_name("03", values) == name
     search = Search("qdren", "babi", 5, space="a/own.json", settings={"epochs": 3}, trials=7)
     assert search.name == "qdren-babi-task-05-own-random-seed-0"

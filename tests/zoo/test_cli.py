@@ -108,6 +108,8 @@ def test_names_of_runs_tell_arguments_apart():
     record["settings"] = {"arguments": {"word_vectors": "data/glove.txt"}}
     expected = "dmn-tagger-pos-XPOS-seed-1-word_vectors-glove.txt"
     assert run_name("dmn-tagger", record) == expected
+    record["settings"] = {"arguments": {"supervision": [["roles", "early", 3]]}}
+    assert run_name("bidaf", record).endswith("seed-1-supervision-roles-early-3")
 
 
 def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):

@@ -118,6 +118,23 @@ def test_tasks_without_a_number_are_baselines(tmp_path):
     assert "ga-gru, without mentions" in texts(figure)
 
 
+def test_baselines_alone_are_drawn(tmp_path):
+    runs = [run for run in plan("babi-mentions") if run.task in ("random", "plain")]
+    write(tmp_path, runs, lambda run: 50)
+    (figure,) = figures("babi-mentions", tmp_path).values()
+    assert {"ga-gru, without mentions", "task 3"} <= set(texts(figure))
+    assert [set(line.get_ydata()) for line in figure.axes[0].get_lines()] == [{50.0}, {50.0}]
+
+
+def test_arguments_that_are_not_given_are_those_by_default(tmp_path):
+    few = {"learning_rate": 0.01, "arguments": {"slots": 5}}
+    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[1], tag="few"), settings=few)
+    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[1]), lambda run: 30)
+    panels = curves_by(read_results("babi-1k", tmp_path), "slots")
+    curve = ("ren", {5: [10.0], 20: [30.0]}, MEASURED)
+    assert panels == {"1 single supporting fact": [curve]}
+
+
 def test_names_of_close_curves_stand_apart(tmp_path):
     write(tmp_path, plan("babi-train-size", seeds=(0, 1, 2)))
     (figure,) = figures("babi-train-size", tmp_path).values()
@@ -137,7 +154,8 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
         arguments = {"arguments": {"slots": slots, "characters": True}, "learning_rate": 0.01}
         write(tmp_path, runs, lambda run, slots=slots: 50 - slots, settings=arguments)
     panels = curves_by(read_results("babi-1k", tmp_path), "slots")
-    curve = ("ren", {5: [45.0], 20: [30.0]}, MEASURED)
+    # Runs that say nothing of slots have 20.
+    curve = ("ren", {5: [45.0], 20: [30.0, 10.0, 11.0]}, MEASURED)
     assert panels == {"1 single supporting fact": [curve], "2 two supporting facts": [curve]}
     words = ["report", "babi-1k", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn")]
     assert main([*words, "--by", "slots"]) == 0

@@ -7,8 +7,9 @@ import pytest
 
 from zoo import preset, report, results
 from zoo.cli import build_parser, main
-from zoo.reproduce import Run
-from zoo.studies import TASKS
+from zoo.published import PUBLISHED
+from zoo.reproduce import Run, plan
+from zoo.studies import STUDIES, TASKS
 
 ROOT = pathlib.Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -64,6 +65,24 @@ def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
     assert found["mean error"] == ["5.5", "8.7", "0.0", "24.1"]
     assert found["failed tasks (> 5%)"] == ["2", "5", "0", "13"]
     assert len({len(row) for row in found.values()}) == 1
+
+
+@pytest.mark.parametrize("study", sorted({study for study, _ in PUBLISHED}))
+def test_rows_of_papers_fit_their_tables(study, tmp_path):
+    models = [model for name, model in PUBLISHED if name == study]
+    content = write(tmp_path)
+    for run in plan(study, models=models):
+        fields = {"model": run.model, "task": run.task, "command": run.command, "study": study}
+        kinds = {"test_kinds": dict.fromkeys(STUDIES[study].get("kinds", ()), [1, 2])}
+        path = run.result_file(tmp_path)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({**content, **fields, **kinds}))
+    for table in (report.table(study, tmp_path), report.summary(study, tmp_path)):
+        for part in table.split("\n\n"):
+            counts = {line.count(" | ") for line in part.splitlines() if line.startswith("| ")}
+            assert len(counts) <= 1
+    names = rows(report.table(study, tmp_path))[STUDIES[study]["measure"]]
+    assert PUBLISHED[study, models[-1]]["paper"] in names
 
 
 def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
