@@ -159,9 +159,13 @@ def test_targets_of_attention():
     structure = Structure.of(STORY)
     example = dataclasses.replace(FIRST, structure=structure)
     signals = ("coref_all", "dependency")
-    preprocessor = PassagePreprocessor.fit([example, SECOND], signals=signals)
-    # Five mentions have twenty pairs, at most two for each of 14 tokens; nobody parsed them.
-    assert preprocessor.signals == {"coref_all": 2, "dependency": 1}
+    preprocessor = PassagePreprocessor.fit([example, SECOND], signals=signals[:1])
+    # Five mentions have twenty pairs, at most two for each of 14 tokens.
+    assert preprocessor.signals == {"coref_all": 2}
+    # Nobody parsed them.
+    with pytest.raises(ValueError, match="No training example has targets of dependency: annotate"):
+        PassagePreprocessor.fit([example, SECOND], signals=signals)
+    preprocessor.signals["dependency"] = 1
     rows = [preprocessor.encode(example), preprocessor.encode_text("so . he slept", "who")]
     names = ("passage_sentences", *map(target_name, signals))
     sentences, every, parsed = preprocessor.collate(rows, 3, 16, 3, names).values()

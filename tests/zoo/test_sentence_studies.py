@@ -246,8 +246,10 @@ def test_a_table_of_accuracies_by_passes(tmp_path):
     assert rows["fine, the best by validation"] == "44.0 | 52.1"
     assert rows["binary, the best by validation"] == "81.2 | 88.6"
     assert text.endswith(
-        "corefmem reproduce sst --models dmn-sentiment --tasks fine-0 binary-1 --seeds 0\n"
-        "corefmem reproduce sst --models dmn-sentiment --tasks fine-2 --seeds 0 1\n```"
+        "corefmem reproduce sst --models dmn-sentiment --tasks fine-0 binary-1 --seeds 0 "
+        "--data-dir DIR\n"
+        "corefmem reproduce sst --models dmn-sentiment --tasks fine-2 --seeds 0 1 "
+        "--data-dir DIR\n```"
     )
 
 
