@@ -14,7 +14,7 @@ from zoo.plot_style import (
     new_figure,
     spread,
 )
-from zoo.results import alike, group, in_order, kind_score, score, task_label
+from zoo.results import alike, group, guess_score, in_order, kind_score, score, task_label
 from zoo.studies import ERROR, STUDIES
 
 # More models than these are a table of shades, rather than dots.
@@ -128,7 +128,7 @@ def draw_kinds(study, runs, models):
         return draw_shades(heading, counts, labels, models, rows, True, beside_first=True)
     guesses = {
         name: [
-            100 - 100 * found["wrong"] / total,
+            guess_score(first, name),
             *(kind_score(kind, found["kinds"]) for kind in kinds),
         ]
         for name, found in first.get("baselines", {}).items()

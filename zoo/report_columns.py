@@ -5,7 +5,7 @@ import statistics
 
 from zoo.configurations import SIGNALS
 from zoo.published import PUBLISHED
-from zoo.results import alike, best, in_order, kind_score, numbers, score, task_label
+from zoo.results import alike, best, guess_score, in_order, kind_score, numbers, score, task_label
 from zoo.studies import ERROR, STUDIES
 
 FAILED = 5
@@ -72,16 +72,20 @@ def kind_cell(kind, runs):
 
 
 def baseline_columns(study, groups):
-    """Headings and cells of what is guessed without reading, the same for all runs."""
-    run = next((run for runs in groups.values() for run in runs if "baselines" in run), None)
-    if run is None:
+    """Headings and cells of what is guessed without reading, the same for all runs of a task."""
+    content = STUDIES[study]
+    found = {task: run for (_, task), runs in groups.items() for run in runs if "baselines" in run}
+    if not found:
         return []
-    total, kinds = run["questions"]["test"], STUDIES[study]["kinds"]
-    counts = (run["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)
-    columns = [["questions", str(total), *map(str, counts)]]
-    for name, found in run["baselines"].items():
-        cells = [f"{kind_score(kind, found['kinds']):.1f}" for kind in kinds]
-        columns.append([name, f"{100 - 100 * found['wrong'] / total:.1f}", *cells])
+    tasks, kinds = [found.get(task) for task in content["tasks"]], content.get("kinds", ())
+    first = next(iter(found.values()))
+    counts = (first["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)
+    sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
+    columns = [["questions", *sizes, *map(str, counts)]]
+    for name, guessed in first["baselines"].items():
+        scores = (f"{guess_score(run, name):.1f}" if run else "–" for run in tasks)
+        cells = (f"{kind_score(kind, guessed['kinds']):.1f}" for kind in kinds)
+        columns.append([name, *scores, *cells])
     return [[*column, *[""] * 3] for column in columns]
 
 

@@ -59,6 +59,11 @@ def kind_score(kind, counts):
     return 100 * right / max(count, 1)
 
 
+def guess_score(run, name):
+    """The share of a run's test questions that a baseline guesses, in percent."""
+    return 100 - 100 * run["baselines"][name]["wrong"] / run["questions"]["test"]
+
+
 def alike(runs):
     """The runs, of one model and task, at the settings of the best one."""
     tag = best(runs)["tag"]

@@ -274,3 +274,22 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
     assert found["to all mentions of the chain"] == ["15.0 (10.0 ± 7.1)", "70.0 (65.0 ± 7.1)"]
     assert found["to events of the same participants"] == ["20.0 (15.0 ± 7.1)", "–"]
     assert found["to syntactic heads"] == ["–", "–"]
+
+
+def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
+    guessed = {"last name": {"wrong": 3, "kinds": {"person": [1, 2]}}}
+    for task, total in (("lambada-1000", 4), ("lambada-5000", 10)):
+        content = write(tmp_path, "ga-gru", task, wrong=1)
+        content |= {"study": "lambada-train-size", "questions": {"test": total}}
+        content |= {"baselines": guessed, "test_kinds": {"person": [1, 2]}}
+        path = tmp_path / "lambada-train-size" / f"{task}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+    found = rows(report.table("lambada-train-size", tmp_path))
+    assert found["dev accuracy in %"] == ["questions", "last name", "`ga-gru`"]
+    assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
+    assert found["lambada, 5000 questions"] == ["10", "70.0", "90.0"]
+    path.unlink()
+    found = rows(report.table("lambada-train-size", tmp_path))
+    assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
+    assert found["lambada, 5000 questions"] == ["–", "–", "–"]
