@@ -49,8 +49,8 @@ def make_examples(tokens, count):
 def measure(encoder, tokens, steps):
     """Seconds of the fastest training step, and peak memory in GB."""
     from zoo import GatedAttentionReader
-    from zoo.configurations import training_settings
-    from zoo.training import make_batches
+    from zoo.configs.models import training_settings
+    from zoo.training.fitting import make_batches
 
     examples = make_examples(tokens, BATCH)
     arguments = training_settings("ga-coref-gru", "wikihop")["arguments"]

@@ -43,7 +43,7 @@ def random_batch():
 
 
 def make_ours(supervision):
-    from zoo.bidaf_reader import BiDAFReader
+    from zoo.architectures.passage.bidaf_reader import BiDAFReader
 
     return BiDAFReader(
         WORDS,

@@ -1,3 +1,22 @@
 """Recurrent layers that read text through its linguistic structure, for Keras 3."""
 
+import lazy_loader
+
 __version__ = "0.1.0"
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=[
+        "callbacks",
+        "corpora",
+        "datasets",
+        "graphs",
+        "layers",
+        "metrics",
+        "optimizers",
+        "preprocessing",
+        "text",
+        "utils",
+        "visualization",
+    ],
+)

@@ -9,10 +9,10 @@ import keras
 import pytest
 
 import zoo
-from keras_corefmem.datasets import simulator
-from zoo import cli
-from zoo.commands import parse_settings
-from zoo.text_model import TextModel
+from keras_corefmem.datasets.stories import simulator
+from zoo.architectures.text_model import TextModel
+from zoo.cli import app as cli
+from zoo.cli.commands import parse_settings
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)

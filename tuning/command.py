@@ -10,17 +10,18 @@ import time
 
 from rich.table import Table
 
-from keras_corefmem.files import load_json, write_json
-from keras_corefmem.terminal import make_console
+from keras_corefmem.utils.files import load_json, write_json
+from keras_corefmem.visualization.terminal import make_console
 from tuning.search import ERROR, Search
 from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials
 from tuning.workers import search_with
-from zoo import data, training
-from zoo.commands import parse_settings
-from zoo.reproduce import PULSE, describe_epochs
-from zoo.results import best
-from zoo.search_report import trial_columns
+from zoo.cli.commands import parse_settings
+from zoo.experiments import data
+from zoo.experiments.reproduce import PULSE, describe_epochs
+from zoo.experiments.results import best
+from zoo.reports.searches import trial_columns
+from zoo.training import fitting as training
 
 DEFAULT_TRIALS = 12
 # What tells keras-tuner which part of a search on several machines a process has.

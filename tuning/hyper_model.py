@@ -3,7 +3,7 @@
 import keras_tuner
 
 from tuning.spaces import check_entry, declare, space_of, values_of
-from zoo import training
+from zoo.training import fitting as training
 
 
 class ZooHyperModel(keras_tuner.HyperModel):

@@ -1,7 +1,7 @@
 """`corefmem list`: what there is to choose from."""
 
 from tuning.spaces import SPACES
-from zoo import commands
+from zoo.cli import commands
 
 
 def show(args):

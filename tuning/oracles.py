@@ -6,7 +6,7 @@ import pathlib
 
 import keras_tuner
 
-from keras_corefmem.files import load_json, write_json
+from keras_corefmem.utils.files import load_json, write_json
 from tuning.search import ERROR
 
 # How often a drawn configuration may be an old one before a space counts as exhausted.

@@ -9,15 +9,16 @@ import shutil
 
 from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
-from keras_corefmem.files import as_name, different_fields, load_json, replacing, write_json
+from keras_corefmem.utils.files import as_name, different_fields, load_json, replacing, write_json
 from tuning.spaces import space_of
 from tuning.workers import PATIENCE
-from zoo import data, training
-from zoo.outcome import describe_test, describe_training
-from zoo.reproduce import epochs_done
-from zoo.results import best
-from zoo.search_report import SEARCHES
-from zoo.train import hyper_parameters
+from zoo.cli.train import hyper_parameters
+from zoo.experiments import data
+from zoo.experiments.outcome import describe_test, describe_training
+from zoo.experiments.reproduce import epochs_done
+from zoo.experiments.results import best
+from zoo.reports.searches import SEARCHES
+from zoo.training import fitting as training
 
 OUTCOME = "outcome.json"
 # Why a trial failed.

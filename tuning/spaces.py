@@ -166,7 +166,7 @@ def space_of(model, name=None):
             f"There is no search space {name!r} for {model}; choose one of {names}, or give a "
             ".json file."
         )
-    from keras_corefmem.files import load_json
+    from keras_corefmem.utils.files import load_json
 
     entries = load_json(name)
     if not isinstance(entries, dict) or not entries:

@@ -4,7 +4,7 @@ import time
 
 import keras_tuner
 
-from keras_corefmem.files import write_json
+from keras_corefmem.utils.files import write_json
 from tuning import oracles
 from tuning.search import ERROR
 from tuning.spaces import declare

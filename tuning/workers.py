@@ -7,7 +7,7 @@ import multiprocessing.connection
 import os
 import socket
 
-from zoo.processes import available_cores, import_quietly, keep_memory, pin
+from keras_corefmem.utils.processes import available_cores, import_quietly, keep_memory, pin
 
 # How often in a row processes may die in a trial, which then fails, or one before any trial ends.
 PATIENCE = 3

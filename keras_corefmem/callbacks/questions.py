@@ -6,10 +6,10 @@ import pathlib
 import keras
 import numpy as np
 
-from keras_corefmem.datasets.answers import best_answer
-from keras_corefmem.events import EventFile
-from keras_corefmem.head_pictures import draw_heads
-from keras_corefmem.inspection import (
+from keras_corefmem.callbacks.events import EventFile
+from keras_corefmem.preprocessing.answers import best_answer
+from keras_corefmem.visualization.head_pictures import draw_heads
+from keras_corefmem.visualization.inspection import (
     ask,
     head_views,
     heading,
@@ -18,7 +18,7 @@ from keras_corefmem.inspection import (
     token_views,
     word_views,
 )
-from keras_corefmem.pictures import WIDE, draw_attention, draw_columns
+from keras_corefmem.visualization.pictures import WIDE, draw_attention, draw_columns
 
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
@@ -70,7 +70,7 @@ class Questions(keras.callbacks.Callback):
             self.last_written = epoch
 
     def ask(self, examples):
-        """Features, logits and attention of examples, see `keras_corefmem.inspection`."""
+        """Features, logits and attention of examples, see `visualization.inspection`."""
         return ask(examples, self.preprocessor, self.inspect)
 
     def pictures(self, step, tag, pngs):

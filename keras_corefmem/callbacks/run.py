@@ -9,9 +9,9 @@ import numpy as np
 from google.protobuf import text_format
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
-from keras_corefmem.events import EventFile
-from keras_corefmem.files import replacing
+from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.optimizers import MeasuresGradients
+from keras_corefmem.utils.files import replacing
 
 # Charts of the tab Custom Scalars: title, and what the tags of their numbers end with.
 CHARTS = (

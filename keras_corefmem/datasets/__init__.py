@@ -1,19 +1,10 @@
 """Readers of data sets, and a simulator of stories."""
 
-from keras_corefmem.datasets import (
-    babi,
-    cbt,
-    cnn,
-    lambada,
-    mix,
-    novels,
-    pos,
-    simulator,
-    sst,
-    wikihop,
-)
 from keras_corefmem.datasets.example import CandidateExample, Example, Splits, stories
-from keras_corefmem.datasets.sentence import Sentence
+from keras_corefmem.datasets.passages import cbt, cnn, lambada, novels, wikihop
+from keras_corefmem.datasets.sentences import pos, sst
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.datasets.stories import babi, mix, simulator
 
 __all__ = [
     "CandidateExample",

@@ -7,8 +7,8 @@ masculine, so that the scores of the two can be compared.
 import dataclasses
 import typing
 
-from keras_corefmem.files import read_text
-from keras_corefmem.graphs.scores import Score
+from keras_corefmem.graphs.coreference.scores import Score
+from keras_corefmem.utils.files import read_text
 
 ORIGIN = "https://github.com/google-research-datasets/gap-coreference"
 PARTS = ("development", "validation", "test")

@@ -5,11 +5,11 @@ from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
 from keras_corefmem.graphs.entities import learn_entities, spacy_tagger, tagged_entities
-from keras_corefmem.graphs.lemmas import get_lemmatizer
-from keras_corefmem.graphs.spacy_docs import from_doc
+from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs
 from keras_corefmem.graphs.truecase import Truecaser
-from keras_corefmem.positions import check_antecedents, check_sources
+from keras_corefmem.text.lemmas import get_lemmatizer
+from keras_corefmem.utils.positions import check_antecedents, check_sources
 
 __all__ = [
     "Annotation",

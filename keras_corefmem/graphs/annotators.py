@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
-from keras_corefmem.graphs.resolver import Resolver
-from keras_corefmem.graphs.spacy_docs import from_doc
+from keras_corefmem.graphs.coreference import Resolver
+from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 
 EXACT = "exact"

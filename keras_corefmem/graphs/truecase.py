@@ -4,10 +4,10 @@ import json
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from keras_corefmem.files import read_text, replacing
 from keras_corefmem.graphs.annotators import OPENING, sentence_starts
-from keras_corefmem.graphs.resolver.words import SPEECH, TITLES, given_names
+from keras_corefmem.graphs.coreference.words import SPEECH, TITLES, given_names
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
+from keras_corefmem.utils.files import read_text, replacing
 
 # Words behind which, and endings with which, a word that was never seen is hardly a name.
 BEFORE_NOUNS = frozenset(

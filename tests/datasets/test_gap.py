@@ -3,7 +3,7 @@ import pytest
 from keras_corefmem.datasets import gap
 from keras_corefmem.datasets.gap import AmbiguousPronoun, Name, answer, read_gap, score
 from keras_corefmem.graphs.annotators import annotate
-from keras_corefmem.graphs.scores import Score
+from keras_corefmem.graphs.coreference.scores import Score
 
 HEADER = "\t".join(gap.COLUMNS)
 TEXT = 'Ann Lee met Eve, and she "left".'

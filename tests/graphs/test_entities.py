@@ -120,7 +120,7 @@ def test_no_examples_give_no_entities():
 
 @pytest.mark.parametrize("task", GOLD)
 def test_real_tasks(task, babi_dir):
-    from keras_corefmem.datasets import babi
+    from keras_corefmem.datasets.stories import babi
 
     examples = babi.load(babi_dir, task).train
     gold = words(examples) & set(GOLD[task])

@@ -7,8 +7,9 @@ from collections import namedtuple
 import keras
 import numpy as np
 import pytest
-from conformance_cases import CASES, RECURRENT
-from evaluation import alike, compiled, evaluate, random_weights, value_and_gradients
+
+from tests.support.conformance_cases import CASES, RECURRENT
+from tests.support.evaluation import alike, compiled, evaluate, random_weights, value_and_gradients
 
 BATCH, TIME, EXTRA = 3, 5, 3
 Reference = namedtuple("Reference", "layer run output model")

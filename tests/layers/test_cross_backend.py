@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import cross_backend
 import keras
 import numpy as np
 import pytest
 
 import keras_corefmem
+from tests.support import cross_backend
 
 
 @pytest.mark.skipif(keras.backend.backend() == "jax", reason="the run on TensorFlow compares both")

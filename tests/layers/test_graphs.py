@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from fused import EDGES, NAMES, draw
+
+from tests.support.fused import EDGES, NAMES, draw
 
 TYPED = [name for name in NAMES if name == "dag" or name.startswith("mage")]
 

@@ -1,11 +1,11 @@
 import json
 import shlex
 
-from keras_corefmem.files import write_json
-from keras_corefmem.terminal import make_console
+from keras_corefmem.utils.files import write_json
+from keras_corefmem.visualization.terminal import make_console
 from tuning.command import conclude
 from tuning.search import OUTCOME, Search
-from zoo.cli import main
+from zoo.cli.app import main
 
 COMMON = {"valid_loss": 1.0, "epochs": 3, "seconds": 2.0, "chosen": {"slots": 2}}
 

@@ -3,8 +3,9 @@ import keras_tuner
 import pytest
 
 import tuning
-from keras_corefmem.datasets import Splits, simulator
-from zoo import training
+from keras_corefmem.datasets import Splits
+from keras_corefmem.datasets.stories import simulator
+from zoo.training import fitting as training
 
 STORIES = simulator.simulate(1, 24)
 SPLITS = Splits(STORIES[:16], STORIES[16:], [])

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from keras_corefmem.files import write_json
+from keras_corefmem.utils.files import write_json
 from tuning.command import failures
 from tuning.oracles import Lasting
 from tuning.search import OUTCOME, Search

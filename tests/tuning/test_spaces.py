@@ -5,9 +5,9 @@ import pytest
 
 import zoo
 from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
-from zoo.cli import main
-from zoo.configurations import configuration
-from zoo.training import check_arguments, split_settings
+from zoo.cli.app import main
+from zoo.configs.models import configuration
+from zoo.training.fitting import check_arguments, split_settings
 
 OWN = {
     "slots": [3, 4],

@@ -3,7 +3,7 @@ import json
 import keras_tuner
 import pytest
 
-from keras_corefmem.files import write_json
+from keras_corefmem.utils.files import write_json
 from tuning import tuners
 from tuning.search import OUTCOME, Search
 from tuning.tuners import TrialTuner

@@ -8,12 +8,8 @@ import keras
 import numpy as np
 import pytest
 
-# Helper modules of this folder, and of that of layers, are importable by its tests.
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.append(str(Path(__file__).parents[1] / "layers"))
-
 from keras_corefmem.datasets import Example
-from keras_corefmem.datasets.preprocessor import Preprocessor
+from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from zoo import AttentionSumReader, GatedAttentionReader
 
 STORY = (

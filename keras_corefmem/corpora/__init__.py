@@ -1,0 +1,1 @@
+"""Annotates and stores any amount of text: texts, shards, records and Beam."""

@@ -1,0 +1,111 @@
+"""The shards of records of `shards`, written with [Apache Beam](https://beam.apache.org)."""
+
+import apache_beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from keras_corefmem.corpora import shards
+from keras_corefmem.corpora.texts import TextReader
+
+
+class ReadTexts(apache_beam.PTransform):
+    """Reads the texts of files; the root of a pipeline.
+
+    Args:
+        inputs: list of paths that workers can read, see `TextReader`.
+        whole: whether each file is one text.
+
+    Returns:
+        `PCollection` of pairs of the number of a text, from 0, and its `Text`.
+    """
+
+    def __init__(self, inputs, whole=False):
+        super().__init__()
+        self.inputs, self.whole = list(inputs), whole
+
+    def expand(self, pipeline):
+        inputs = pipeline | "Inputs" >> apache_beam.Create([(self.inputs, self.whole)])
+        return inputs | "Read" >> apache_beam.FlatMapTuple(_numbered)
+
+
+def _numbered(inputs, whole):
+    return enumerate(TextReader(inputs, whole))
+
+
+class AnnotateShards(apache_beam.PTransform):
+    """Annotates numbered texts and writes them as shards: text n is in shard n // `size`.
+
+    A shard that is there is left as it is, so that a pipeline that is run again continues.
+
+    Args:
+        folder: the folder, which all workers share.
+        size: number of texts in each shard.
+        annotator: a `TextAnnotator`.
+
+    Input: `PCollection` of pairs of a number and a `Text`.
+
+    Output: `PCollection` of what the index says of each shard, for `shards.finish`.
+    """
+
+    def __init__(self, folder, size, annotator):
+        super().__init__()
+        self.folder, self.size, self.annotator = str(folder), size, annotator
+
+    def expand(self, texts):
+        return (
+            texts
+            | "Shard" >> apache_beam.Map(_with_shard, self.size)
+            | "Group" >> apache_beam.GroupByKey()
+            | "Annotate" >> apache_beam.ParDo(_AnnotateShard(self.folder, self.annotator))
+        )
+
+
+def _with_shard(numbered, size):
+    return numbered[0] // size, numbered
+
+
+class _AnnotateShard(apache_beam.DoFn):
+    def __init__(self, folder, annotator):
+        super().__init__()
+        self.folder, self.annotator = folder, annotator
+
+    def setup(self):
+        self.annotator.load()
+
+    def process(self, shard):
+        number, texts = shard
+        texts = [text for _, text in sorted(texts, key=lambda pair: pair[0])]
+        content, _ = shards.annotate_shard(self.folder, number, texts, self.annotator)
+        yield content
+
+
+def run(inputs, folder, annotator, plan, runner="DirectRunner", flags=()):
+    """Annotates files with Beam.
+
+    Args:
+        inputs: list of paths, see `TextReader`.
+        folder: the folder to write, after `shards.begin`.
+        annotator: a `TextAnnotator`.
+        plan: what the index says of inputs and settings, `whole` and `shard_size` among them.
+        runner: name of the runner.
+        flags: list of further options of Beam, such as `"--direct_num_workers=2"`.
+
+    Returns:
+        The index.
+
+    Raises:
+        ValueError: if there is no such runner, or a text is wrong.
+    """
+    options = PipelineOptions(flags=list(flags), runner=runner)
+    with apache_beam.Pipeline(options=options) as pipeline:
+        (
+            pipeline
+            | ReadTexts(inputs, plan["whole"])
+            | AnnotateShards(folder, plan["shard_size"], annotator)
+            | "Collect" >> apache_beam.combiners.ToList()
+            | "Index" >> apache_beam.Map(_finish, str(folder), plan)
+        )
+    return shards.read_index(folder)
+
+
+def _finish(found, folder, plan):
+    return shards.finish(folder, plan, found)

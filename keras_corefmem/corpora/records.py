@@ -1,0 +1,258 @@
+"""Annotated texts as TFRecords: what any TensorFlow program can parse and stream.
+
+A record is a `tf.train.Example` of these features, for T tokens, S sentences, M mentions and R
+relations. Numbers count from 0, strings are UTF-8.
+
+| feature | type | values |
+|---|---|---|
+| `text` | bytes | 1, the text |
+| `tokens` | bytes | T, pieces of the text |
+| `starts` | int64 | T, the character of the text at which each token starts |
+| `sentences` | int64 | S, the first token of each sentence |
+| `heads` | int64 | T, the token that each depends on, itself for a root; 0 if nothing was parsed |
+| `labels` | bytes | T, the labels of these dependencies; 0 if nothing was parsed |
+| `tags` | bytes | T, parts of speech; 0 if unknown |
+| `mentions` | int64 | 4M: chain, first token, token behind the last, head token |
+| `relation_ends` | int64 | 2R: source and target token |
+| `relation_types` | bytes | R |
+| `fields` | bytes | 1, an object of JSON with what else is known of the text |
+"""
+
+import itertools
+import json
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+
+from keras_corefmem.corpora.shards import REMEDY, shard_paths, verify
+from keras_corefmem.graphs.annotation import Annotation
+from keras_corefmem.utils.files import replacing
+
+# Features of one value, of a value for each token or the like, and of several, with their number.
+SCALARS = ("text", "fields")
+STRINGS = ("tokens", "labels", "tags", "relation_types")
+INTEGERS = ("starts", "sentences", "heads")
+TUPLES = {"mentions": 4, "relation_ends": 2}
+FEATURES = (*SCALARS, *STRINGS, *INTEGERS, *TUPLES)
+
+# Bytes that a TFRecord has round its content: its length and two checksums.
+FRAME = 16
+# Records read ahead, and shards that a shuffled stream reads at a time.
+PREFETCH, CYCLE = 64, 4
+
+
+def to_example(annotation, fields):
+    """A record, as bytes; the same one gives the same bytes.
+
+    Args:
+        annotation: an `Annotation`.
+        fields: dictionary of what else is known of the text, as JSON.
+
+    Raises:
+        ValueError: if JSON cannot hold the fields.
+    """
+    try:
+        fields = json.dumps(fields)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"JSON cannot hold the fields {fields!r}: {error}.") from None
+    values = {name: getattr(annotation, name) for name in (*INTEGERS, "tokens", "labels", "tags")}
+    values |= {"text": [annotation.text], "fields": [fields]}
+    values["mentions"] = [
+        number
+        for chain, mentions in enumerate(annotation.chains)
+        for mention in mentions
+        for number in (chain, *mention)
+    ]
+    values["relation_ends"] = [end for relation in annotation.relations for end in relation[:2]]
+    values["relation_types"] = [kind for *_, kind in annotation.relations]
+    features = {name: _feature(name, values[name]) for name in FEATURES}
+    example = tf.train.Example(features=tf.train.Features(feature=features))
+    return example.SerializeToString(deterministic=True)
+
+
+def _feature(name, values):
+    if name in INTEGERS or name in TUPLES:
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+    encoded = [value.encode() for value in values]
+    return tf.train.Feature(bytes_list=tf.train.BytesList(value=encoded))
+
+
+def from_example(record):
+    """The `Annotation` and the fields of a record.
+
+    Args:
+        record: bytes.
+
+    Returns:
+        Pair of `Annotation` and dictionary.
+
+    Raises:
+        ValueError: if it is no such record.
+    """
+    try:
+        found = tf.train.Example.FromString(record).features.feature
+    except Exception as error:  # The class of the error depends on how protobuf was built.
+        raise ValueError(f"This is no tf.train.Example: {error}.") from None
+    missing = [name for name in FEATURES if name not in found]
+    if missing:
+        raise ValueError(f"A record of an annotated text has a feature {missing[0]}.")
+    return from_features({name: _values(name, found[name]) for name in FEATURES})
+
+
+def _values(name, feature):
+    if name in INTEGERS or name in TUPLES:
+        return list(feature.int64_list.value)
+    values = list(feature.bytes_list.value)
+    return values[0] if name in SCALARS else values
+
+
+def from_features(features):
+    """The `Annotation` and the fields of parsed features.
+
+    Args:
+        features: dictionary of NumPy arrays, an element of `dataset` as NumPy iterates over it, or
+            of lists.
+
+    Returns:
+        Pair of `Annotation` and dictionary.
+    """
+    numbers = {name: np.ravel(features[name]).tolist() for name in (*INTEGERS, *TUPLES)}
+    strings = {name: [value.decode() for value in features[name]] for name in STRINGS}
+    chains = itertools.groupby(zip(*[iter(numbers.pop("mentions"))] * 4, strict=True), _first)
+    ends = zip(*[iter(numbers.pop("relation_ends"))] * 2, strict=True)
+    types = strings.pop("relation_types")
+    annotation = Annotation(
+        features["text"].decode(),
+        **numbers,
+        **strings,
+        chains=[[mention[1:] for mention in mentions] for _, mentions in chains],
+        relations=[(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
+    )
+    return annotation, json.loads(features["fields"])
+
+
+def _first(mention):
+    return mention[0]
+
+
+def write_shard(path, records):
+    """Writes a file of records; it appears whole or not at all.
+
+    Args:
+        path: the file.
+        records: iterable of pairs of `Annotation` and dictionary.
+
+    Raises:
+        ValueError: if JSON cannot hold some fields.
+    """
+    with replacing(path) as partial, tf.io.TFRecordWriter(str(partial)) as writer:
+        for annotation, fields in records:
+            writer.write(to_example(annotation, fields))
+
+
+def read_shard(path):
+    """Reads a file of records.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Iterator of pairs of `Annotation` and dictionary.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: while iterating, if it is truncated or broken.
+    """
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file, pass a file of records.")
+    return _read_shard(path)
+
+
+def _read_shard(path):
+    count, size = 0, 0
+    try:
+        for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
+            yield from_example(record)
+            count, size = count + 1, size + len(record) + FRAME
+    except (tf.errors.DataLossError, ValueError) as error:
+        what = "is broken" if isinstance(error, tf.errors.DataLossError) else f"is none: {error}"
+        raise ValueError(f"{path}: record {count + 1} {what}; {REMEDY}") from None
+    # A file that ends in the middle of a record's length looks whole to TensorFlow.
+    if size != path.stat().st_size:
+        raise ValueError(f"{path}: record {count + 1} is truncated; {REMEDY}")
+
+
+def read_shards(source):
+    """Reads files of records, one record at a time, in their order.
+
+    Args:
+        source: a folder that `corefmem annotate` wrote, or a pattern of files, such as
+            `"texts/shard-*.tfrecord"`, which are read in the order of their names.
+
+    Returns:
+        Iterator of pairs of `Annotation` and dictionary.
+
+    Raises:
+        FileNotFoundError: if there is no such folder, no index in it, or no such file.
+        ValueError: if a file is not of the size that the index says; or, while iterating, if one
+            is truncated or broken.
+    """
+    return itertools.chain.from_iterable(map(read_shard, shard_paths(source)))
+
+
+def dataset(folder, seed=None, buffer=2000, hashes=True):
+    """Streams the records of a folder.
+
+    Args:
+        folder: a folder that `corefmem annotate` wrote.
+        seed: `None` for the order of the texts; an integer shuffles shards, and records in a
+            buffer, anew in every epoch.
+        buffer: number of records to shuffle among.
+        hashes: whether the content of every shard is checked first, beside its size.
+
+    Returns:
+        `tf.data.Dataset` of known cardinality. An element is a dictionary of the features of a
+        record: strings, int32 numbers, `mentions` `(M, 4)` and `relation_ends` `(R, 2)`; no
+        dimension is padded.
+
+    Raises:
+        FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.
+        ValueError: if a shard is truncated or broken.
+    """
+    records = strings(folder, seed, buffer, hashes)
+    return records.map(_parse, num_parallel_calls=2, deterministic=True).prefetch(PREFETCH)
+
+
+def strings(folder, seed=None, buffer=2000, hashes=True):
+    """The records that `dataset` streams, as they are written.
+
+    Args and errors are those of `dataset`.
+
+    Returns:
+        `tf.data.Dataset` of known cardinality, of strings.
+    """
+    index = verify(folder, hashes)
+    paths = [str(path) for path in shard_paths(folder)]
+    if seed is None:
+        records = tf.data.TFRecordDataset(paths)
+    else:
+        files = tf.data.Dataset.from_tensor_slices(paths).shuffle(len(paths), seed)
+        records = files.interleave(
+            tf.data.TFRecordDataset,
+            cycle_length=CYCLE,
+            num_parallel_calls=CYCLE,
+            deterministic=True,
+        ).shuffle(buffer, seed)
+    return records.apply(tf.data.experimental.assert_cardinality(index["texts"]))
+
+
+def _parse(record):
+    types = dict.fromkeys((*INTEGERS, *TUPLES), tf.int64) | dict.fromkeys(STRINGS, tf.string)
+    spec = {name: tf.io.RaggedFeature(type) for name, type in types.items()}
+    spec |= {name: tf.io.FixedLenFeature((), tf.string) for name in SCALARS}
+    features = tf.io.parse_single_example(record, spec)
+    features |= {name: tf.cast(features[name], tf.int32) for name in (*INTEGERS, *TUPLES)}
+    shaped = {name: tf.reshape(features[name], (-1, width)) for name, width in TUPLES.items()}
+    return {name: (features | shaped)[name] for name in FEATURES}

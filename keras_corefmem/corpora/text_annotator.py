@@ -1,0 +1,152 @@
+"""Annotators of `Text`s that a process can be told of in a few words."""
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import pathlib
+
+import keras_corefmem
+from keras_corefmem.corpora.texts import Text, describe_file
+from keras_corefmem.graphs.annotators import EXACT, annotate, load_pipeline
+from keras_corefmem.utils.files import load_json
+
+
+@dataclasses.dataclass(frozen=True)
+class TextAnnotator:
+    """A function from a list of `Text` to an iterator of `Annotation`.
+
+    It can be pickled; each process loads what it needs once.
+
+    Args:
+        annotator: `"exact"`, or the path or name of a spaCy pipeline.
+        batch_size: number of texts that a pipeline takes at once.
+        tokenized: whether the tokens of the texts are what spaces separate.
+        truecaser: path of a `Truecaser`, or `None`.
+
+    Call arguments:
+        texts: list of `Text`.
+
+    Raises:
+        ValueError: while iterating, if the pipeline cannot annotate anything, or if a text cannot
+            be annotated, with its place.
+    """
+
+    annotator: str = EXACT
+    batch_size: int = 64
+    tokenized: bool = False
+    truecaser: str | None = None
+
+    def __call__(self, texts):
+        count = 0
+        _probe(self)
+        with _memory_zone(self.annotator):
+            try:
+                for annotation in self._annotate(texts):
+                    yield annotation
+                    count += 1
+            except Exception as error:
+                for text in texts[count : count + self.batch_size]:
+                    self._try(text)
+                places = f"{texts[count].place} or behind it"
+                raise ValueError(f"{places}: this does not annotate: {_said(error)}") from error
+
+    def load(self):
+        """Loads what the annotator reads from files, once in a process; returns it."""
+        return _load(self.annotator), _load_truecaser(self.truecaser)
+
+    def _annotate(self, texts):
+        strings = (text.text for text in texts)
+        annotator, truecaser = self.load()
+        return annotate(strings, annotator, self.batch_size, self.tokenized, truecaser)
+
+    def _try(self, text):
+        """Raises where a text alone does not annotate."""
+        try:
+            list(self._annotate([text]))
+        except Exception as error:
+            raise ValueError(
+                f"{text.place}: this text does not annotate, correct it or leave it out: "
+                f"{_said(error)}"
+            ) from error
+
+    def describe(self):
+        """The settings, with a hash of all that is read from files, as a dictionary.
+
+        Raises:
+            FileNotFoundError: if there is no such truecaser.
+            ValueError: if there is no such pipeline.
+        """
+        versions = {"keras_corefmem": keras_corefmem.__version__}
+        if self.annotator != EXACT:
+            versions["spacy"] = importlib.metadata.version("spacy")
+        _check_truecaser(self.truecaser)
+        return {
+            "annotator": _describe_annotator(self.annotator),
+            "truecaser": describe_file(self.truecaser) if self.truecaser else None,
+            "tokenized": self.tokenized,
+            "batch_size": self.batch_size,
+            "versions": versions,
+        }
+
+
+def _said(error):
+    return error if isinstance(error, ValueError) else repr(error)
+
+
+@functools.lru_cache(1)
+def _load(name):
+    return name if name == EXACT else load_pipeline(name)
+
+
+def _check_truecaser(path):
+    if path is not None and not pathlib.Path(path).is_file():
+        raise FileNotFoundError(f"{path}: no such file, pass that of a truecaser.")
+
+
+@functools.lru_cache(1)
+def _load_truecaser(path):
+    if path is None:
+        return None
+    _check_truecaser(path)
+    from keras_corefmem.graphs.truecase import Truecaser
+
+    return Truecaser.load(path)
+
+
+@functools.lru_cache(1)
+def _probe(annotator):
+    """Raises where the fault is the annotator's, not that of a text."""
+    list(annotator._annotate([Text("Mary left .", {}, "")]))
+
+
+def _memory_zone(name):
+    """Frees what a pipeline remembers of words once their texts are annotated."""
+    return contextlib.nullcontext() if name == EXACT else _load(name).memory_zone()
+
+
+def _describe_annotator(name):
+    """Name and version of a pipeline, and the SHA-256 of its files."""
+    if name == EXACT:
+        return {"name": EXACT}
+    folder = pathlib.Path(name)
+    if not folder.is_dir():
+        # The folder of a package of one pipeline, of whose name the module has the version.
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+        folder = pathlib.Path(spec.origin).parent if spec and spec.has_location else None
+    metas = sorted(folder.rglob("meta.json")) if folder else ()
+    if not metas:
+        load_pipeline(name)
+        raise ValueError(f"{name}: no meta.json in the folder of the pipeline.")
+    meta, digest = load_json(metas[0]), hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if "__pycache__" not in path.parts:
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{name} {describe_file(path)['sha256']}\n".encode())
+    return {
+        "name": f"{meta['lang']}_{meta['name']}",
+        "version": meta["version"],
+        "sha256": digest.hexdigest(),
+    }

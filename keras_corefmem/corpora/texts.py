@@ -1,0 +1,171 @@
+"""Texts read one at a time: lines of text, JSON lines, whole files, standard input."""
+
+import hashlib
+import itertools
+import json
+import pathlib
+import sys
+import typing
+
+from keras_corefmem.utils.files import read_text
+
+STANDARD_INPUT = "standard input"
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Text(typing.NamedTuple):
+    """A text to annotate.
+
+    Args:
+        text: string, not blank.
+        fields: dictionary of what else is known of it, as JSON.
+        place: where it was read, as `"path:line"`, for errors.
+    """
+
+    text: str
+    fields: dict
+    place: str
+
+
+class TextReader:
+    """The texts of some inputs, in order, never more than one in memory.
+
+    Every line of a `.txt` file that is not blank is a text, without the spaces round it; its only
+    field is `source`, the file's name and the line. Every line of a `.jsonl` file is an object
+    whose `text` is the text and whose rest are its fields. Standard input is of JSON lines where
+    its first line starts with `{`, else of texts.
+
+    Args:
+        inputs: list of paths; `"-"` for standard input.
+        whole: whether each input is one text, as it is.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the names of the files do not tell what they are; or, while reading, if there
+            is a line that is no UTF-8, no such object or without text.
+
+    Attributes:
+        bytes_read: how many bytes of the inputs are behind the last text.
+    """
+
+    def __init__(self, inputs, whole=False):
+        self.inputs, self.whole = list(inputs), whole
+        self.bytes_read = 0
+        self._standard_input = hashlib.sha256(), 0
+        if self.inputs.count("-") > 1:
+            raise ValueError("Standard input can be read once: give - once.")
+        for path in self.inputs:
+            suffixes = (".txt",) if whole else (".txt", ".jsonl")
+            if path == "-":
+                continue
+            if not pathlib.Path(path).is_file():
+                raise FileNotFoundError(f"{path}: no such file, pass a file of texts.")
+            if pathlib.Path(path).suffix not in suffixes:
+                kind = "whole texts" if whole else "texts or of JSON lines"
+                raise ValueError(
+                    f"{path}: give a file of {kind} whose name ends in {' or '.join(suffixes)}."
+                )
+
+    @property
+    def size(self):
+        """Bytes of the inputs; `None` where one of them is standard input."""
+        if "-" in self.inputs:
+            return None
+        return sum(pathlib.Path(path).stat().st_size for path in self.inputs)
+
+    def describe(self):
+        """Name, bytes and SHA-256 of each input; of standard input only what was read of it."""
+        return [
+            self._describe_standard_input() if p == "-" else describe_file(p) for p in self.inputs
+        ]
+
+    def _describe_standard_input(self):
+        digest, size = self._standard_input
+        return {"name": STANDARD_INPUT, "bytes": size, "sha256": digest.hexdigest()}
+
+    def __iter__(self):
+        for path in self.inputs:
+            name = STANDARD_INPUT if path == "-" else path
+            if self.whole:
+                yield self._whole(path, name)
+                continue
+            lines = enumerate(self._lines(path), 1)
+            parse, lines = _form(path, lines)
+            for number, line in lines:
+                place = f"{name}:{number}"
+                content = _decode(
+                    line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, place
+                )
+                if content.strip():
+                    yield parse(content, place)
+
+    def _lines(self, path):
+        if path == "-":
+            digest, size = self._standard_input
+            for line in sys.stdin.buffer:
+                digest.update(line)
+                size += len(line)
+                self._standard_input = digest, size
+                self.bytes_read += len(line)
+                yield line
+            return
+        with open(path, "rb") as file:
+            for line in file:
+                self.bytes_read += len(line)
+                yield line
+
+    def _whole(self, path, name):
+        if path == "-":
+            text = _decode(b"".join(self._lines(path)), name)
+        else:
+            text = read_text(path, "text")
+            self.bytes_read += pathlib.Path(path).stat().st_size
+        if not text.strip():
+            raise ValueError(f"{name}: no text in the file, leave it out.")
+        return Text(text, {"source": pathlib.Path(name).name}, name)
+
+
+def describe_file(path):
+    """Name, bytes and SHA-256 of a file."""
+    path = pathlib.Path(path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
+
+
+def _form(path, lines):
+    """How lines of an input are parsed, and the lines."""
+    if path != "-":
+        return (_parse_json if path.endswith(".jsonl") else _parse_text), lines
+    first = next(lines, None)
+    if first is None:
+        return _parse_text, lines
+    json_lines = first[1].removeprefix(_BYTE_ORDER_MARK).startswith(b"{")
+    return (_parse_json if json_lines else _parse_text), itertools.chain([first], lines)
+
+
+def _decode(line, place):
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{place}: no UTF-8 text, convert the file to UTF-8.") from None
+
+
+def _parse_text(line, place):
+    return Text(line.strip(), {"source": pathlib.Path(place).name}, place)
+
+
+def _parse_json(line, place):
+    try:
+        fields = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{place}: no JSON ({error.msg}); is the file truncated?") from None
+    text = fields.pop("text", None) if isinstance(fields, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{place}: half of a surrogate pair in the text, correct it.") from None
+    return Text(text, fields, place)

@@ -1,0 +1,1 @@
+"""Questions about real text: CNN, CBT, LAMBADA, WikiHop and passages of novels."""

@@ -1,0 +1,118 @@
+"""The Children's Book Test: twenty sentences of a book, and the next one with a word taken out.
+
+From [Hill et al., 2016](https://arxiv.org/abs/1511.02301). Each question has ten candidates.
+"""
+
+import pathlib
+import re
+
+from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.utils.files import read_text
+
+__all__ = ["KINDS", "ORIGIN", "PLACEHOLDER", "load", "read_file"]
+
+ORIGIN = "https://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
+# What is taken out: named entities, common nouns, prepositions, verbs.
+KINDS = ("NE", "CN", "P", "V")
+PLACEHOLDER = "XXXXX"
+SENTENCES = 20
+
+_PARTS = ("train", "valid_2000ex", "test_2500ex")
+_FORM = "CBT"
+
+
+def load(data_dir, kind="NE"):
+    """Loads the questions of a kind.
+
+    Args:
+        data_dir: The folder that holds `CBTest`, that one, its `data`, or any other that holds the
+            files.
+        kind: One of `KINDS`.
+
+    Returns:
+        `Splits` of `CandidateExample`.
+
+    Raises:
+        FileNotFoundError: If a file is missing.
+        ValueError: If there is no such kind, no folder, or a file is broken.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"There is no kind {kind!r} of CBT, choose one of {', '.join(KINDS)}.")
+    if data_dir is None:
+        raise ValueError(f"Give the folder of the Children's Book Test, unpacked from {ORIGIN}.")
+    folders = [pathlib.Path(data_dir, inside) for inside in ("CBTest/data", "data", "")]
+    names = [f"cbtest_{kind}_{part}.txt" for part in _PARTS]
+    for folder in folders:
+        paths = [folder / name for name in names]
+        if all(path.is_file() for path in paths):
+            return Splits(*map(read_file, paths))
+    raise FileNotFoundError(
+        f"No files {', '.join(names)} in {' or '.join(map(str, folders))}; unpack {ORIGIN} and "
+        "pass its folder."
+    )
+
+
+def read_file(path):
+    """Reads questions in the official format.
+
+    Each is 20 numbered sentences, then, after the number 21, the question with `XXXXX`, a tab, the
+    answer, two tabs and the candidates, parted by `|`.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        List of `CandidateExample`, as they are written. Of a candidate that is listed twice, one
+        stays.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If a line is no such sentence or question, the answer is no candidate, or there
+            is no question.
+    """
+    examples, sentences = [], []
+    for number, line in enumerate(read_text(path, _FORM).split("\n"), 1):
+        place = f"{path}:{number}"
+        if not line.strip():
+            if sentences:
+                raise ValueError(
+                    f"{place}: the question is missing behind sentence {len(sentences)}; is the "
+                    "file truncated?"
+                )
+            continue
+        match = re.fullmatch(r"(\d+) (.+)", line, re.ASCII)
+        if not match or int(match[1]) != len(sentences) + 1:
+            raise ValueError(
+                f"{place}: the line does not start with the number {len(sentences) + 1} and a "
+                f"space, pass a {_FORM} file."
+            )
+        if len(sentences) < SENTENCES and "\t" in line:
+            raise ValueError(
+                f"{place}: a question behind {len(sentences)} sentences, it has {SENTENCES} in a "
+                f"{_FORM} file."
+            )
+        if len(sentences) < SENTENCES:
+            sentences.append(match[2].strip())
+        else:
+            examples.append(_question(match[2], sentences, place))
+            sentences = []
+    if sentences:
+        raise ValueError(
+            f"{path}:{number}: the file ends behind sentence {len(sentences)}; is it truncated?"
+        )
+    if not examples:
+        raise ValueError(f"{path}: no question in the file, pass a {_FORM} file.")
+    return examples
+
+
+def _question(line, sentences, place):
+    """Returns a `CandidateExample` of line 21, without its number."""
+    fields = line.split("\t")
+    if len(fields) != 4 or fields[2] or PLACEHOLDER not in fields[0]:
+        raise ValueError(
+            f"{place}: not a question with {PLACEHOLDER}, a tab, the answer, two tabs and the "
+            f"candidates, pass a {_FORM} file."
+        )
+    question, answer, _, candidates = (field.strip() for field in fields)
+    distinct = tuple(filter(None, dict.fromkeys(map(str.strip, candidates.split("|")))))
+    return CandidateExample(tuple(sentences), question, answer, source=place, candidates=distinct)

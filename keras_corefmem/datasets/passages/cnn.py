@@ -1,0 +1,229 @@
+"""CNN and Daily Mail: news stories, and their summaries with one entity taken out.
+
+From [Hermann et al., 2015](https://arxiv.org/abs/1506.03340). Entities are written `@entity12` in
+passage, question and answer, so that questions are answered by reading rather than by knowledge.
+"""
+
+import dataclasses
+import pathlib
+import re
+import zlib
+
+import numpy as np
+
+from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.utils.files import load_json, read_text
+
+__all__ = [
+    "ORIGIN",
+    "PARTS",
+    "PLACEHOLDER",
+    "ClozeExample",
+    "entities",
+    "load",
+    "read_file",
+    "read_json",
+    "read_part",
+    "relabel",
+]
+
+ORIGIN = "https://cs.nyu.edu/~kcho/DMQA/"
+PARTS = ("training", "validation", "test")
+PLACEHOLDER = "@placeholder"
+
+_ENTITY = re.compile(r"@entity\d+", re.ASCII)
+_FORM = "CNN or Daily Mail question"
+
+
+@dataclasses.dataclass(frozen=True)
+class ClozeExample(CandidateExample):
+    """A `CandidateExample` whose question lacks an entity of the passage.
+
+    Its candidates are the entities of the passage in the order of occurrence.
+
+    Args:
+        names: Tuple of pairs of strings, an entity and its name, where the file tells them; they
+            are for people to read, and do not enter comparisons.
+
+    Raises:
+        ValueError: If the question has no `@placeholder`, or the answer is no candidate.
+    """
+
+    names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if PLACEHOLDER not in self.question:
+            raise ValueError(
+                f"{self._place}no {PLACEHOLDER} in the question, write it where the answer is "
+                "missing."
+            )
+
+
+def entities(text):
+    """Finds entities.
+
+    Args:
+        text: String.
+
+    Returns:
+        Tuple of distinct strings such as `@entity12`, in the order of their first occurrence.
+    """
+    return tuple(dict.fromkeys(_ENTITY.findall(text)))
+
+
+def load(data_dir):
+    """Reads the three parts, entities numbered by first occurrence (`relabel`).
+
+    Args:
+        data_dir: The folder that holds `questions`, or the one that holds the parts.
+
+    Returns:
+        `Splits` of `ClozeExample`.
+
+    Raises:
+        FileNotFoundError: If a part has no files.
+        ValueError: If there is no folder, or a file is broken.
+    """
+    if data_dir is None:
+        raise ValueError(f"Give the folder of the questions, unpacked from {ORIGIN}.")
+    return Splits(*(list(map(relabel, read_part(data_dir, part))) for part in PARTS))
+
+
+def read_part(data_dir, part):
+    """Reads the `.question` files of a part, one at a time, in the order of their names.
+
+    Args:
+        data_dir: The folder that holds `questions`, or the one that holds the parts.
+        part: `"training"`, `"validation"` or `"test"`.
+
+    Returns:
+        Iterator of `ClozeExample`.
+
+    Raises:
+        FileNotFoundError: If the part has no files.
+        ValueError: If there is no such part, or, while reading, if a file is broken.
+    """
+    if part not in PARTS:
+        raise ValueError(f"There is no part {part!r}, `part` is one of {', '.join(PARTS)}.")
+    folders = [pathlib.Path(data_dir) / "questions" / part, pathlib.Path(data_dir) / part]
+    paths = next(filter(None, (sorted(folder.glob("*.question")) for folder in folders)), None)
+    if not paths:
+        raise FileNotFoundError(
+            f"No .question files in {' or '.join(map(str, folders))}; "
+            f"unpack the questions of {ORIGIN} and pass their folder."
+        )
+    return map(read_file, paths)
+
+
+def read_file(path):
+    """Reads a `.question` file: address, passage, question, answer and names of the entities.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        A `ClozeExample`; its sentences end at the tokens `.`, `?` and `!`.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If a part is missing or the answer is no entity of the passage.
+    """
+    lines = read_text(path, _FORM).rstrip("\n").split("\n")
+    for number, name in enumerate(("address", "passage", "question", "answer")):
+        line_number = 2 * number + 1
+        if len(lines) < line_number or not lines[line_number - 1].strip():
+            raise ValueError(
+                f"{path}:{line_number}: no {name} on this line, "
+                f"pass a {_FORM} file; is it truncated?"
+            )
+        if any(lines[line_number : line_number + 1]):
+            raise ValueError(
+                f"{path}:{line_number + 1}: no empty line behind the {name}, pass a {_FORM} file."
+            )
+    names = []
+    for line_number, line in enumerate(lines[8:], 9):
+        entity, colon, name = line.partition(":")
+        if not colon or not _ENTITY.fullmatch(entity):
+            raise ValueError(
+                f"{path}:{line_number}: {line!r} is no `@entityN:name`; is the file truncated?"
+            )
+        names.append((entity, name))
+    passage, question, answer = (lines[i].strip() for i in (2, 4, 6))
+    return _example(passage, question, answer, tuple(names), f"{path}:5")
+
+
+def read_json(path):
+    """Reads questions from the JSON form of the
+    [Jack reader](https://arxiv.org/abs/1806.08727).
+
+    Args:
+        path: Path of the file: `{"instances": [{"support": {"text": passage}, "questions":
+            [{"id": name, "question": question, "answers": [{"text": answer}]}]}]}`.
+
+    Returns:
+        List of `ClozeExample`.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If the file is truncated or of another form, or an answer is no entity of its
+            passage.
+    """
+    data = load_json(path)
+    examples = []
+    try:
+        for number, instance in enumerate(data["instances"]):
+            passage = instance["support"]["text"].strip()
+            for question in instance["questions"]:
+                (answer,) = question["answers"]
+                texts = (question["question"].strip(), answer["text"].strip())
+                place = f"{path}:{question.get('id', f'instance {number}')}"
+                examples.append((passage, *texts, (), place))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{path}: not the expected JSON ({type(error).__name__}: {error}), "
+            "each instance has support.text and questions of question and one of answers."
+        ) from error
+    if not examples:
+        raise ValueError(f"{path}: no question in the file, pass a file with questions.")
+    return [_example(*arguments) for arguments in examples]
+
+
+def _example(passage, question, answer, names, source):
+    """Returns a `ClozeExample` of stripped texts."""
+    sentences = tuple(filter(None, re.split(r"(?<= [.?!]) +", passage)))
+    return ClozeExample(
+        sentences, question, answer, (), source, candidates=entities(passage), names=names
+    )
+
+
+def relabel(example, seed=None, epoch=0):
+    """Renumbers the entities of an example, so that a number tells nothing about the world.
+
+    Args:
+        example: A `ClozeExample`.
+        seed: `None` numbers the n entities 0..n-1 by first occurrence in the passage, then in the
+            question. A non-negative integer permutes these numbers, each example in its own way.
+        epoch: Number of the epoch, from 0; with a seed, every epoch permutes anew.
+
+    Returns:
+        A `ClozeExample`; candidates keep the order of their occurrence.
+    """
+    found = entities(f"{example.passage} {example.question}")
+    numbers = range(len(found))
+    if seed is not None:
+        text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
+        numbers = np.random.default_rng((seed, epoch, text)).permutation(len(found))
+    new = {entity: f"@entity{number}" for entity, number in zip(found, numbers, strict=True)}
+
+    def rename(text):
+        return _ENTITY.sub(lambda match: new[match[0]], text)
+
+    return dataclasses.replace(
+        example,
+        sentences=tuple(map(rename, example.sentences)),
+        question=rename(example.question),
+        answer=rename(example.answer),
+        candidates=tuple(map(rename, example.candidates)),
+        names=tuple((new[entity], name) for entity, name in example.names if entity in new),
+    )

@@ -1,0 +1,125 @@
+"""What kinds of questions LAMBADA has, and what can be guessed of their answers without reading."""
+
+import collections
+import dataclasses
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.passages.lambada import is_word
+from keras_corefmem.graphs.coreference.words import PRONOUNS
+from keras_corefmem.text.tokenizers import lower
+
+# Pronouns that are not of persons alone.
+IMPERSONAL = frozenset("it its itself they them their theirs themselves one".split())
+# Parts of speech, universal or of the Penn Treebank.
+TAGS = {
+    "name": ("PROPN", "NNP", "NNPS"),
+    "noun": ("NOUN", "NN", "NNS"),
+    "verb": ("VERB", "AUX", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"),
+}
+
+
+def from_record(annotation, fields):
+    """An `AnnotatedExample` of a record, with its `kinds` and `names`.
+
+    `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
+    and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
+    chain with a pronoun, and `person` for a name in a chain with a pronoun of persons. An answer is
+    in the chain of a mention whose head it is, or one of whose names.
+
+    Only the head of a mention belongs to its chain. Were it all tokens, as by Dhingra et al.
+    (2018), each would weaken the memory of the sequence in a Coref-GRU.
+
+    Args:
+        annotation: an `Annotation` of the passage and then its question.
+        fields: see `AnnotatedExample.from_record`.
+    """
+    example = AnnotatedExample.from_record(annotation, fields)
+    tokens = [lower(token) for token in annotation.tokens]
+    end = annotation.starts.index(fields["question_start"])
+    places = {n for n in range(end) if tokens[n] == lower(example.answer)}
+    kinds = ["answerable"] if places else []
+    if places and annotation.tags:
+        counts = collections.Counter(annotation.tags[n] for n in sorted(places))
+        tag = max(counts, key=counts.get)
+        kinds.append(next((kind for kind, tags in TAGS.items() if tag in tags), "other"))
+    mentioned = [
+        chain
+        for chain in annotation.chains
+        if any(_names(mention, places, annotation) for mention in chain)
+    ]
+    heads = {tokens[mention.head] for chain in mentioned for mention in chain}
+    if heads & PRONOUNS.keys():
+        kinds.append("pronoun")
+    if "name" in kinds and heads & PRONOUNS.keys() - IMPERSONAL:
+        kinds.append("person")
+    pairs = zip(tokens[:end], annotation.tags, strict=False)
+    names = tuple(token for token, tag in pairs if tag in TAGS["name"] and is_word(token))
+    return dataclasses.replace(example, kinds=tuple(kinds), names=names)
+
+
+def _names(mention, places, annotation):
+    """Whether one of some tokens is the head of a mention, or part of the name that it is."""
+    if mention.head in places:
+        return True
+    tokens = range(mention.start, mention.end)
+    if not annotation.tags or places.isdisjoint(tokens):
+        return False
+    return all(annotation.tags[token] in TAGS["name"] for token in tokens)
+
+
+def most_frequent_name(names):
+    """Baseline: the capitalised word that a passage has most often, of several the last one.
+
+    Args:
+        names: list of its capitalised words in order, what `from_record` takes for them.
+
+    Returns:
+        String, or `None` where there is none.
+    """
+    counts = collections.Counter(reversed(names))
+    return max(counts, key=counts.get) if counts else None
+
+
+def last_name(names):
+    """Baseline: the last capitalised word of a passage; see `most_frequent_name`."""
+    return names[-1] if names else None
+
+
+BASELINES = {"most frequent name": most_frequent_name, "last name": last_name}
+
+
+def count_kinds(examples, wrong):
+    """How many questions of each kind are answered.
+
+    Args:
+        examples: list of `AnnotatedExample`.
+        wrong: indices of those with a wrong answer.
+
+    Returns:
+        Dictionary from each kind to `[right, all]`.
+    """
+    counts, wrong = collections.defaultdict(lambda: [0, 0]), set(wrong)
+    for index, example in enumerate(examples):
+        for kind in example.kinds:
+            counts[kind][0] += index not in wrong
+            counts[kind][1] += 1
+    return dict(counts)
+
+
+def guess_all(examples):
+    """What the baselines make of questions.
+
+    Args:
+        examples: list of `AnnotatedExample` of `from_record`.
+
+    Returns:
+        Dictionary from the name of each baseline to the indices of its wrong answers.
+    """
+    return {
+        name: [
+            index
+            for index, example in enumerate(examples)
+            if guess(example.names) != lower(example.answer)
+        ]
+        for name, guess in BASELINES.items()
+    }

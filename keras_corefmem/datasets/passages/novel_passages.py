@@ -1,0 +1,176 @@
+"""The passages of one novel in which a word of the last sentence comes from those before."""
+
+import collections
+import hashlib
+import random
+import re
+
+from keras_corefmem.datasets.passages import lambada
+from keras_corefmem.datasets.passages.candidates import has_letters
+from keras_corefmem.text import prose
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS
+from keras_corefmem.utils.files import read_text
+
+__all__ = ["TARGETS", "chapters", "file_grams", "find_passages"]
+
+TARGETS = ("sentences", "clauses", "words")
+WORD = TARGETS.index("words")
+# LAMBADA's contexts have 50 tokens or a little more, its questions 7 or more, and its longest
+# passage 203.
+CONTEXT_TOKENS, CONTEXT_SENTENCES, QUESTION_TOKENS, LONGEST = 50, 3, 7, 203
+# Words in a row that no passage shares with the evaluation text.
+OVERLAP = 8
+
+_WHOLE = re.compile(r"[.!?…][\"'”’)\]_´]*$")
+_CLAUSES = {";", ":", ",", "--", "...", *SENTENCE_ENDS}
+
+
+def chapters(text):
+    """Reads a novel.
+
+    Args:
+        text: String.
+
+    Returns:
+        Iterator of the runs of prose between headings, each a list of pairs: the character at which
+        a sentence starts, and its tokens.
+    """
+    chapter, whole = [], True
+    for place, paragraph in prose.paragraphs(text):
+        if not paragraph:
+            if chapter:
+                yield chapter
+            chapter, whole = [], True
+        for start, sentence in prose.sentences(paragraph):
+            tokens = prose.tokenize(sentence)
+            if whole:
+                chapter.append((place + start, tokens))
+            else:
+                chapter[-1][1].extend(tokens)
+            whole = _WHOLE.search(sentence) is not None
+    if chapter:
+        yield chapter
+
+
+def find_passages(text, targets="words", chooser=None, counts=None, known=(), seen=None):
+    """Finds the passages of a novel.
+
+    The context is the fewest whole sentences with at least 50 tokens, and at least three sentences;
+    where a reader would cut off the last sentence (`lambada.cut`), it ends.
+
+    Args:
+        text: String, the novel.
+        targets: One of `TARGETS`, see `novels.build`.
+        chooser: `random.Random`, chooses among the words of a sentence.
+        counts: `collections.Counter` to add to: sentences, targets, and what is refused why.
+        known: Set of tuples of 8 words; passages with one of them are refused.
+        seen: Set of what earlier passages were, which is added to; the same again is refused.
+
+    Returns:
+        Iterator of pairs: rank of the place of the answer in `TARGETS`, and the passage as a
+        dictionary of `text`, `context_tokens`, `query_tokens`, `answer`, `end` (the token behind
+        the answer at the end of a sentence or clause, else empty) and `source` (the character of
+        the novel at which it starts).
+    """
+    chooser = random.Random(0) if chooser is None else chooser
+    counts = collections.Counter() if counts is None else counts
+    seen = set() if seen is None else seen
+    for chapter in chapters(text):
+        counts["sentences"] += len(chapter)
+        lowered = [[token.lower() for token in tokens] for _, tokens in chapter]
+        for last in range(1, len(chapter)):
+            first = _context(lowered, last)
+            if first is None:
+                counts["near the start of a chapter"] += 1
+                continue
+            context = [token for tokens in lowered[first:last] for token in tokens]
+            cased, words, accepted = None, set(context), False
+            for rank, end in _places(chapter[last][1], targets, chooser):
+                if rank == WORD and accepted:
+                    break
+                counts["targets"] += 1
+                if lowered[last][end - 1] not in words:
+                    counts["not in the context"] += 1
+                    continue
+                tokens = context + lowered[last][:end]
+                start = lambada.cut(tokens)
+                reason = _refusal(tokens, start, known, seen)
+                if reason:
+                    counts[reason] += 1
+                    continue
+                accepted = True
+                cased = cased or [token for _, part in chapter[first:last] for token in part]
+                yield (
+                    rank,
+                    {
+                        "text": " ".join(cased + chapter[last][1][:end]),
+                        "context_tokens": start,
+                        "query_tokens": len(tokens) - start - 1,
+                        "answer": chapter[last][1][end - 1],
+                        "end": "" if rank == WORD else lowered[last][end],
+                        "source": chapter[first][0],
+                    },
+                )
+                if rank == WORD:
+                    break
+
+
+def _context(sentences, last):
+    """Returns the number of the first sentence of the context of sentence `last`, or `None`."""
+    first, length = last, 0
+    while length < CONTEXT_TOKENS or last - first < CONTEXT_SENTENCES:
+        if not first:
+            return None
+        first -= 1
+        length += len(sentences[first])
+    return first
+
+
+def _places(cased, targets, chooser):
+    """Returns pairs of rank and number of the token behind an answer, the preferred ones first."""
+    tokens = [token.lower() for token in cased]
+    inner = range(QUESTION_TOKENS + 1, len(tokens))
+    words = [i for i in inner if lambada.is_word(tokens[i - 1])]
+    last = max((i for i, token in enumerate(tokens, 1) if has_letters(token)), default=0)
+    places = [(TARGETS.index("sentences"), i) for i in words if i == last]
+    if targets != "sentences":
+        ends = [i for i in words if i != last and tokens[i] in _CLAUSES]
+        places += [(TARGETS.index("clauses"), i) for i in ends]
+    if targets == "words":
+        rest = [i for i in words if i != last and tokens[i] not in _CLAUSES]
+        chooser.shuffle(rest)
+        # "Mary" is a name, as is that of "Aunt Mary".
+        rest.sort(key=lambda i: not cased[i - 1][0].isupper() or cased[i][0].isupper())
+        places += [(WORD, i) for i in rest]
+    return places
+
+
+def _refusal(tokens, start, known, seen):
+    """Returns why a passage is none, or `None`, and remembers it in `seen`."""
+    if len(tokens) > LONGEST:
+        return "too long"
+    if start < CONTEXT_TOKENS:
+        return "without a context"
+    if len(tokens) - 1 - start < QUESTION_TOKENS:
+        return "without a question"
+    if tokens[-1] not in tokens[:start]:
+        return "not in the context"
+    words = list(filter(has_letters, tokens))
+    digest = hashlib.blake2b(" ".join(words).encode(), digest_size=12).digest()
+    if digest in seen:
+        return "duplicates"
+    if known and not known.isdisjoint(grams(words)):
+        return "in the evaluation text"
+    seen.add(digest)
+    return None
+
+
+def grams(words):
+    """Iterator of the runs of 8 words, as tuples."""
+    return zip(*(words[i:] for i in range(OVERLAP)), strict=False)
+
+
+def file_grams(path):
+    """Iterator of the runs of words of a file to be evaluated on, tokens between spaces."""
+    for line in read_text(path, "evaluation").split("\n"):
+        yield from grams(list(filter(has_letters, line.lower().split())))

@@ -1,0 +1,148 @@
+"""Passages like LAMBADA's, made of any novels: a few sentences, and a word that comes again.
+
+[Chu et al., 2017](https://arxiv.org/abs/1610.08431) train readers on such passages of other books:
+the answer is no stop word, and the context has it. Files of the result are read by
+`lambada.read_passages`.
+"""
+
+import collections
+import contextlib
+import json
+import pathlib
+import random
+import tempfile
+
+from keras_corefmem.datasets.passages.novel_passages import TARGETS, file_grams, find_passages
+from keras_corefmem.utils.files import read_text, replacing, write_json
+
+__all__ = ["build", "quotas"]
+
+
+def build(
+    folder,
+    output,
+    evaluation=(),
+    limit=None,
+    seed=0,
+    targets="words",
+    validation=0.05,
+    track=iter,
+):
+    """Makes passages of all novels in a folder, some to train on, and some to validate with.
+
+    Passages come evenly from all novels: where there are more than `limit`, each novel gives as
+    many as the others, or all it has. Ends of sentences go first, then those of clauses, then other
+    words. Whole novels are held out for validation; of them there are ends of sentences alone.
+
+    Args:
+        folder: Folder of novels, UTF-8 files `*.txt` in it or below.
+        output: Folder to write `train.jsonl`, `valid.jsonl` and `passages.json` (the report) into;
+            they appear once all is done, and replace older ones.
+        evaluation: Paths of files to be evaluated on, a passage a line; no passage shares 8 words
+            in a row with them.
+        limit: Largest number of passages, or `None`.
+        seed: Seed of all choices; with the same one the files are the same.
+        targets: Where answers stand: `"sentences"` at the end of a sentence, as in LAMBADA;
+            `"clauses"` also before a comma, semicolon, colon or dash; `"words"` also one word in
+            each sentence that has no such place, a name where it can be.
+        validation: Share of the novels to hold out, between 0 and 1, at least one.
+        track: Function from the list of novels to an iterator of them; shows progress, say.
+
+    Returns:
+        Dictionary, the report: settings, and counts of what was read, refused and written.
+
+    Raises:
+        FileNotFoundError: If there are no novels, or an evaluation file is missing.
+        ValueError: If an argument is out of range, a novel is no UTF-8 text, there is a single
+            novel, or nothing is left for a part.
+    """
+    if targets not in TARGETS:
+        raise ValueError(f"targets must be one of {', '.join(TARGETS)}; got {targets!r}.")
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}.")
+    if not 0 < validation < 1:
+        raise ValueError(f"validation must lie between 0 and 1, got {validation}.")
+    folder, output = pathlib.Path(folder), pathlib.Path(output)
+    novels = sorted(folder.rglob("*.txt"))
+    if not novels:
+        raise FileNotFoundError(f"No novels in {folder}: pass a folder of files *.txt.")
+    if len(novels) < 2:
+        raise ValueError(f"{folder}: one novel only, give two or more: one is held out.")
+    held_out = set(random.Random(seed).sample(novels, max(1, round(validation * len(novels)))))
+    known = {gram for path in evaluation for gram in file_grams(path)}
+
+    # What is in both parts is refused in the second one, and is to stay in the validation part.
+    order = sorted(novels, key=lambda novel: (novel not in held_out, novel))
+    counts, seen, found = collections.Counter(novels=len(novels)), set(), {}
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
+        for novel in track(order):
+            chooser = random.Random(f"{seed} {novel.relative_to(folder).as_posix()}")
+            places = []
+            for rank, passage in find_passages(
+                read_text(novel, "novel"),
+                "sentences" if novel in held_out else targets,
+                chooser,
+                counts,
+                known,
+                seen,
+            ):
+                place = novel.relative_to(folder).as_posix()
+                passage["source"] = f"{place}:{passage['source']}"
+                places.append((rank, chooser.random(), spool.tell()))
+                spool.write(json.dumps(passage, ensure_ascii=False) + "\n")
+            found[novel] = places
+        numbers = [len(places) for places in found.values()]
+        kept = ([], [])
+        for (novel, places), quota in zip(found.items(), quotas(numbers, limit), strict=True):
+            counts["beyond the limit"] += len(places) - quota
+            kept[novel in held_out].extend(sorted(places)[:quota])
+        counts["train"], counts["valid"] = map(len, kept)
+        report = {
+            "novels": str(folder),
+            "evaluation": [str(path) for path in evaluation],
+            "limit": limit,
+            "seed": seed,
+            "targets": targets,
+            "held_out": sorted(novel.relative_to(folder).as_posix() for novel in held_out),
+            "counts": dict(counts),
+        }
+        _write(output, kept, spool, random.Random(seed))
+    write_json(output / "passages.json", report)
+    return report
+
+
+def _write(output, kept, spool, chooser):
+    """Writes the chosen passages in random order, both files or none."""
+    names = ("train.jsonl", "valid.jsonl")
+    for name, places in zip(names, kept, strict=True):
+        if not places:
+            raise ValueError(f"No passages for {name}: give more novels, or a higher limit.")
+    with contextlib.ExitStack() as stack:
+        paths = [stack.enter_context(replacing(output / name)) for name in names]
+        for path, places in zip(paths, kept, strict=True):
+            chooser.shuffle(places)
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                for *_, place in places:
+                    spool.seek(place)
+                    file.write(spool.readline())
+
+
+def quotas(numbers, limit=None):
+    """How many to take of each novel, as evenly as can be.
+
+    Args:
+        numbers: List of integers, how many there are of each.
+        limit: Largest sum, or `None` to take all.
+
+    Returns:
+        List of integers: `min(number, q)` with one q, or q + 1 for some, so that the sum is `limit`
+        where there are as many.
+    """
+    if limit is None:
+        return list(numbers)
+    result, left = [0] * len(numbers), limit
+    order = sorted(range(len(numbers)), key=lambda i: numbers[i])
+    for done, i in enumerate(order):
+        result[i] = min(numbers[i], left // (len(numbers) - done))
+        left -= result[i]
+    return result

@@ -1,0 +1,251 @@
+"""WikiHop and MedHop: which candidate a relation holds for, told by several documents together.
+
+From [Welbl et al., 2018](https://arxiv.org/abs/1710.06481). The question is a relation and its
+subject; documents come in a random order, and coreference chains are chosen, as by
+[Dhingra et al., 2018](https://arxiv.org/abs/1804.05922).
+"""
+
+import dataclasses
+import pathlib
+import zlib
+
+import numpy as np
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.datasets.passages.candidates import find_mentions
+from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.utils.files import load_json
+
+__all__ = [
+    "NAMES",
+    "ORIGIN",
+    "HopExample",
+    "candidate_positions",
+    "from_record",
+    "keep_chains",
+    "load",
+    "read_file",
+    "shuffle",
+    "truncate",
+]
+
+ORIGIN = "https://qangaroo.cs.ucl.ac.uk"
+NAMES = ("wikihop", "medhop")
+MAX_TOKENS = 2200
+
+
+@dataclasses.dataclass(frozen=True)
+class HopExample(CandidateExample):
+    """A `CandidateExample` whose sentences are documents.
+
+    Args:
+        annotations: Tuple of tuples of strings, what people said of the question, if anything.
+    """
+
+    annotations: tuple[tuple[str, ...], ...] = dataclasses.field(default=(), compare=False)
+
+    @property
+    def subject(self):
+        """What the relation is asked of: the question without its first word."""
+        return self.question.partition(" ")[2].rstrip("?").strip()
+
+
+def load(data_dir, name="wikihop"):
+    """Loads the official files. There is no public test part: the development part is `test`.
+
+    Args:
+        data_dir: Folder of `train.json` and `dev.json`, or one that holds the folder `name` or
+            `qangaroo_v1.1/name`.
+        name: `"wikihop"` or `"medhop"`.
+
+    Returns:
+        `Splits` of `HopExample`; `valid` is a twentieth of the training questions, held out.
+
+    Raises:
+        FileNotFoundError: If a file is missing.
+        ValueError: If there is no such data set, no folder, too few questions, or a file is broken.
+    """
+    if name not in NAMES:
+        raise ValueError(f"There is no data set {name!r}, choose one of {', '.join(NAMES)}.")
+    if data_dir is None:
+        raise ValueError(f"Give the folder of {name}, unpacked from {ORIGIN}.")
+    folders = [pathlib.Path(data_dir, inside) for inside in (f"qangaroo_v1.1/{name}", name, "")]
+    for folder in folders:
+        paths = [folder / part for part in ("train.json", "dev.json")]
+        if all(path.is_file() for path in paths):
+            break
+    else:
+        raise FileNotFoundError(
+            f"No files train.json and dev.json in {' or '.join(map(str, folders))}; unpack "
+            f"{ORIGIN} and pass its folder."
+        )
+    train, dev = map(read_file, paths)
+    count = max(1, len(train) // 20)
+    if count == len(train):
+        raise ValueError(f"{paths[0]}: one question alone cannot be split, add questions.")
+    held_out = set(np.random.default_rng(0).choice(len(train), count, replace=False).tolist())
+    parts = ([], [])
+    for number, example in enumerate(train):
+        parts[number in held_out].append(example)
+    return Splits(*parts, dev)
+
+
+def read_file(path):
+    """Reads questions in the official format.
+
+    Args:
+        path: Path of the file: a JSON list of objects with `id`, `query`, `supports`, `candidates`,
+            `answer` and, in WikiHop's development part, `annotations`.
+
+    Returns:
+        List of `HopExample`, documents in the order of the file.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If the file is truncated or of another form, or an answer is no candidate or, as
+            in the masked test part, missing.
+    """
+    data = load_json(path)
+    if not isinstance(data, list) or not data:
+        raise ValueError(f"{path}: no list of questions, pass a file of {' or '.join(NAMES)}.")
+    return [_example(question, f"{path}:{n}") for n, question in enumerate(data)]
+
+
+def _example(question, place):
+    """Returns the `HopExample` of a JSON object."""
+    try:
+        source = f"{place}:{question['id']}"
+        if "answer" not in question:
+            raise ValueError(f"{source}: no answer, it is masked; pass a part that has answers.")
+        lists = question["supports"], question["candidates"]
+        texts = [*lists[0], *lists[1], question["query"], question["answer"]]
+        if not all(isinstance(part, list) for part in lists) or not all(
+            isinstance(text, str) for text in texts
+        ):
+            raise TypeError("supports and candidates are lists of strings, the rest strings")
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{place}: not the expected JSON ({type(error).__name__}: {error}), each question has "
+            "id, query, supports, candidates and answer."
+        ) from error
+    return HopExample(
+        tuple(filter(None, map(str.strip, lists[0]))),
+        question["query"].strip(),
+        question["answer"].strip(),
+        source=source,
+        candidates=tuple(dict.fromkeys(map(str.strip, lists[1]))),
+        annotations=tuple(map(tuple, question.get("annotations", ()))),
+    )
+
+
+def shuffle(example, seed, epoch=0):
+    """Puts the documents into a random order.
+
+    Args:
+        example: A `HopExample`.
+        seed: Non-negative integer; each example is permuted in its own way.
+        epoch: Number of the epoch, from 0; every epoch permutes anew.
+
+    Returns:
+        A `HopExample`.
+    """
+    own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
+    order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
+    return dataclasses.replace(example, sentences=tuple(example.sentences[i] for i in order))
+
+
+def truncate(example, tokenize, max_tokens=MAX_TOKENS):
+    """Keeps the first tokens of the documents, which become tokens joined by spaces.
+
+    Args:
+        example: A `HopExample`.
+        tokenize: Function from a string to its tokens, such as `text.get_tokenizer("words")`.
+        max_tokens: Largest number of tokens of all documents together.
+
+    Returns:
+        A `HopExample`; its answer need not be in what is kept.
+
+    Raises:
+        ValueError: If `max_tokens` is not positive, or no document has a token.
+    """
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be at least 1, got {max_tokens}.")
+    documents, left = [], max_tokens
+    for document in example.sentences:
+        tokens = tokenize(document)[:left] if left else []
+        left -= len(tokens)
+        if tokens:
+            documents.append(" ".join(tokens))
+    return dataclasses.replace(example, sentences=tuple(documents))
+
+
+def candidate_positions(tokens, candidates, tokenize=str.split):
+    """Finds where candidates are mentioned, whatever the case of letters.
+
+    Args:
+        tokens: List of strings, the passage.
+        candidates: Iterable of strings of one or more tokens.
+        tokenize: Function from a candidate to its tokens, the one that made `tokens`.
+
+    Returns:
+        Dictionary from each candidate to the list of its `(start, end)`: 0-based tokens, the end
+        exclusive. Mentions of different candidates may overlap.
+    """
+    names = list(candidates)
+    words = [[lower(word) for word in tokenize(name)] for name in names]
+    found = {name: [] for name in names}
+    for start, end, number in find_mentions(words, [lower(token) for token in tokens]):
+        found[names[number - 1]].append((start, end))
+    return found
+
+
+def keep_chains(annotation, candidates, subject, tokenize=str.split):
+    """Keeps the coreference chains that may help to answer.
+
+    These are the chains with a mention that overlaps a candidate, and those with a mention in a
+    sentence in which the subject of the question, or a chain that mentions it, occurs too.
+
+    Args:
+        annotation: An `Annotation` of the documents.
+        candidates: Iterable of strings.
+        subject: String, see `HopExample.subject`.
+        tokenize: As in `candidate_positions`.
+
+    Returns:
+        An `Annotation` with these chains alone.
+    """
+    spans = candidate_positions(annotation.tokens, [*candidates, subject], tokenize)
+    answers = _covered(annotation, (span for name in candidates for span in spans[name]))
+    subjects = _covered(annotation, spans[subject])
+    numbers = annotation.sentence_numbers
+
+    def touches(chain, tokens):
+        return any(tokens[mention.start : mention.end].any() for mention in chain)
+
+    near = set(numbers[subjects].tolist())
+    for chain in annotation.chains:
+        if touches(chain, subjects):
+            near.update(numbers[mention.head] for mention in chain)
+    kept = tuple(
+        chain
+        for chain in annotation.chains
+        if touches(chain, answers) or any(numbers[mention.head] in near for mention in chain)
+    )
+    return dataclasses.replace(annotation, chains=kept)
+
+
+def from_record(annotation, fields):
+    """An `AnnotatedExample` of a record, with the chains that may help, see `keep_chains`."""
+    subject = annotation.text[fields["question_start"] :].partition(" ")[2]
+    penn = get_tokenizer("penn")
+    kept = keep_chains(annotation, fields["candidates"], subject, penn)
+    return AnnotatedExample.from_record(kept, fields)
+
+
+def _covered(annotation, spans):
+    """Returns a bool array, which tokens are in a span."""
+    covered = np.zeros(len(annotation), bool)
+    for start, end in spans:
+        covered[start:end] = True
+    return covered

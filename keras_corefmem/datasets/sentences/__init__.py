@@ -1,0 +1,1 @@
+"""Labelled and tagged sentences: SST, Universal Dependencies and the Penn Treebank."""

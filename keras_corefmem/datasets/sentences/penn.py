@@ -1,0 +1,138 @@
+"""Trees in the brackets of the Penn Treebank.
+
+From [Marcus et al., 1993](https://aclanthology.org/J93-2004).
+"""
+
+import re
+from typing import NamedTuple
+
+from keras_corefmem.utils.files import read_text
+
+_BRACKETS = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
+
+
+class Constituent(NamedTuple):
+    """Words `start` up to `end`, which is excluded, of a tree; leaves are single words.
+
+    Args:
+        label: String, empty for the outer bracket of the Penn Treebank's trees.
+        start: 0-based number of the first word.
+        end: One more than the number of the last word.
+        is_leaf: Whether the bracket holds a word rather than constituents.
+        line: Line of the file on which the bracket opens.
+    """
+
+    label: str
+    start: int
+    end: int
+    is_leaf: bool
+    line: int
+
+
+class Tree(NamedTuple):
+    """A sentence and its constituents.
+
+    Args:
+        words: Tuple of n strings as the file spells them, traces included.
+        constituents: Tuple of `Constituent`, in the order in which they open: the root is first.
+    """
+
+    words: tuple[str, ...]
+    constituents: tuple[Constituent, ...]
+
+
+def decode(word):
+    """Undoes the escapes of a word, in upper or lower case.
+
+    `-LRB-` and `-RRB-` are round brackets, `-LSB-` and `-RSB-` square and `-LCB-` and `-RCB-` curly
+    ones; a backslash escapes `/` and `*`. Quotes stay as they are, as two backticks or apostrophes.
+    """
+    return _BRACKETS.get(word.upper()) or re.sub(r"\\([/*])", r"\1", word)
+
+
+class _Node:
+    """A bracket being read: `label` and `word` are None until they are."""
+
+    def __init__(self, start, line):
+        self.start, self.line = start, line
+        self.label = self.word = self.end = None
+
+    def finished(self):
+        return Constituent(self.label, self.start, self.end, self.word is not None, self.line)
+
+
+def read_trees(path, one_per_line=False):
+    """Reads the trees of a file.
+
+    Args:
+        path: Path of the file.
+        one_per_line: Whether each tree has a line of its own, so that a missing bracket is found
+            where it is missing.
+
+    Yields:
+        `Tree`.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If the file has no tree, a bracket is unbalanced, empty or without a label, or
+            text stands where no word may.
+    """
+    stack, nodes, words, found = [], [], [], False
+    for line_number, line in enumerate(read_text(path, "Penn Treebank").split("\n"), 1):
+        # A no-break space is part of a word.
+        for token in re.findall(r"[()]|[^()\s]+", line, re.ASCII):
+            problem = _step(token, stack, nodes, words, line_number)
+            if problem:
+                raise ValueError(f"{path}:{line_number}: {problem}")
+            if not stack:
+                yield Tree(tuple(words), tuple(node.finished() for node in nodes))
+                nodes, words, found = [], [], True
+        if stack and one_per_line:
+            raise ValueError(
+                f"{path}:{line_number}: {len(stack)} brackets are not closed at the end of the "
+                "line, one whole tree a line is expected; is the file truncated?"
+            )
+    if stack:
+        raise ValueError(
+            f"{path}:{stack[-1].line}: the bracket that opens here is never closed; "
+            "is the file truncated?"
+        )
+    if not found:
+        raise ValueError(f"{path}: no tree in the file, pass a Penn Treebank file.")
+
+
+def _step(token, stack, nodes, words, line_number):
+    """Reads one token; returns what is wrong with it, or None."""
+    top = stack[-1] if stack else None
+    if token == "(":
+        if top and top.label is None:
+            if len(stack) > 1:
+                return "a bracket inside a tree has no label; is one of the tree before unclosed?"
+            top.label = ""
+        if top and top.word is not None:
+            return f"a bracket opens behind the word {top.word!r}, give the word its own bracket."
+        stack.append(_Node(len(words), line_number))
+        nodes.append(stack[-1])
+    elif not top:
+        if token == ")":
+            return "a bracket is closed that was never opened, remove it."
+        return f"{token!r} stands outside all brackets, pass a Penn Treebank file."
+    elif token == ")":
+        if top.start == len(words):
+            return "a bracket holds no word, remove it or give it a label and a word."
+        stack.pop().end = len(words)
+    elif top.label is None:
+        top.label = token
+    elif top.word is not None or top.start < len(words):
+        return f"{token!r} stands beside another word or bracket, give it its own bracket."
+    else:
+        top.word = token
+        words.append(token)
+    return None

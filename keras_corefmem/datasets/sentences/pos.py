@@ -1,0 +1,217 @@
+"""Part-of-speech tagging: Universal Dependencies and the Wall Street Journal's Penn Treebank."""
+
+import dataclasses
+import pathlib
+import re
+
+from keras_corefmem.datasets.example import Splits
+from keras_corefmem.datasets.sentences.penn import decode, read_trees
+from keras_corefmem.utils.files import read_text
+
+__all__ = [
+    "WSJ_SECTIONS",
+    "TaggedSentence",
+    "load_conllu",
+    "load_wsj",
+    "read_conllu",
+    "read_penn",
+]
+
+# The split of Collins, 2002 (https://aclanthology.org/W02-1001), the usual one for tagging.
+WSJ_SECTIONS = {"train": range(0, 19), "valid": range(19, 22), "test": range(22, 25)}
+
+_COLUMNS = {"UPOS": 3, "XPOS": 4}
+_TRACE = "-NONE-"
+
+
+@dataclasses.dataclass(frozen=True)
+class TaggedSentence:
+    """A sentence and the part of speech of its words.
+
+    Args:
+        words: Tuple of n strings.
+        tags: Tuple of n strings.
+        source: Where the sentence was read, as `"path:line"`; does not enter comparisons.
+
+    Raises:
+        ValueError: If there are no words, or not one tag a word.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    source: str = dataclasses.field(default="", compare=False)
+
+    def __post_init__(self):
+        place = f"{self.source}: " if self.source else ""
+        if not self.words or len(self.words) != len(self.tags):
+            raise ValueError(
+                f"{place}a sentence has at least one word and one tag a word, "
+                f"not {len(self.words)} words and {len(self.tags)} tags."
+            )
+
+
+def load_conllu(data_dir, column="UPOS"):
+    """Loads a treebank of [Universal Dependencies](https://universaldependencies.org).
+
+    Args:
+        data_dir: The folder that holds one treebank: `en_ewt-ud-train.conllu`, for instance,
+            `en_ewt-ud-dev.conllu` and `en_ewt-ud-test.conllu`.
+        column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
+
+    Returns:
+        `Splits` of `TaggedSentence`. Without a test file the test part is empty.
+
+    Raises:
+        FileNotFoundError: If there is no training or development file.
+        ValueError: If there are several treebanks, or a file is broken.
+    """
+    folder = pathlib.Path(data_dir)
+    found = {part: sorted(folder.glob(f"*-ud-{part}.conllu")) for part in ("train", "dev", "test")}
+    for part, paths in found.items():
+        if len(paths) > 1:
+            names = ", ".join(path.name for path in paths)
+            raise ValueError(f"{folder}: several treebanks ({names}), give each its own folder.")
+        if not paths and part != "test":
+            raise FileNotFoundError(
+                f"No file *-ud-{part}.conllu in {folder}; "
+                "unpack a treebank of https://universaldependencies.org and pass its folder."
+            )
+    return Splits(*(read_conllu(paths[0], column) if paths else [] for paths in found.values()))
+
+
+def read_conllu(path, column="UPOS"):
+    """Reads a CoNLL-U file.
+
+    The words of a multi-word token are read, not the token itself; empty nodes are left out.
+
+    Args:
+        path: Path of the file.
+        column: `"UPOS"` or `"XPOS"`.
+
+    Returns:
+        List of `TaggedSentence`.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If there is no such column, a line has not 10 columns or no tag, words are not
+            numbered 1, 2, ..., or no empty line ends the last sentence.
+    """
+    if column not in _COLUMNS:
+        raise ValueError(f"There is no column {column!r}, `column` is one of {sorted(_COLUMNS)}.")
+    sentences, words, tags, first_line = [], [], [], None
+    *lines, rest = read_text(path, "CoNLL-U").split("\n")
+    for line_number, line in enumerate(lines, 1):
+        if not line:
+            if words:
+                source = f"{path}:{first_line}"
+                sentences.append(TaggedSentence(tuple(words), tuple(tags), source))
+            words, tags, first_line = [], [], None
+            continue
+        first_line = first_line or line_number
+        pair = _read_word(line, column, len(words) + 1, f"{path}:{line_number}")
+        if pair:
+            words.append(pair[0])
+            tags.append(pair[1])
+    if first_line or rest:
+        raise ValueError(
+            f"{path}:{first_line or len(lines) + 1}: no empty line ends the sentence that begins "
+            "here; is the file truncated?"
+        )
+    if not sentences:
+        raise ValueError(f"{path}: no sentence in the file, pass a CoNLL-U file.")
+    return sentences
+
+
+def _read_word(line, column, number, place):
+    """Returns (word, tag), or None where the line is no word."""
+    if line.startswith("#"):
+        return None
+    fields = line.split("\t")
+    if len(fields) != 10:
+        raise ValueError(
+            f"{place}: {len(fields)} of the 10 columns between tabs, "
+            "pass a CoNLL-U file; is it truncated?"
+        )
+    if re.fullmatch(r"\d+[-.]\d+", fields[0], re.ASCII):
+        return None
+    if fields[0] != str(number):
+        raise ValueError(
+            f"{place}: the word is number {fields[0]!r} instead of {number}, words or the empty "
+            "line between sentences are missing; get the file again."
+        )
+    word, tag = fields[1], fields[_COLUMNS[column]]
+    if not word or tag in ("", "_"):
+        raise ValueError(
+            f"{place}: the word {word!r} has no {column} tag, fill it in or read the other column."
+        )
+    return word, tag
+
+
+def load_wsj(data_dir):
+    """Loads the Wall Street Journal part of the Penn Treebank (LDC99T42), split for tagging.
+
+    Sections 0-18 are for training, 19-21 for validation and 22-24 for the test; the whole
+    treebank has 38,219, 5,527 and 5,462 sentences
+    ([Toutanova et al., 2003](https://aclanthology.org/N03-1033)).
+
+    Args:
+        data_dir: A folder that holds, at any depth, the files `wsj_0001.mrg` to `wsj_2454.mrg`.
+
+    Returns:
+        `Splits` of `TaggedSentence`.
+
+    Raises:
+        FileNotFoundError: If there are no files of one of the 25 sections.
+        ValueError: If a file is there twice, or is broken.
+    """
+    sections = {number: {} for part in WSJ_SECTIONS.values() for number in part}
+    for path in sorted(pathlib.Path(data_dir).rglob("*")):
+        match = re.fullmatch(r"wsj_(\d\d)\d\d\.mrg", path.name.lower(), re.ASCII)
+        if not match or int(match[1]) not in sections:
+            continue
+        other = sections[int(match[1])].setdefault(path.name.lower(), path)
+        if other != path:
+            raise ValueError(f"{other} and {path} are the same file, pass the folder of one copy.")
+    missing = [f"{number:02}" for number, paths in sections.items() if not paths]
+    if missing:
+        raise FileNotFoundError(
+            f"No files wsj_*.mrg of the sections {', '.join(missing)} in {data_dir}; "
+            "pass the folder of the whole treebank, LDC99T42 of https://catalog.ldc.upenn.edu."
+        )
+    return Splits(
+        **{
+            part: [
+                sentence
+                for number in numbers
+                for path in sections[number].values()
+                for sentence in read_penn(path)
+            ]
+            for part, numbers in WSJ_SECTIONS.items()
+        }
+    )
+
+
+def read_penn(path):
+    """Reads the words and tags of a file of Penn Treebank trees.
+
+    Traces (`-NONE-`) are left out, as are trees of nothing else; escapes of words are undone,
+    `(` for `-LRB-`, but tags stay as they are.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        List of `TaggedSentence`.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If a tree is broken.
+    """
+    sentences = []
+    for tree in read_trees(path):
+        leaves = [part for part in tree.constituents if part.is_leaf and part.label != _TRACE]
+        if leaves:
+            words = tuple(decode(tree.words[leaf.start]) for leaf in leaves)
+            tags = tuple(leaf.label for leaf in leaves)
+            sentences.append(TaggedSentence(words, tags, f"{path}:{tree.constituents[0].line}"))
+    return sentences

@@ -1,0 +1,146 @@
+"""The Stanford Sentiment Treebank: sentences whose every phrase is labelled.
+
+From [Socher et al., 2013](https://aclanthology.org/D13-1170). The order of an epoch follows the
+[Dynamic Memory Network](https://arxiv.org/abs/1506.07285): all sentences, and half of the phrases.
+"""
+
+import dataclasses
+import pathlib
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Splits
+from keras_corefmem.datasets.sentences.penn import decode, read_trees
+
+__all__ = ["CLASSES", "ORIGIN", "Phrase", "epoch_phrases", "load", "read_file", "to_binary"]
+
+ORIGIN = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
+CLASSES = {
+    "fine": ("very negative", "negative", "neutral", "positive", "very positive"),
+    "binary": ("negative", "positive"),
+}
+
+_NEUTRAL = CLASSES["fine"].index("neutral")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase and its sentiment.
+
+    Args:
+        tokens: Tuple of n strings, escapes undone: `(` rather than `-LRB-`, `1/2` and not `1\\/2`.
+        label: Number of the class in `CLASSES`, from 0.
+        is_root: Whether the phrase is a whole sentence.
+        source: Where the tree was read, as `"path:line"`; does not enter comparisons.
+    """
+
+    tokens: tuple[str, ...]
+    label: int
+    is_root: bool
+    source: str = dataclasses.field(default="", compare=False)
+
+
+def load(data_dir, task="fine"):
+    """Loads the treebank.
+
+    Args:
+        data_dir: The folder that holds `trees`, or the one of `train.txt`, `dev.txt`, `test.txt`.
+        task: `"fine"` for 5 classes, or `"binary"` for 2 without the neutral phrases.
+
+    Returns:
+        `Splits` of `Phrase`: all phrases of the training trees, each sentence ahead of its parts,
+        but sentences alone for validation and test. Without a `test.txt` the test part is empty.
+
+    Raises:
+        FileNotFoundError: If there is no training or development file.
+        ValueError: If the task does not exist or a file is broken.
+    """
+    if task not in CLASSES:
+        raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
+    folders = (pathlib.Path(data_dir) / "trees", pathlib.Path(data_dir))
+    names = ("train.txt", "dev.txt")
+    folder = next((f for f in folders if all((f / name).is_file() for name in names)), None)
+    if folder is None:
+        raise FileNotFoundError(
+            f"No files {' and '.join(names)} in {' or '.join(map(str, folders))}; "
+            f"unpack {ORIGIN} and pass its folder."
+        )
+    parts = [read_file(folder / name) for name in names]
+    parts.append(read_file(folder / "test.txt") if (folder / "test.txt").is_file() else [])
+    if task == "binary":
+        parts = [to_binary(part) for part in parts]
+    train, *held_out = parts
+    return Splits(train, *([phrase for phrase in part if phrase.is_root] for part in held_out))
+
+
+def read_file(path):
+    """Reads a file of trees, one a line.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        List of `Phrase` with fine labels 0..4: of each tree first the sentence, then its parts in
+        the order of their first words, longer ones first.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If a tree is unbalanced or a label is none of 0..4.
+    """
+    phrases = []
+    labels = {str(label): label for label in range(len(CLASSES["fine"]))}
+    for tree in read_trees(path, one_per_line=True):
+        tokens = tuple(map(decode, tree.words))
+        root = tree.constituents[0]
+        source = f"{path}:{root.line}"
+        for part in tree.constituents:
+            if part.label not in labels:
+                raise ValueError(
+                    f"{source}: {part.label!r} is no label of a phrase, pass a file of the "
+                    f"treebank with labels 0..{len(labels) - 1}."
+                )
+            words = tokens[part.start : part.end]
+            phrases.append(Phrase(words, labels[part.label], part is root, source))
+    return phrases
+
+
+def to_binary(phrases):
+    """Drops neutral phrases, and sentences that are neutral with all their parts.
+
+    Args:
+        phrases: Iterable of `Phrase` with fine labels, each sentence ahead of its parts.
+
+    Returns:
+        List of `Phrase` with the label 0 where it was 0 or 1, and 1 where it was 3 or 4.
+    """
+    result, in_neutral = [], False
+    for phrase in phrases:
+        if phrase.is_root:
+            in_neutral = phrase.label == _NEUTRAL
+        if not in_neutral and phrase.label != _NEUTRAL:
+            result.append(dataclasses.replace(phrase, label=int(phrase.label > _NEUTRAL)))
+    return result
+
+
+def epoch_phrases(phrases, epoch, share=0.5, seed=0):
+    """Chooses what to train on in an epoch: all sentences, and a share of the other phrases.
+
+    Args:
+        phrases: List of `Phrase`.
+        epoch: Number of the epoch, from 0; every epoch draws anew.
+        share: Share of the phrases other than sentences, 0..1.
+        seed: Non-negative integer; the same seed and epoch choose the same phrases.
+
+    Returns:
+        List of `Phrase` in the given order, of the same length in every epoch.
+
+    Raises:
+        ValueError: If the share lies outside 0..1.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"`share` is {share}, but has to lie in 0..1.")
+    keep = np.array([phrase.is_root for phrase in phrases], bool)
+    others = np.flatnonzero(~keep)
+    count = round(share * len(others))
+    keep[np.random.default_rng((seed, epoch)).choice(others, count, replace=False)] = True
+    return [phrases[i] for i in np.flatnonzero(keep)]

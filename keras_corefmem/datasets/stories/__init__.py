@@ -1,0 +1,1 @@
+"""bAbI, bAbI-Mix and a simulator of such stories."""

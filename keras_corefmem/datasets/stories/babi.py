@@ -1,0 +1,183 @@
+"""The 20 bAbI tasks, version 1.2: [Weston et al., 2015](https://arxiv.org/abs/1502.05698)."""
+
+import functools
+import gzip
+import os
+import pathlib
+import random
+import tarfile
+import tempfile
+import zlib
+
+from keras_corefmem.datasets.example import Splits, stories
+from keras_corefmem.datasets.stories.babi_format import read_file, write_file
+
+__all__ = [
+    "LANGUAGE",
+    "ORIGIN",
+    "TASKS",
+    "cache_folder",
+    "download",
+    "load",
+    "read_file",
+    "write_file",
+]
+
+ORIGIN = "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz"
+TASKS = {
+    1: "single-supporting-fact",
+    2: "two-supporting-facts",
+    3: "three-supporting-facts",
+    4: "two-arg-relations",
+    5: "three-arg-relations",
+    6: "yes-no-questions",
+    7: "counting",
+    8: "lists-sets",
+    9: "simple-negation",
+    10: "indefinite-knowledge",
+    11: "basic-coreference",
+    12: "conjunction",
+    13: "compound-coreference",
+    14: "time-reasoning",
+    15: "basic-deduction",
+    16: "basic-induction",
+    17: "positional-reasoning",
+    18: "size-reasoning",
+    19: "path-finding",
+    20: "agents-motivations",
+}
+LANGUAGE = "en-valid"
+
+_FOLDER = "tasks_1-20_v1-2"
+_VALID_FRACTION = 0.1
+
+
+def load(data_dir, task, language=None, seed=0):
+    """Loads one task in the official layout.
+
+    A folder without a validation file (`en`, say) has 10% of its training stories held out.
+
+    Args:
+        data_dir: The folder that holds `tasks_1-20_v1-2`, that folder, or a language folder.
+        task: Task number, 1..20.
+        language: Name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...;
+            `None` for `en-valid`, or for whatever language folder `data_dir` is.
+        seed: Seed of the choice of held-out stories.
+
+    Returns:
+        `Splits`.
+
+    Raises:
+        FileNotFoundError: If the folder has no files of the task.
+        ValueError: If the task does not exist or a file is broken.
+    """
+    if task not in TASKS:
+        raise ValueError(f"There is no bAbI task {task!r}, `task` is a number in 1..20.")
+    folder = _find_folder(pathlib.Path(data_dir), task, language)
+    train, test = (read_file(_find_file(folder, task, part)) for part in ("train", "test"))
+    valid_file = _find_file(folder, task, "valid")
+    if valid_file:
+        return Splits(train, read_file(valid_file), test)
+    train, valid = _hold_out(train, folder, seed)
+    return Splits(train, valid, test)
+
+
+def _find_file(folder, task, part):
+    """Returns the path of a file in either style of names, or None."""
+    names = (f"qa{task}_{part}.txt", f"qa{task}_{TASKS[task]}_{part}.txt")
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _find_folder(data_dir, task, language):
+    """Returns the folder that has the training and test files of the task."""
+    folders = [data_dir / _FOLDER / (language or LANGUAGE), data_dir / (language or LANGUAGE)]
+    if language in (None, data_dir.resolve().name):
+        folders.append(data_dir)
+    for folder in folders:
+        if all(_find_file(folder, task, part) for part in ("train", "test")):
+            return folder
+    raise FileNotFoundError(
+        f"No files of bAbI task {task} (qa{task}_train.txt, qa{task}_test.txt) in "
+        f"{', '.join(map(str, folders))}. Get the data with `corefmem download babi` (in Python: "
+        f"`keras_corefmem.datasets.babi.download()`), or unpack {ORIGIN} and pass its folder."
+    )
+
+
+def _hold_out(examples, folder, seed):
+    """Returns (train, valid) lists of examples that share no story."""
+    groups = stories(examples)
+    if len(groups) < 2:
+        raise ValueError(
+            f"{folder}: one training story cannot be split, add a validation file or stories."
+        )
+    count = max(1, round(_VALID_FRACTION * len(groups)))
+    held_out = set(random.Random(seed).sample(range(len(groups)), count))
+    parts = ([], [])
+    for number, group in enumerate(groups):
+        parts[number in held_out].extend(group)
+    return parts
+
+
+def cache_folder(cache_dir=None):
+    """The folder that `download` puts the tasks into, as a `pathlib.Path`."""
+    cache_dir = cache_dir or os.environ.get("KERAS_HOME") or "~/.keras"
+    return pathlib.Path(cache_dir).expanduser() / "datasets"
+
+
+def download(cache_dir=None, origin=ORIGIN):
+    """Downloads the tasks from their official home, once.
+
+    Args:
+        cache_dir: Keras' cache folder, by default `$KERAS_HOME` or `~/.keras`.
+        origin: URL of the archive.
+
+    Returns:
+        Path of the folder that holds the language folders, for `load`.
+
+    Raises:
+        FileNotFoundError: If the archive cannot be had, offline say.
+        ValueError: If the archive is truncated or holds other files. Nothing stays in the cache.
+    """
+    import keras
+
+    cache = cache_folder(cache_dir)
+    if (cache / _FOLDER).is_dir():
+        return str(cache / _FOLDER)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".babi-", dir=cache) as temporary:
+        fetch = functools.partial(
+            keras.utils.get_file, "babi.tar.gz", origin, cache_dir=temporary, archive_format="tar"
+        )
+        try:
+            archive = fetch()
+        # Keras raises plain `Exception` where the address does not answer.
+        except Exception as error:
+            raise FileNotFoundError(
+                f"{origin} could not be downloaded ({error}), unpack the archive yourself and "
+                "pass its folder as `data_dir`."
+            ) from error
+        try:
+            _check_archive(archive)
+            extracted = fetch(extract=True)
+        except (EOFError, gzip.BadGzipFile, tarfile.TarError, zlib.error) as error:
+            raise ValueError(
+                f"{origin}: the archive is truncated or broken ({error}), try again."
+            ) from error
+        folder = pathlib.Path(extracted) / _FOLDER
+        parts = [(task, part) for task in TASKS for part in ("train", "test")]
+        if not all(_find_file(folder / "en", task, part) for task, part in parts):
+            raise ValueError(
+                f"{origin}: no archive of the 20 bAbI tasks, it lacks files of {_FOLDER}/en, "
+                "pass the `origin` of another copy."
+            )
+        os.replace(folder, cache / _FOLDER)
+    return str(cache / _FOLDER)
+
+
+def _check_archive(path):
+    """Reads a compressed archive to its end, where its length and checksum are."""
+    with gzip.open(path) as stream:
+        while stream.read(1 << 20):
+            pass
+    if not tarfile.is_tarfile(path):
+        raise tarfile.ReadError("no tar archive")

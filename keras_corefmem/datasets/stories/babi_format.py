@@ -1,0 +1,146 @@
+"""bAbI's file format: reader and writer.
+
+Each line is `number text`, or `number question<tab>answer<tab>supporting facts`; the number 1
+opens a story, and supporting facts are line numbers.
+"""
+
+import re
+
+from keras_corefmem.datasets.example import Example, stories
+from keras_corefmem.utils.files import read_text, replacing
+
+
+def _read_lines(path):
+    """Yields (number of the line in the file, number in its story, text)."""
+    text = read_text(path, "bAbI")
+    previous = 0
+    for line_number, line in enumerate(text.rstrip("\r\n ").split("\n"), 1):
+        match = re.fullmatch(r"(\d+) +(\S.*)", line.rstrip("\r"), re.ASCII)
+        if not match:
+            raise ValueError(
+                f"{path}:{line_number}: no bAbI line, `number text` is expected; "
+                "pass a file in bAbI's format."
+            )
+        number = int(match[1])
+        if number not in (1, previous + 1):
+            raise ValueError(
+                f"{path}:{line_number}: number {number} does not follow {previous}, "
+                "lines are missing; get the file again."
+            )
+        yield line_number, number, match[2]
+        previous = number
+
+
+def _parse_facts(column, sentence_numbers, place):
+    """Returns the supporting facts as numbers of sentences rather than lines."""
+    facts = []
+    for fact in column.split():
+        if not fact.isdecimal() or int(fact) not in sentence_numbers:
+            raise ValueError(
+                f"{place}: supporting fact {fact!r} is no earlier line of this story, "
+                "write the line number of a sentence."
+            )
+        if sentence_numbers[int(fact)] is None:
+            raise ValueError(
+                f"{place}: supporting fact {fact} is a question, "
+                "write the line number of a sentence."
+            )
+        facts.append(sentence_numbers[int(fact)])
+    return tuple(facts)
+
+
+def read_file(path):
+    """Reads a file in bAbI's format.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        List of `Example`, one for each question; questions are no sentences of the passage.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If the file is truncated, has no question or is no bAbI file.
+    """
+    examples, sentences, sentence_numbers, open_line = [], [], {}, None
+    for line_number, number, text in _read_lines(path):
+        place = f"{path}:{line_number}"
+        if number == 1:
+            if open_line:
+                raise ValueError(f"{place}: the story before has no question at its end, add one.")
+            sentences, sentence_numbers = [], {}
+        columns = text.split("\t")
+        if len(columns) == 1 and not text.rstrip().endswith("?"):
+            sentences.append(text.strip())
+            sentence_numbers[number] = len(sentences)
+            open_line = line_number
+            continue
+        if len(columns) != 3:
+            raise ValueError(
+                f"{place}: a question line is `question<tab>answer<tab>supporting facts`, but this "
+                f"one has {len(columns)} of the 3 columns; is the file truncated?"
+            )
+        question, answer, facts = (column.strip() for column in columns)
+        facts = _parse_facts(facts, sentence_numbers, place)
+        examples.append(Example(tuple(sentences), question, answer, facts, place))
+        sentence_numbers[number] = None
+        open_line = None
+    if not examples:
+        raise ValueError(
+            f"{path}: no question in the file, a question line needs tabs between "
+            "question, answer and supporting facts."
+        )
+    if open_line:
+        raise ValueError(
+            f"{path}:{open_line}: the last story has no question at its end; is the file truncated?"
+        )
+    return examples
+
+
+def write_file(examples, path):
+    """Writes examples in bAbI's format; `read_file` gives them back.
+
+    Consecutive examples whose sentences extend the previous ones continue the same story. The
+    file appears whole or not at all.
+
+    Args:
+        examples: Iterable of `Example`.
+        path: Path of the file; an existing file is replaced.
+
+    Raises:
+        ValueError: If there are no examples, or a text cannot be told in the format.
+    """
+    lines = [line for story in stories(examples) for line in _story_lines(story)]
+    if not lines:
+        raise ValueError(f"{path}: no examples to write, pass at least one.")
+    with replacing(path) as partial:
+        partial.write_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
+def _story_lines(story):
+    """Returns the numbered lines of one story."""
+    lines, fact_lines = [], []
+    for example in story:
+        for sentence in example.sentences[len(fact_lines) :]:
+            _check_text(sentence, example)
+            if sentence.endswith("?"):
+                raise ValueError(
+                    f"{sentence!r} would be read as a question, "
+                    "end the sentences of a passage without a question mark."
+                )
+            lines.append(f"{len(lines) + 1} {sentence}")
+            fact_lines.append(len(lines))
+        _check_text(example.question, example)
+        _check_text(example.answer, example)
+        facts = " ".join(str(fact_lines[fact - 1]) for fact in example.supporting_facts)
+        lines.append(f"{len(lines) + 1} {example.question}\t{example.answer}\t{facts}")
+    return lines
+
+
+def _check_text(text, example):
+    """Raises where the format would not give the text back."""
+    if text != text.strip() or re.search(r"[\t\n\r]", text):
+        raise ValueError(
+            f"{text!r} in the story of {example.question!r} has tabs, line breaks or outer "
+            "spaces, strip them before writing."
+        )

@@ -1,0 +1,1 @@
+"""CoNLL, CoreNLP and spaCy Docs, in and out."""

@@ -1,0 +1,252 @@
+"""Coreference in the columns of CoNLL-2012, which the official scorers read."""
+
+import re
+from collections import defaultdict
+
+from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.utils.files import read_text, replacing
+
+NONE = ("", "-", "_")
+WORD, TAG = 3, 4
+LEAST_COLUMNS = 5
+
+_FORM = "CoNLL-2012"
+_BEGIN = re.compile(r"#begin document \((.*)\)(?:; part (\d+))?")
+_PART = re.compile(r"(\()?(\d+)(\))?", re.ASCII)
+
+
+def read_conll(path):
+    """Reads documents with coreference.
+
+    A line is a token, a blank line ends a sentence, the last column is coreference: `(3` opens a
+    mention of chain 3, `3)` closes it, `(3)` is one of a single token, `|` joins several, and `-`,
+    `_` or nothing is none. Mentions of one chain may nest: the last that was opened closes first.
+
+    The head of a mention is its last token, for the format has no dependencies; take a parser's
+    with `with_parse`.
+
+    Args:
+        path: the file.
+
+    Returns:
+        List of pairs of the document's name, such as `"wsj_0001; part 0"`, and its `Annotation`;
+        its text is the tokens with a space between two and a line break behind a sentence.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is broken; the error names the line.
+    """
+    documents, reader = [], None
+    lines = read_text(path, _FORM).split("\n")
+    for number, line in enumerate(lines, 1):
+        place = f"{path}:{number}"
+        if line.startswith("#begin document"):
+            if reader is not None:
+                raise ValueError(
+                    f"{place}: a document begins inside another, write #end document before it."
+                )
+            found = _BEGIN.fullmatch(line.strip())
+            if found is None:
+                raise ValueError(f"{place}: write `#begin document (name); part 0`.")
+            reader = _Document(f"{found[1]}; part {int(found[2] or 0)}")
+        elif line.startswith("#end document"):
+            if reader is None:
+                raise ValueError(f"{place}: no #begin document before this #end document.")
+            documents.append((reader.name, reader.annotation(place)))
+            reader = None
+        elif not line.strip():
+            if reader is not None:
+                reader.end_sentence()
+        elif reader is None:
+            if not line.startswith("#"):
+                raise ValueError(
+                    f"{place}: a token outside a document, begin with #begin document."
+                )
+        else:
+            reader.add(line, place)
+    if reader is not None:
+        raise ValueError(
+            f"{path}:{len(lines)}: no #end document for {reader.name!r}; is the file truncated?"
+        )
+    if not documents:
+        raise ValueError(f"{path}: no document in the file, pass a {_FORM} file.")
+    return documents
+
+
+class _Document:
+    """A document while it is read."""
+
+    def __init__(self, name):
+        self.name = name
+        self.words, self.tags, self.sentences, self.begins = [], [], [], True
+        self.columns = None
+        self.open, self.chains = defaultdict(list), defaultdict(list)
+
+    def end_sentence(self):
+        self.begins = True
+
+    def add(self, line, place):
+        # Some files end with an empty column, where there is no coreference.
+        columns = line.split("\t") if "\t" in line else line.split()
+        if len(columns) < LEAST_COLUMNS or self.columns not in (None, len(columns)):
+            raise ValueError(
+                f"{place}: {len(columns)} columns, expected "
+                f"{self.columns or f'{LEAST_COLUMNS} or more'}, as many on every line."
+            )
+        self.columns = len(columns)
+        word = columns[WORD]
+        if not word or " " in word:
+            raise ValueError(f"{place}: {word!r} is no word, column {WORD + 1} must have one.")
+        token = len(self.words)
+        if self.begins:
+            self.sentences.append(token)
+            self.begins = False
+        self.words.append(word)
+        self.tags.append(columns[TAG])
+        coreference = columns[-1].strip()
+        for part in [] if coreference in NONE else coreference.split("|"):
+            self._add_part(part, token, place)
+
+    def _add_part(self, part, token, place):
+        found = _PART.fullmatch(part)
+        if found is None or not (found[1] or found[3]):
+            raise ValueError(f"{place}: coreference {part!r} is none of `(3`, `3)`, `(3)`.")
+        chain = int(found[2])
+        if found[1]:
+            self.open[chain].append((token, place))
+        if found[3]:
+            if not self.open[chain]:
+                raise ValueError(
+                    f"{place}: {part!r} closes a mention of chain {chain} that was not opened."
+                )
+            start, _ = self.open[chain].pop()
+            self.chains[chain].append(Mention(start, token + 1, token))
+
+    def annotation(self, place):
+        unclosed = [opened for stack in self.open.values() for opened in stack]
+        if unclosed:
+            raise ValueError(
+                f"{min(unclosed)[1]}: this mention is not closed before {place}, #end document."
+            )
+        if not self.words:
+            raise ValueError(f"{place}: the document {self.name!r} has no tokens, leave it out.")
+        text, starts = _spaced(self.words, self.sentences)
+        tags = () if set(self.tags) <= set(NONE) else self.tags
+        chains = [self.chains[chain] for chain in sorted(self.chains)]
+        return Annotation(text, self.words, starts, self.sentences, tags=tags, chains=chains)
+
+
+def _spaced(words, sentences):
+    """The text of some words, and the character at which each starts."""
+    pieces, starts, end, begins = [], [], 0, set(sentences[1:])
+    for index, word in enumerate(words):
+        if index:
+            pieces.append("\n" if index in begins else " ")
+            end += 1
+        pieces.append(word)
+        starts.append(end)
+        end += len(word)
+    return "".join(pieces), starts
+
+
+def with_parse(annotation, parsed):
+    """Takes the dependencies of another annotation of the same tokens.
+
+    The head of a mention becomes its first token whose own head is outside.
+
+    Args:
+        annotation: `Annotation`, such as those of `read_conll`.
+        parsed: `Annotation` of as many tokens, with heads.
+
+    Returns:
+        An `Annotation` with the heads, labels and tags of `parsed`, and the chains and the rest of
+        `annotation`.
+
+    Raises:
+        ValueError: if the tokens are not as many, or nothing was parsed.
+    """
+    if len(annotation) != len(parsed) or not parsed.heads:
+        raise ValueError(
+            f"`parsed` must have dependencies of the same {len(annotation)} tokens; got "
+            f"{len(parsed)} tokens and {len(parsed.heads)} heads."
+        )
+    chains = [
+        [mention._replace(head=head_of(parsed.heads, *mention[:2])) for mention in chain]
+        for chain in annotation.chains
+    ]
+    content = annotation.to_dict() | {
+        "heads": parsed.heads,
+        "labels": parsed.labels,
+        "tags": parsed.tags,
+        "chains": chains,
+    }
+    return Annotation(**content)
+
+
+def head_of(heads, start, end):
+    """The first token of a span that depends on none of it, the last one without such a token.
+
+    Args:
+        heads: the token that each token depends on, itself for a root.
+        start: first token of the span.
+        end: token behind its last one.
+    """
+    span = range(start, end)
+    return next((t for t in span if heads[t] not in span or heads[t] == t), end - 1)
+
+
+def write_conll(path, documents):
+    """Writes documents with coreference, whole or not at all.
+
+    Args:
+        path: the file to write.
+        documents: iterable of pairs of a name, which may end with `; part N`, and an `Annotation`.
+
+    Raises:
+        ValueError: if a token has a space or a line break in it, or a name a line break.
+    """
+    with replacing(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
+        for name, annotation in documents:
+            file.writelines(_lines(name, annotation))
+
+
+def _lines(name, annotation):
+    document = name
+    name, _, part = document.partition("; part ")
+    if "\n" in name or not (part or "0").isdecimal():
+        raise ValueError(f"{document!r} is no name of a document, write it as `name; part 0`.")
+    yield f"#begin document ({name}); part {int(part or 0):03d}\n"
+    columns = _coreference(annotation)
+    ends = set(annotation.sentence_ends.tolist())
+    start = 0
+    for token, word in enumerate(annotation.tokens):
+        if re.search(r"\s", word):
+            raise ValueError(f"{name}: token {token}, {word!r}, has a space in it, split it.")
+        tag = annotation.tags[token] if annotation.tags else "-"
+        fields = (name.replace(" ", "_"), int(part or 0), token - start, word, tag)
+        yield "\t".join((*map(str, fields), *["-"] * 6, columns[token])) + "\n"
+        if token + 1 in ends:
+            yield "\n"
+            start = token + 1
+    yield "#end document\n"
+
+
+def _coreference(annotation):
+    """The last column: what closes first, the innermost first, then what opens, longest first."""
+    opened, closed, single = (defaultdict(list) for _ in range(3))
+    for number, chain in enumerate(annotation.chains):
+        for mention in chain:
+            if mention.end - mention.start == 1:
+                single[mention.start].append(f"({number})")
+            else:
+                opened[mention.start].append((-mention.end, f"({number}"))
+                closed[mention.end - 1].append((-mention.start, f"{number})"))
+    return [
+        "|".join(
+            [text for _, text in sorted(opened[token])]
+            + single[token]
+            + [text for _, text in sorted(closed[token])]
+        )
+        or "-"
+        for token in range(len(annotation))
+    ]

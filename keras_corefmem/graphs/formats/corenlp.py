@@ -1,0 +1,202 @@
+"""Annotations in the JSON of Stanford CoreNLP, read and written."""
+
+from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.utils.files import load_json, write_json
+
+DEPENDENCIES = "basicDependencies"
+ROOT = "ROOT"
+
+
+def read_corenlp(path, text=None):
+    """Reads the JSON that CoreNLP writes for a text (`-outputFormat json`).
+
+    Args:
+        path: the file.
+        text: the text that was annotated; `None` puts together the tokens and what is between
+            them.
+
+    Returns:
+        `Annotation`; dependencies, tags and chains are empty where the file has none.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is truncated or of another form, or its tokens are not in the text.
+    """
+    content = load_json(path, "CoreNLP JSON")
+    try:
+        return from_corenlp(content, text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def from_corenlp(content, text=None):
+    """The annotation of CoreNLP's JSON, already loaded; see `read_corenlp`.
+
+    CoreNLP numbers tokens from 1 in each sentence; the token of a mention's head in the document
+    is `offset[sentNum - 1] + headIndex - 1`, and governor 0 is the root.
+    """
+    try:
+        return _convert(content, text)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"not the JSON of CoreNLP ({type(error).__name__}: {error}): sentences have tokens, "
+            f"{DEPENDENCIES} have dep, governor and dependent, corefs are lists of mentions."
+        ) from error
+
+
+def _convert(content, text):
+    sentences = [sentence for sentence in content["sentences"] if sentence["tokens"]]
+    if len(sentences) != len(content["sentences"]):
+        raise ValueError("a sentence has no tokens, annotate the text again.")
+    tokens = [token for sentence in sentences for token in sentence["tokens"]]
+    offsets, count = [], 0
+    for sentence in sentences:
+        offsets.append(count)
+        count += len(sentence["tokens"])
+    begins = [token["characterOffsetBegin"] for token in tokens]
+    if text is None:
+        text = _text(tokens, begins)
+        words = [token["originalText"] for token in tokens]
+    else:
+        words = [text[b : t["characterOffsetEnd"]] for b, t in zip(begins, tokens, strict=True)]
+    heads, labels = list(range(count)), [""] * count
+    for offset, sentence in zip(offsets, sentences, strict=True):
+        for edge in sentence.get(DEPENDENCIES, ()):
+            token = offset + _number(edge["dependent"], sentence)
+            if edge["governor"] != 0:
+                heads[token] = offset + _number(edge["governor"], sentence)
+            labels[token] = edge["dep"]
+    parsed = any(labels)
+    return Annotation(
+        text,
+        words,
+        begins,
+        offsets or (0,),
+        heads if parsed else (),
+        labels if parsed else (),
+        [token["pos"] for token in tokens] if all("pos" in token for token in tokens) else (),
+        [
+            [_mention(mention, offsets) for mention in chain]
+            for chain in content.get("corefs", {}).values()
+        ],
+    )
+
+
+def _number(index, sentence):
+    """Number from 0 of a token of a sentence that is numbered from 1."""
+    if not 1 <= index <= len(sentence["tokens"]):
+        raise ValueError(
+            f"token {index} of a dependency is not in its sentence of {len(sentence['tokens'])}."
+        )
+    return index - 1
+
+
+def _text(tokens, begins):
+    """The text that tokens were read from: CoreNLP gives what is between two of them."""
+    pieces, end = [], 0
+    for token, begin in zip(tokens, begins, strict=True):
+        between = token.get("before", "").ljust(begin - end)[: begin - end]
+        pieces += [between, token["originalText"]]
+        end = begin + len(token["originalText"])
+    return "".join(pieces) + (tokens[-1].get("after", "") if tokens else "")
+
+
+def _mention(mention, offsets):
+    number = mention["sentNum"]
+    if not 1 <= number <= len(offsets):
+        raise ValueError(f"sentence {number} of a mention is none of the {len(offsets)}.")
+    offset = offsets[number - 1] - 1
+    return Mention(*(offset + mention[key] for key in ("startIndex", "endIndex", "headIndex")))
+
+
+def to_corenlp(annotation):
+    """The JSON of CoreNLP for an annotation.
+
+    Args:
+        annotation: `Annotation`, whose mentions stay within their sentences.
+
+    Returns:
+        Dictionary of what JSON can hold; relations are left out.
+
+    Raises:
+        ValueError: if a mention or a dependency crosses the end of a sentence, which the format has
+            no place for.
+    """
+    numbers = annotation.sentence_numbers.tolist()
+    ends = annotation.sentence_ends.tolist()
+    sentences = []
+    for number, (start, end) in enumerate(zip(annotation.sentences, ends, strict=True)):
+        sentence = {
+            "index": number,
+            "tokens": [_token(annotation, token, start) for token in range(start, end)],
+        }
+        if annotation.heads:
+            sentence[DEPENDENCIES] = [
+                _dependency(annotation, token, start, numbers) for token in range(start, end)
+            ]
+        sentences.append(sentence)
+    mentions, corefs = 0, {}
+    for chain in annotation.chains:
+        entries = []
+        for mention in chain:
+            mentions += 1
+            entries.append(_entry(annotation, mention, mentions, numbers))
+        corefs[str(entries[0]["id"])] = entries
+    return {"sentences": sentences, "corefs": corefs}
+
+
+def write_corenlp(path, annotation):
+    """Writes `to_corenlp`, whole or not at all.
+
+    Args:
+        path: the file to write.
+        annotation: `Annotation`.
+
+    Raises:
+        ValueError: as `to_corenlp`.
+    """
+    write_json(path, to_corenlp(annotation))
+
+
+def _token(annotation, token, start):
+    begin, word = annotation.starts[token], annotation.tokens[token]
+    behind = annotation.starts[token + 1] if token + 1 < len(annotation) else None
+    fields = {
+        "index": token - start + 1,
+        "word": word,
+        "originalText": word,
+        "characterOffsetBegin": begin,
+        "characterOffsetEnd": begin + len(word),
+        "before": annotation.text[annotation.ends[token - 1] if token else 0 : begin],
+        "after": annotation.text[begin + len(word) : behind],
+    }
+    return fields | ({"pos": annotation.tags[token]} if annotation.tags else {})
+
+
+def _dependency(annotation, token, start, numbers):
+    head, label = annotation.heads[token], annotation.labels[token]
+    if numbers[head] != numbers[token]:
+        raise ValueError(f"Token {token} depends on token {head} of another sentence.")
+    root = head == token
+    return {
+        "dep": ROOT if root else label,
+        "governor": 0 if root else head - start + 1,
+        "governorGloss": ROOT if root else annotation.tokens[head],
+        "dependent": token - start + 1,
+        "dependentGloss": annotation.tokens[token],
+    }
+
+
+def _entry(annotation, mention, identity, numbers):
+    number = numbers[mention.start]
+    if numbers[mention.end - 1] != number:
+        raise ValueError(f"{mention} crosses the end of sentence {number + 1}.")
+    offset = annotation.sentences[number] - 1
+    return {
+        "id": identity,
+        "text": " ".join(annotation.tokens[mention.start : mention.end]),
+        "startIndex": mention.start - offset,
+        "endIndex": mention.end - offset,
+        "headIndex": mention.head - offset,
+        "sentNum": number + 1,
+    }

@@ -1,5 +1,0 @@
-"""Coreference resolution by rules, on any spaCy pipeline with a parser."""
-
-from keras_corefmem.graphs.resolver.component import KINDS, STEPS, Resolver
-
-__all__ = ["KINDS", "STEPS", "Resolver"]

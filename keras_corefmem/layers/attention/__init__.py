@@ -1,0 +1,1 @@
+"""Gated, bidirectional and supervised self-attention."""

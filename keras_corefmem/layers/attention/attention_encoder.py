@@ -1,0 +1,197 @@
+"""Stacked self-attention with heads that are told what to attend to."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.attention.attention_supervision import (
+    SupervisedLayer,
+    check_call,
+    check_lengths,
+)
+from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
+from keras_corefmem.layers.core.hash_dropout import HashDropout
+from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
+
+EPSILON = 1e-6
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class AttentionEncoder(SupervisedLayer):
+    """Encodes a sequence with layers of feed-forward networks and self-attention.
+
+    ```
+    x ← LayerNorm(x) + positions
+    x ← LayerNorm(x + dropout(W₂ ReLU(W₁ x + b₁) + b₂))
+    x ← LayerNorm(x + dropout(SupervisedMultiHeadAttention(x)))
+    ```
+
+    where the last two lines are those of one layer. Inputs of another width than `units` are
+    projected first. So that several layers learn from scratch, words weigh as much as positions,
+    whatever the scale of their vectors, and what a layer adds starts near 0.
+
+    Args:
+        layers: number of layers.
+        num_heads: number of heads of each.
+        units: width of the states, a multiple of `num_heads`.
+        inner_units: width inside of the feed-forward networks.
+        dropout: fraction of the units to drop, the same ones for all tokens of a sequence.
+        signals: triples of layer, from 1, head, from 0, and name of the signal that supervises it.
+        windows: pairs of layer and head: heads that attend only to the sentence of the token.
+        loss_weight: see `SupervisedMultiHeadAttention`.
+        row_weight: see `SupervisedMultiHeadAttention`.
+        return_supervised: whether to return the attention of supervised heads.
+
+    Call arguments:
+        inputs: `(batch, time, width)`.
+        targets: list of int `(batch, n, 2)`, one for each signal, as for
+            `SupervisedMultiHeadAttention`; `None` for no loss.
+        sentences: int `(batch, time)`, number of the sentence of each token; needed for `windows`.
+        mask: bool `(batch, time)`, or `None`.
+
+    Returns:
+        `(batch, time, units)`, masked like the inputs; with `return_supervised` also the attention
+        of the supervised heads, in the order of `signals`: `(batch, signals, time, time)`, float32.
+
+    Raises:
+        ValueError: if an argument is not as described.
+
+    References: [Vaswani et al., NIPS 2017](https://arxiv.org/abs/1706.03762); Cheng and Erk,
+    [AAAI 2020](https://arxiv.org/abs/1911.04361).
+    """
+
+    def __init__(
+        self,
+        layers=4,
+        num_heads=4,
+        units=200,
+        inner_units=512,
+        dropout=0.2,
+        signals=(),
+        windows=(),
+        loss_weight=0.3,
+        row_weight="count",
+        return_supervised=False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if layers < 1 or num_heads < 1 or inner_units < 1:
+            raise ValueError(
+                f"layers, num_heads and inner_units must be positive, got {layers}, {num_heads} "
+                f"and {inner_units}."
+            )
+        if units < 1 or units % num_heads:
+            raise ValueError(f"units must be a multiple of {num_heads} heads, got {units}.")
+        what = "triples of a layer, a head and the name of its signal"
+        check_lengths("signals", signals, 3, what)
+        check_lengths("windows", windows, 2, "pairs of a layer and a head")
+        self.signals = tuple((n, head, name) for n, head, name in signals)
+        self.windows = tuple((n, head) for n, head in windows)
+        for n, *_ in (*self.signals, *self.windows):
+            if not 1 <= n <= layers:
+                raise ValueError(f"Layer {n} has a signal or window; layers are 1 to {layers}.")
+        if return_supervised and not self.signals:
+            raise ValueError("return_supervised needs signals: no head is supervised.")
+        self.layers, self.num_heads, self.units = layers, num_heads, units
+        self.inner_units, self.dropout = inner_units, dropout
+        self.loss_weight, self.row_weight = loss_weight, row_weight
+        self.return_supervised = return_supervised
+        own = {"dtype": self.dtype_policy}
+        # One mask for all tokens of a sequence, as in the readers.
+        self.drop = HashDropout(dropout, noise_shape=(None, 1, None), name="dropout", **own)
+        self.positions = SinusoidalPositions(name="positions", **own)
+        numbers = range(1, layers + 1)
+        self.attentions = [self.make_attention(n) for n in numbers]
+        self.inner = [
+            keras.layers.Dense(inner_units, activation="relu", name=f"inner_{n}", **own)
+            for n in numbers
+        ]
+        self.outer = [
+            keras.layers.Dense(units, kernel_initializer=near_zero(), name=f"outer_{n}", **own)
+            for n in numbers
+        ]
+        self.norms = [
+            keras.layers.LayerNormalization(epsilon=EPSILON, name=f"{part}_norm_{n}", **own)
+            for n in numbers
+            for part in ("inner", "attention")
+        ]
+        self.input_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="input_norm", **own)
+        self.projection = None
+        self.supports_masking = True
+
+    def make_attention(self, number):
+        signals = [(head, name) for n, head, name in self.signals if n == number]
+        return SupervisedMultiHeadAttention(
+            self.num_heads,
+            self.units // self.num_heads,
+            signals,
+            [head for n, head in self.windows if n == number],
+            self.loss_weight,
+            self.row_weight,
+            return_supervised=self.return_supervised and bool(signals),
+            output_initializer=near_zero(),
+            name=f"attention_{number}",
+            dtype=self.dtype_policy,
+        )
+
+    def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
+        shape = (None, None, self.units)
+        if inputs_shape[-1] != self.units:
+            self.projection = keras.layers.Dense(
+                self.units, name="projection", dtype=self.dtype_policy
+            )
+            self.projection.build(inputs_shape)
+        for layer in (self.input_norm, self.positions, *self.attentions, *self.inner, *self.norms):
+            layer.build(shape)
+        for layer in self.outer:
+            layer.build((None, None, self.inner_units))
+
+    def call(
+        self,
+        inputs,
+        targets=None,
+        sentences=None,
+        mask=None,
+        inputs_mask=None,
+        training=None,
+    ):
+        check_call(self.signals, self.windows, targets, sentences)
+        mask = inputs_mask if mask is None else mask
+        x = inputs if self.projection is None else self.projection(inputs)
+        x, shown = self.positions(self.input_norm(x)), {}
+        for n, attend in enumerate(self.attentions, start=1):
+            inner_norm, attention_norm = self.norms[2 * n - 2 : 2 * n]
+            fed = self.outer[n - 1](self.inner[n - 1](x))
+            x = inner_norm(x + self.drop(fed, training=training))
+            places = [place for place, (layer, *_) in enumerate(self.signals) if layer == n]
+            own = None if targets is None else [targets[place] for place in places]
+            read = attend(x, own, sentences, mask=mask, training=training)
+            if attend.return_supervised:
+                read, attention = read
+                shown |= {place: attention[:, m] for m, place in enumerate(places)}
+            x = attention_norm(x + self.drop(read, training=training))
+        if not self.return_supervised:
+            return x
+        return x, ops.stack([shown[place] for place in range(len(self.signals))], axis=1)
+
+    def width_of(self, inputs):
+        return self.units
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "layers": self.layers,
+            "num_heads": self.num_heads,
+            "units": self.units,
+            "inner_units": self.inner_units,
+            "dropout": self.dropout,
+            "signals": self.signals,
+            "windows": self.windows,
+            "loss_weight": self.loss_weight,
+            "row_weight": self.row_weight,
+            "return_supervised": self.return_supervised,
+        }
+
+
+def near_zero():
+    """An initializer with a hundredth of Glorot's weights."""
+    return keras.initializers.VarianceScaling(1e-4, "fan_avg", "uniform")

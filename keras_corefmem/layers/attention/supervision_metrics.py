@@ -1,0 +1,124 @@
+"""How well supervised heads attend, in the history of training and evaluation."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
+
+
+class SupervisionMetrics(keras.metrics.Metric):
+    """Loss and hit rate of every signal of a layer.
+
+    The loss is the mean of L over instances, the hit rate the mean attention on targets over rows
+    with a target; 0 where there is nothing yet.
+
+    Args:
+        names: name of each signal; results are called `<name>_loss` and `<name>_hit_rate`.
+        name: name of the metric.
+    """
+
+    def __init__(self, names, name="supervision", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.names = tuple(names)
+        self.sums = self.add_variable((len(self.names), 4), initializer="zeros", name="sums")
+
+    def update_state(self, measured):
+        """Adds what a `SupervisedMultiHeadAttention` measured."""
+        self.sums.assign_add(ops.cast(measured, self.sums.dtype))
+
+    def result(self):
+        values = {}
+        for n, name in enumerate(self.names):
+            loss, instances, mass, rows = (self.sums[n, column] for column in range(4))
+            values[f"{name}_loss"] = loss / ops.maximum(instances, 1)
+            values[f"{name}_hit_rate"] = mass / ops.maximum(rows, 1)
+        return values
+
+
+class ReportsSupervision:
+    """Makes a model report loss and hit rate of each signal of its supervised attention.
+
+    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_hit_rate`, behind
+    the name of the layer where layers share a signal, and with the number of the head where heads
+    of a layer do. Inherit from it before `keras.Model`, and make supervised layers in `__init__`,
+    or build the model before it is compiled:
+
+    ```python
+    class Reader(ReportsSupervision, keras.Model): ...
+    ```
+
+    On JAX, what a layer does to metrics within `call` is lost; `compute_loss` follows in the same
+    step, and what it does is kept on every backend.
+    """
+
+    def compile(self, *args, **kwargs):
+        super().compile(*args, **kwargs)
+        if not hasattr(self, "supervision_metrics"):
+            self.supervision_metrics = [
+                SupervisionMetrics(names, name=f"{label}_supervision")
+                for label, names in names_of(self.supervised_layers())
+            ]
+
+    def compile_from_config(self, config):
+        # Keras leaves this to models with a `compile` of their own.
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.built:
+            # The state of the optimizer is loaded into its variables.
+            self.optimizer.build(self.trainable_variables)
+
+    def supervised_layers(self):
+        """The layers with signals, also those within others."""
+        layers = self._flatten_layers(include_self=False)
+        kind = SupervisedMultiHeadAttention
+        return [layer for layer in layers if isinstance(layer, kind) and layer.signals]
+
+    def train_step(self, *args, **kwargs):
+        self.forget()
+        return super().train_step(*args, **kwargs)
+
+    def test_step(self, *args, **kwargs):
+        self.forget()
+        return super().test_step(*args, **kwargs)
+
+    def forget(self):
+        """Drops what was measured outside of a step, where nothing makes a metric of it."""
+        for layer in self.supervised_layers():
+            layer.measured = None
+
+    def compute_loss(self, *args, **kwargs):
+        loss = super().compute_loss(*args, **kwargs)
+        layers = self.supervised_layers()
+        if len(layers) != len(self.supervision_metrics):
+            raise ValueError(
+                f"{self.name} had {len(self.supervision_metrics)} supervised layers when it was "
+                f"compiled, and has {len(layers)}: make them in __init__, or build it before."
+            )
+        for layer, metric in zip(layers, self.supervision_metrics, strict=True):
+            if layer.measured is not None:
+                metric.update_state(layer.measured)
+                layer.measured = None
+        return loss
+
+
+def names_of(layers):
+    """What each layer is called, and each of its signals: no two of them the same.
+
+    Returns:
+        List of pairs of a string and a list of strings.
+    """
+    names = [layer.name for layer in layers]
+    every = [name for layer in layers for _, name in layer.signals]
+    found = []
+    for n, layer in enumerate(layers):
+        # What is not built has no path yet.
+        number = names[:n].count(layer.name) + 1
+        place = layer.path or f"{layer.name}_{number}"
+        label = layer.name if names.count(layer.name) == 1 else place.replace("/", "_")
+        own = [name for _, name in layer.signals]
+        signals = [
+            (f"{label}_{name}" if every.count(name) > own.count(name) else name)
+            + (f"_head_{head}" if own.count(name) > 1 else "")
+            for head, name in layer.signals
+        ]
+        found.append((label, signals))
+    return found

@@ -1,0 +1,1 @@
+"""Layers that other layers build on: highway, dropout, splitting, retrieval."""

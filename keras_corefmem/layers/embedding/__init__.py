@@ -1,0 +1,1 @@
+"""Token ids to vectors: characters, word pieces, positions, contextual vectors."""

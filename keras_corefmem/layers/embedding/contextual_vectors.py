@@ -1,0 +1,88 @@
+"""Vectors of words in context, from any encoder."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.embedding.layer_mix import LayerMix
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class ContextualVectors(keras.layers.Layer):
+    """What an encoder makes of words, its layers mixed as ELMo's are.
+
+    `y = γ Σ_k softmax(s)_k x_k` over the layers x of the encoder, with learned s and γ; `y = x`
+    where there is one.
+
+    `WordPieces` makes an encoder of a pretrained backbone that reads pieces of words, such as
+    KerasHub's.
+
+    Args:
+        encoder: a Keras layer or model, or a function that is registered with
+            `keras.saving.register_keras_serializable`: from int32 ids of words `(batch, time)` to
+            vectors `(batch, time, width)`, or those of several layers, as a list or `(batch, time,
+            layers, width)`.
+        frozen: whether the encoder stays as it is in training; a layer then works as in inference.
+
+    Call arguments:
+        words: int32 `(batch, time)`.
+
+    Returns:
+        `(batch, time, width)`.
+
+    Raises:
+        ValueError: if the encoder returns something else.
+
+    Reference: [Peters et al., NAACL 2018](https://arxiv.org/abs/1802.05365).
+    """
+
+    def __init__(self, encoder, frozen=True, **kwargs):
+        super().__init__(**kwargs)
+        self.encoder, self.frozen = encoder, frozen
+        self.mix = LayerMix(name="mix", dtype=self.dtype_policy)
+
+    def build(self, words_shape):
+        # Builds the encoder too.
+        shape = self.shape_of(keras.KerasTensor(words_shape, dtype="int32"))
+        if len(shape) == 4:
+            self.mix.build(shape)
+        if self.frozen and isinstance(self.encoder, keras.layers.Layer):
+            # A loaded encoder says so before it has weights, and to say the same again is ignored.
+            self.encoder.trainable = True
+            self.encoder.trainable = False
+
+    def shape_of(self, words):
+        """Shape of what the encoder makes of symbolic words, its layers on an axis of their own."""
+        shape = self.encode(words).shape
+        if len(shape) not in (3, 4) or shape[-1] is None:
+            raise ValueError(
+                f"The encoder of {self.name} returns {shape}; it must return (batch, time, width), "
+                "or (batch, time, layers, width)."
+            )
+        return shape
+
+    def encode(self, words):
+        # Nor does what is frozen drop out.
+        still = self.frozen and isinstance(self.encoder, keras.layers.Layer)
+        vectors = self.encoder(words, **({"training": False} if still else {}))
+        if isinstance(vectors, list | tuple):
+            vectors = ops.stack(vectors, axis=-2)
+        return vectors
+
+    def call(self, words):
+        vectors = ops.cast(self.encode(words), self.compute_dtype)
+        if self.frozen:
+            vectors = ops.stop_gradient(vectors)
+        return self.mix(vectors) if len(vectors.shape) == 4 else vectors
+
+    def compute_output_spec(self, words):
+        shape = self.shape_of(words)
+        return keras.KerasTensor((*words.shape, shape[-1]), dtype=self.compute_dtype)
+
+    def get_config(self):
+        encoder = keras.saving.serialize_keras_object(self.encoder)
+        return {**super().get_config(), "encoder": encoder, "frozen": self.frozen}
+
+    @classmethod
+    def from_config(cls, config):
+        encoder = keras.saving.deserialize_keras_object(config["encoder"])
+        return cls(**{**config, "encoder": encoder})

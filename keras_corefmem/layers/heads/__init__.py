@@ -1,0 +1,1 @@
+"""States to logits: pointer sum, candidates and decoder."""

@@ -1,0 +1,1 @@
+"""Fused recurrences and their gradients, without layer classes."""

@@ -1,0 +1,1 @@
+"""Entity memory, episodic memory, end-to-end memory and query reduction."""

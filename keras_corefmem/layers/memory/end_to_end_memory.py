@@ -1,0 +1,132 @@
+"""The memory of end-to-end memory networks (MemN2N)."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.embedding.position_encoding import encode_words, position_factors
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class EndToEndMemory(keras.layers.Layer):
+    """Attends to sentences several times, with embeddings tied between adjacent hops.
+
+    ```
+    m_i = Σ_j l_j ⊙ A^k x_ij + T^k_i,   c_i = Σ_j l_j ⊙ A^{k+1} x_ij + T^{k+1}_i
+    p_i = exp(u·m_i) / (Σ_j exp(u·m_j) + number of empty places)
+    u ← u + Σ_i p_i c_i,   u = Σ_j l_j ⊙ A^1 q_j before the first hop
+    ```
+
+    `l` are twice the factors of `PositionEncoding`, 1 on average, as in the authors' code; `T_i`
+    belongs to the i-th sentence from the end. As there, the memory has `max_sentences` places, and
+    attention to those that are empty finds nothing: with a softmax over the sentences alone, the
+    network overfits. While the weight `linear` is 1, there is no softmax, `p = u·m`: see
+    `zoo.LinearStart`.
+
+    Args:
+        vocabulary_size: number of token ids.
+        units: width d of embeddings.
+        hops: number K of hops.
+        max_sentences: number of places; sentences before them share the time of the first.
+        sentence_length: words of the longest sentence or question.
+        answer_tokens: token ids of the answers by number; the table of the last hop scores them.
+        time_noise: share of empty sentences that training adds at random, which moves others back
+            in time.
+        seed: seed of the noise.
+
+    Call arguments:
+        sentences: token ids `(batch, time, words)`; a sentence of zeros is padding.
+        question: token ids `(batch, words)`.
+
+    Returns:
+        Logits `(batch, answers)` and the attention of every hop `(batch, hops, time)`, float32.
+
+    Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        units,
+        hops,
+        max_sentences,
+        sentence_length,
+        answer_tokens,
+        time_noise=0.1,
+        seed=0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if hops < 1:
+            raise ValueError(f"hops must be at least 1, got {hops}.")
+        self.config = {
+            "vocabulary_size": vocabulary_size,
+            "units": units,
+            "hops": hops,
+            "max_sentences": max_sentences,
+            "sentence_length": sentence_length,
+            "answer_tokens": list(answer_tokens),
+            "time_noise": time_noise,
+            "seed": seed,
+        }
+        self.hops, self.units, self.max_sentences = hops, units, max_sentences
+        self.time_noise = time_noise
+        self.factors = 2 * position_factors(sentence_length, units)
+        self.generator = keras.random.SeedGenerator(seed)
+
+    def build(self, sentences_shape, question_shape):
+        def tables(name, rows):
+            return [
+                self.add_weight(
+                    name=f"{name}_{n}",
+                    shape=(rows, self.units),
+                    initializer=keras.initializers.RandomNormal(stddev=0.1),
+                )
+                for n in range(self.hops + 1)
+            ]
+
+        self.tables = tables("embedding", self.config["vocabulary_size"])
+        self.times = tables("time", self.max_sentences)
+        self.linear = self.add_weight(name="linear", shape=(), trainable=False, initializer="zeros")
+
+    def places(self, read, training):
+        """How many sentences from the end each one is, from 0, `(batch, time)`."""
+        ones = ops.cast(read, "int32")
+        if training and self.time_noise:
+            noise = keras.random.uniform(ops.shape(read), seed=self.generator)
+            ones = ones * (1 + ops.cast(noise < self.time_noise, "int32"))
+        behind = ops.flip(ops.cumsum(ops.flip(ones, axis=1), axis=1), axis=1)
+        return ops.clip(behind - 1, 0, self.max_sentences - 1)
+
+    def encode(self, n, tokens):
+        """Sentences or questions with the n-th table."""
+        vectors = ops.take(self.tables[n], tokens, axis=0)
+        return encode_words(vectors, self.factors, ops.not_equal(tokens, 0))
+
+    def call(self, sentences, question, training=None):
+        read = ops.any(ops.not_equal(sentences, 0), axis=-1)
+        places = self.places(read, training)
+        vectors = [
+            self.encode(n, sentences) + ops.take(self.times[n], places, axis=0)
+            for n in range(self.hops + 1)
+        ]
+        state, attentions = self.encode(0, question), []
+        empty = self.max_sentences - ops.sum(ops.cast(read, "float32"), axis=1, keepdims=True)
+        nothing = ops.log(ops.maximum(empty, 0.0))
+        for memory, output in zip(vectors[:-1], vectors[1:], strict=True):
+            scores = ops.cast(ops.einsum("bd,btd->bt", state, memory), "float32")
+            scores = ops.where(read, scores, -1e9)
+            soft = ops.softmax(ops.concatenate([scores, nothing], axis=1), axis=-1)[:, :-1]
+            attention = ops.where(read, ops.where(self.linear > 0, scores, soft), 0.0)
+            attentions.append(attention)
+            state = state + ops.einsum("bt,btd->bd", ops.cast(attention, output.dtype), output)
+        answers = ops.take(self.tables[-1], self.config["answer_tokens"], axis=0)
+        logits = ops.matmul(state, ops.transpose(answers))
+        return ops.cast(logits, "float32"), ops.stack(attentions, axis=1)
+
+    def compute_output_spec(self, sentences, question, training=None):
+        batch, time, _ = sentences.shape
+        logits = keras.KerasTensor((batch, len(self.config["answer_tokens"])), dtype="float32")
+        return logits, keras.KerasTensor((batch, self.hops, time), dtype="float32")
+
+    def get_config(self):
+        return {**super().get_config(), **self.config}

@@ -1,0 +1,211 @@
+"""The episodic memory of dynamic memory networks (DMN and DMN+)."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.core.hash_dropout import HashDropout
+from keras_corefmem.layers.memory.gate_supervision import supervision_loss
+from keras_corefmem.layers.rnn.attention_gru import AttentionGRUCell
+from keras_corefmem.layers.rnn.mage_gru import MAGEGRUCell
+
+ATTENTIONS = ("gated", "softmax", "attention_gru")
+UPDATES = ("gru", "relu")
+FAR = -1e9
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class EpisodicMemory(keras.layers.Layer):
+    """Reads facts several times, each time with an attention that depends on what it remembers.
+
+    ```
+    z(c, m, q) = [c, m, q, c ⊙ q, c ⊙ m, |c - q|, |c - m|, cᵀW q, cᵀW m]
+    s = W₂ tanh(W₁ z + b₁) + b₂,   g = σ(s)
+    e = last state of h_t = g_t GRU(c_t, h_{t-1}) + (1 - g_t) h_{t-1}
+    m ← GRU(e, m),   m = q before the first pass
+    ```
+
+    Args:
+        units: width of the memory, the facts and the question.
+        passes: largest number of passes; 0 returns the question.
+        attention: `"gated"` as above; `"softmax"`, where `e = Σ softmax(s)_t c_t`; or
+            `"attention_gru"`, where `softmax(s)_t` is the update gate of the GRU (DMN+).
+        compact: whether `z = [c ⊙ q, c ⊙ m, |c - q|, |c - m|]` (DMN+).
+        update: `"gru"`, or `"relu"`: `m ← ReLU(W [m, e, q] + b)` with weights for each pass (DMN+).
+        end_of_passes: whether there is one more fact, learned, that ends the reading: a pass which
+            attends to it most leaves the memory as it is, and so do all later ones.
+        gate_loss: weight of a loss of passes that do not attend to their supporting facts: the mean
+            of `-log softmax(s)_f`. The pass behind the last one should attend to the end, if any.
+        dropout: fraction of the units of the memory to drop after each pass.
+
+    Call arguments:
+        facts: `(batch, time, units)`.
+        question: `(batch, units)`.
+        supporting_facts: int `(batch, n)`, the fact f of each of the first passes, 1-based; 0 =
+            none, behind the others. For `gate_loss` only.
+        mask: bool `(batch, time)`, or `None`.
+
+    Returns:
+        The memory `(batch, units)` and the gates of every pass, `(batch, passes, time)`, float32:
+        g or, without `"gated"`, `softmax(s)`; 0 where a fact is masked. With `end_of_passes`, there
+        is one more column for the fact that ends the reading, and passes behind it have no gates.
+
+    Raises:
+        ValueError: if an argument is not as described.
+
+    References: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Section 2.3; DMN+:
+    [Xiong et al., ICML 2016](https://arxiv.org/abs/1603.01417).
+    """
+
+    def __init__(
+        self,
+        units,
+        passes=3,
+        attention="gated",
+        compact=False,
+        update="gru",
+        end_of_passes=False,
+        gate_loss=0.0,
+        dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if passes < 0:
+            raise ValueError(f"passes must not be negative, got {passes}.")
+        if attention not in ATTENTIONS:
+            raise ValueError(
+                f"attention must be one of {', '.join(ATTENTIONS)}; got {attention!r}."
+            )
+        if update not in UPDATES:
+            raise ValueError(f"update must be one of {', '.join(UPDATES)}; got {update!r}.")
+        if gate_loss < 0:
+            raise ValueError(f"gate_loss must not be negative, got {gate_loss}.")
+        self.units, self.passes, self.attention = units, passes, attention
+        self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
+        self.gate_loss, self.dropout = gate_loss, dropout
+        self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.supports_masking = True
+
+    def build(self, facts_shape, question_shape, supporting_facts_shape=None):
+        if not facts_shape[-1] == question_shape[-1] == self.units:
+            raise ValueError(
+                f"Facts and question must be {self.units} wide, as the memory; got "
+                f"{facts_shape[-1]} and {question_shape[-1]}."
+            )
+        own = {"dtype": self.dtype_policy}
+        width = (4 if self.compact else 7) * self.units + (0 if self.compact else 2)
+        self.hidden = keras.layers.Dense(self.units, activation="tanh", name="gate_hidden", **own)
+        self.score = keras.layers.Dense(1, name="gate_score", **own)
+        self.hidden.build((None, width))
+        self.score.build((None, self.units))
+        if not self.compact:
+            self.similarity = self.add_weight(name="similarity", shape=(self.units, self.units))
+        if self.attention != "softmax":
+            self.episode = AttentionGRUCell(
+                self.units, update_gate=self.attention == "gated", name="episode", **own
+            )
+            self.episode.build((None, self.units + 1))
+        if self.update == "gru":
+            self.memory = MAGEGRUCell((self.units,), name="memory", **own)
+            self.memory.build((None, self.units))
+            self.updates = [self.memory] * self.passes
+        else:
+            self.updates = [
+                keras.layers.Dense(self.units, activation="relu", name=f"memory_{n}", **own)
+                for n in range(1, self.passes + 1)
+            ]
+            for layer in self.updates:
+                layer.build((None, 3 * self.units))
+        if self.end_of_passes:
+            self.end = self.add_weight(name="end_of_passes", shape=(1, 1, self.units))
+
+    def features(self, facts, memory, question):
+        """What the gate network sees of every fact, `(batch, time, width)`."""
+        pairs = [vector[:, None] for vector in (question, memory)]
+        products = [facts * vector for vector in pairs]
+        distances = [ops.abs(facts - vector) for vector in pairs]
+        if self.compact:
+            return ops.concatenate([*products, *distances], axis=-1)
+        projected = ops.matmul(facts, self.similarity)
+        bilinear = [ops.sum(projected * vector, axis=-1, keepdims=True) for vector in pairs]
+        copies = [ops.broadcast_to(vector, ops.shape(facts)) for vector in pairs[::-1]]
+        return ops.concatenate([facts, *copies, *products, *distances, *bilinear], axis=-1)
+
+    def gates_of(self, scores):
+        """Gates from scores s: a softmax or, for `"gated"`, a sigmoid."""
+        return ops.sigmoid(scores) if self.attention == "gated" else ops.softmax(scores, axis=-1)
+
+    def read(self, facts, projected, gates, mask):
+        """The episode of one pass."""
+        if self.attention == "softmax":
+            return ops.einsum("bt,btd->bd", ops.cast(gates, facts.dtype), facts)
+        return self.episode.run(projected, gates, mask)[:, -1]
+
+    def call(
+        self,
+        facts,
+        question,
+        supporting_facts=None,
+        mask=None,
+        facts_mask=None,
+        training=None,
+    ):
+        mask = facts_mask if mask is None else mask
+        batch, time = ops.shape(facts)[:2]
+        if self.end_of_passes:
+            end = ops.broadcast_to(ops.cast(self.end, facts.dtype), (batch, 1, self.units))
+            facts = ops.concatenate([facts, end], axis=1)
+            if mask is not None:
+                mask = ops.concatenate([mask, ops.ones((batch, 1), dtype="bool")], axis=1)
+        projected = None if self.attention == "softmax" else self.episode.project(facts)
+        memory, every, opened = question, [], []
+        reading = ops.ones((batch, 1), dtype="bool")
+        for update in self.updates:
+            hidden = self.hidden(self.features(facts, memory, question))
+            scores = ops.cast(self.score(hidden)[..., 0], "float32")
+            if mask is not None:
+                scores = ops.where(mask, scores, FAR)
+            every.append(scores)
+            gates = self.gates_of(scores)
+            opened.append(ops.where(reading, gates, 0.0))
+            episode = self.read(facts, projected, gates, mask)
+            if self.update == "gru":
+                new, _ = update(episode, [memory, ops.zeros((batch, 0), memory.dtype)])
+            else:
+                new = update(ops.concatenate([memory, episode, question], axis=-1))
+            new = self.drop(new, training=training)
+            if self.end_of_passes:
+                going_on = ops.argmax(scores, axis=-1) < time
+                reading = ops.logical_and(reading, going_on[:, None])
+                new = ops.where(reading, new, memory)
+            memory = new
+        if not every:
+            return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), "float32")
+        if self.gate_loss and supporting_facts is not None:
+            scores = ops.stack(every, axis=1)
+            loss = supervision_loss(scores, supporting_facts, self.end_of_passes)
+            self.add_loss(self.gate_loss * loss)
+        return memory, ops.stack(opened, axis=1)
+
+    def compute_output_spec(self, facts, question, *args, **kwargs):
+        time = facts.shape[1]
+        if time is not None and self.end_of_passes:
+            time += 1
+        memory = keras.KerasTensor(question.shape, dtype=self.compute_dtype)
+        shape = (facts.shape[0], self.passes, time)
+        return memory, keras.KerasTensor(shape, dtype="float32")
+
+    def compute_mask(self, *args, **kwargs):
+        return None
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "passes": self.passes,
+            "attention": self.attention,
+            "compact": self.compact,
+            "update": self.update,
+            "end_of_passes": self.end_of_passes,
+            "gate_loss": self.gate_loss,
+            "dropout": self.dropout,
+        }

@@ -1,0 +1,159 @@
+"""Query reduction: a question that changes with every sentence read."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class QueryReductionCell(AbstractRNNCell):
+    """One sentence of a query-reduction network.
+
+    ```
+    z = σ(w·(q ⊙ x) + b_z + c),   r = σ(w_r·(q ⊙ x) + b_r)
+    h̃ = tanh(W [q ; x] + b)
+    h = z r h̃ + (1 - z) h_{t-1}
+    ```
+
+    The gates z and r are numbers, not vectors.
+
+    Args:
+        units: width d of sentences, queries and the state.
+        reset: whether there is a gate r.
+        update_bias: c; below zero, most sentences change little at first.
+
+    Call arguments:
+        inputs: `(batch, 2 · units)`: the sentence x, then its query q.
+        states: the output `(batch, units)`.
+
+    Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582).
+    """
+
+    def __init__(self, units, reset=True, update_bias=-2.5, **kwargs):
+        super().__init__(**kwargs)
+        if units < 1:
+            raise ValueError(f"units must be positive, got {units}.")
+        self.units, self.reset, self.update_bias = units, reset, update_bias
+
+    @property
+    def state_size(self):
+        return self.units
+
+    @property
+    def output_size(self):
+        return self.units
+
+    def build(self, input_shape):
+        if input_shape[-1] != 2 * self.units:
+            raise ValueError(
+                f"Sentence and query must be {self.units} wide each, got {input_shape[-1]} "
+                "together."
+            )
+        gates = 2 if self.reset else 1
+        self.gate_kernel = self.add_weight(name="gate_kernel", shape=(self.units, gates))
+        self.gate_bias = self.add_weight(name="gate_bias", shape=(gates,), initializer="zeros")
+        self.kernel = self.add_weight(name="kernel", shape=(2 * self.units, self.units))
+        self.bias = self.add_weight(name="bias", shape=(self.units,), initializer="zeros")
+
+    def gates(self, x, q, reset):
+        """Scores of the update gate `(…, 1)` and what is added, `z r h̃`, for any sentences."""
+        scores = ops.matmul(x * q, self.gate_kernel) + self.gate_bias
+        update = scores[..., :1] + self.update_bias
+        share = ops.sigmoid(update)
+        if reset:
+            share = share * ops.sigmoid(scores[..., 1:])
+        joined = ops.matmul(ops.concatenate([q, x], axis=-1), self.kernel) + self.bias
+        return update, share * ops.tanh(joined)
+
+    def call(self, inputs, states, training=None):
+        update, added = self.gates(*ops.split(inputs, 2, axis=-1), self.reset)
+        h = added + ops.sigmoid(-update) * states[0]
+        return h, [h]
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "reset": self.reset,
+            "update_bias": self.update_bias,
+        }
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class QueryReduction(keras.layers.Layer):
+    """A layer of a query-reduction network, all sentences at once.
+
+    The equation is that of `QueryReductionCell`. Its gates do not depend on the state, so that
+    `h_t = Σ_{s ≤ t} Π_{s < u ≤ t} (1 - z_u) z_s r_s h̃_s` is one product with a lower triangular
+    matrix of decays. The backward direction has the same weights.
+
+    Args:
+        units: width d of sentences, queries and states.
+        update_bias: constant c of the update gate.
+        **kwargs: the arguments of a Keras layer.
+
+    Call arguments:
+        sentences: `(batch, time, units)`.
+        queries: `(batch, time, units)`, the query that each sentence is read with.
+        reset: whether gate r is used: a network does without in its last layer.
+        mask: bool `(batch, time)`; masked sentences keep the state.
+
+    Returns:
+        The forward and the backward states, `(batch, time, units)` each, and the update gates
+        `(batch, time)`.
+
+    Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582), Section 2.2.
+    """
+
+    def __init__(self, units, update_bias=-2.5, **kwargs):
+        super().__init__(**kwargs)
+        self.cell = QueryReductionCell(
+            units, update_bias=update_bias, name="cell", dtype=self.dtype_policy
+        )
+        self.supports_masking = True
+
+    def build(self, sentences_shape, queries_shape):
+        self.cell.build((None, sentences_shape[-1] + queries_shape[-1]))
+
+    def call(
+        self,
+        sentences,
+        queries,
+        reset=True,
+        mask=None,
+        sentences_mask=None,
+        queries_mask=None,
+        training=None,
+    ):
+        mask = sentences_mask if mask is None else mask
+        update, added = self.cell.gates(sentences, queries, reset)
+        # log(1 - σ(s)) = -softplus(s), exact where the gate is almost 1.
+        logs = -ops.softplus(ops.cast(update[..., 0], "float32"))
+        added = ops.cast(added, "float32")
+        if mask is not None:
+            logs = ops.where(mask, logs, 0.0)
+            added = ops.where(mask[..., None], added, 0.0)
+        total = ops.cumsum(logs, axis=1)
+        time = ops.shape(logs)[1]
+        row, column = ops.arange(time)[:, None], ops.arange(time)[None]
+        forward = total[:, :, None] - total[:, None, :]
+        before = total - logs
+        backward = before[:, None, :] - before[:, :, None]
+        states = [
+            ops.matmul(ops.exp(ops.where(kept, decay, -1e9)), added)
+            for decay, kept in ((forward, column <= row), (backward, column >= row))
+        ]
+        # Where masked, the gate is closed.
+        results = [*states, 1 - ops.exp(logs)]
+        return tuple(ops.cast(result, self.compute_dtype) for result in results)
+
+    def compute_output_shape(self, sentences_shape, queries_shape):
+        return sentences_shape, sentences_shape, sentences_shape[:2]
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return None
+
+    def get_config(self):
+        cell = self.cell.get_config()
+        return {**super().get_config(), **{name: cell[name] for name in ("units", "update_bias")}}

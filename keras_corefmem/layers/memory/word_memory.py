@@ -1,0 +1,132 @@
+"""The episodic memory of every word of a sentence, for tagging."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.memory.episodic_memory import FAR, EpisodicMemory
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class WordMemory(EpisodicMemory):
+    """What an `EpisodicMemory` remembers when it has read up to each word, all words at once.
+
+    ```
+    m_i = EpisodicMemory(c_1 … c_i, q)
+    ```
+
+    The first episode of word i is the state `h_i` of the one GRU over all facts, as the paper
+    prints it. Later passes have gates of their own for every word, since `m_i` differs: each costs
+    O(time²).
+
+    Args:
+        units: width of the memory, the facts and the question.
+        passes: number of passes; 0 returns the question.
+        attention: see `EpisodicMemory`.
+        compact: see `EpisodicMemory`.
+        update: see `EpisodicMemory`.
+        dropout: see `EpisodicMemory`.
+
+    Call arguments:
+        facts: `(batch, time, units)`.
+        question: `(batch, units)`.
+        mask: bool `(batch, time)`, or `None`; padding is at the end.
+
+    Returns:
+        The memories `(batch, time, units)` and the gates of every pass, `(batch, passes, words,
+        facts)`, float32, 0 where a fact is masked or behind the word.
+
+    Raises:
+        ValueError: if `end_of_passes` is wanted, or an argument is not as described.
+
+    Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 2.3 and 4.3.
+    """
+
+    def __init__(self, units, passes=1, **kwargs):
+        if kwargs.get("end_of_passes"):
+            raise ValueError("end_of_passes is for one memory a text, not for one a word.")
+        if kwargs.get("gate_loss"):
+            raise ValueError("gate_loss is for one memory a text, not for one a word.")
+        super().__init__(units, passes, **kwargs)
+
+    def build(self, facts_shape, question_shape):
+        super().build(facts_shape, question_shape)
+
+    def score_all(self, facts, memories, question):
+        """Scores `(batch, words, facts)` of every fact for the memory of every word."""
+        kernel = ops.cast(self.hidden.kernel, facts.dtype)
+        blocks = 4 if self.compact else 7
+        rows = ops.split(kernel[: blocks * self.units], blocks)
+        question, pairs = question[:, None], (facts[:, None], memories[:, :, None])
+        by_fact = [(facts * question, rows[-4]), (ops.abs(facts - question), rows[-2])]
+        by_pair = [(pairs[0] * pairs[1], rows[-3]), (ops.abs(pairs[0] - pairs[1]), rows[-1])]
+        if not self.compact:
+            by_fact += [(facts, rows[0]), (ops.broadcast_to(question, ops.shape(facts)), rows[2])]
+        # What a fact or a memory brings alone is projected before the two are paired.
+        hidden = _project(by_pair) + _project(by_fact)[:, None] + self.hidden.bias
+        if not self.compact:
+            projected = ops.matmul(facts, self.similarity)
+            asked = ops.sum(projected * question, axis=-1)[:, None, :, None]
+            recalled = ops.einsum("btd,bid->bit", projected, memories)[..., None]
+            hidden = hidden + ops.matmul(memories, rows[1])[:, :, None]
+            hidden = hidden + asked * kernel[-2] + recalled * kernel[-1]
+        return ops.cast(self.score(ops.tanh(hidden))[..., 0], "float32")
+
+    def call(self, facts, question, mask=None, facts_mask=None, training=None):
+        mask = facts_mask if mask is None else mask
+        batch, time = ops.shape(facts)[:2]
+        place = ops.arange(time)
+        before = ops.broadcast_to(place[None, :, None] >= place, (batch, time, time))
+        if mask is not None:
+            before = ops.logical_and(before, mask[:, None])
+        projected = None if self.attention == "softmax" else self.episode.project(facts)
+        asked = ops.broadcast_to(question[:, None], ops.shape(facts))
+        memories, every = asked, []
+        for n, update in enumerate(self.updates):
+            if n:
+                scores = self.score_all(facts, memories, question)
+            else:
+                shared = self.score(self.hidden(self.features(facts, question, question)))
+                shared = ops.cast(shared[..., 0], "float32")
+                scores = ops.broadcast_to(shared[:, None], (batch, time, time))
+            gates = self.gates_of(ops.where(before, scores, FAR))
+            every.append(gates)
+            if n or self.attention != "gated":
+                episodes = self.read_all(facts, projected, gates, before)
+            else:
+                episodes = self.episode.run(projected, ops.sigmoid(shared), mask)
+            flat = ops.reshape(episodes, (-1, self.units))
+            old = ops.reshape(memories, (-1, self.units))
+            if self.update == "gru":
+                new, _ = update(flat, [old, ops.zeros((batch * time, 0), old.dtype)])
+            else:
+                new = update(ops.concatenate([old, flat, ops.reshape(asked, (-1, self.units))], -1))
+            new = self.drop(new, training=training)
+            memories = ops.reshape(new, (batch, time, self.units))
+        if not every:
+            return memories, ops.zeros((batch, 0, time, time), "float32")
+        return memories, ops.stack(every, axis=1)
+
+    def read_all(self, facts, projected, gates, before):
+        """The episodes of one pass, `(batch, words, units)`, each from the facts before it."""
+        if self.attention == "softmax":
+            return ops.matmul(ops.cast(gates, facts.dtype), facts)
+        batch, time = ops.shape(facts)[:2]
+
+        def by_word(tensor):
+            return ops.reshape(tensor, (batch * time, time, *tensor.shape[3:]))
+
+        width = projected.shape[-1]
+        copies = ops.broadcast_to(projected[:, None], (batch, time, time, width))
+        states = self.episode.run(by_word(copies), by_word(gates), by_word(before))
+        return ops.reshape(states[:, -1], (batch, time, self.units))
+
+    def compute_output_spec(self, facts, question, **kwargs):
+        batch, time, _ = facts.shape
+        memories = keras.KerasTensor(facts.shape, dtype=self.compute_dtype)
+        return memories, keras.KerasTensor((batch, self.passes, time, time), dtype="float32")
+
+
+def _project(parts):
+    """Sum of the projections of features by their rows of a kernel."""
+    features, rows = zip(*parts, strict=True)
+    return ops.matmul(ops.concatenate(features, axis=-1), ops.concatenate(rows, axis=0))

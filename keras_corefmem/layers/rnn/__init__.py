@@ -1,0 +1,1 @@
+"""Recurrent cells and layers over a sequence or a typed graph."""

@@ -1,0 +1,149 @@
+"""Coref-GRU: a GRU whose memory follows coreference chains."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.kernels.graph_gru import Recurrence
+from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class CorefGRUCell(GraphCell):
+    """One step of the Coref-GRU of [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922).
+
+    ```
+    α = softmax(x·k₁, x·k₂)₁, and 1 without an antecedent
+    m = α h_{t-1}[:d/2] ‖ (1 - α) h_{y_t}[d/2:]
+    r, z = σ(W x + U m + b)
+    h̃ = tanh(W_h x + r ⊙ (U_h m) + b_h)
+    h = (1 - z) ⊙ m + z ⊙ h̃
+    ```
+
+    `h_{y_t}` is the state at the most recent mention of the token's chain, kept in a slot per
+    chain.
+
+    Args:
+        units: width d of the state, even.
+        chains: number of chains, C.
+
+    Call arguments:
+        inputs: `(batch, features + C)`: token features, then 1 in the column of the token's chain
+            (at most one).
+        states: the output `(batch, d)`, the memory `(batch, C · d/2)` and which chains were
+            mentioned `(batch, C)`.
+
+    Raises:
+        ValueError: if `units` is odd.
+    """
+
+    def __init__(self, units, chains=0, **kwargs):
+        if units % 2:
+            raise ValueError(f"units must be even, half for coreference; got {units}.")
+        half = units // 2
+        super().__init__(Recurrence(units, ((0, half), (half, units))), chains, **kwargs)
+        self.units = units
+
+    @property
+    def columns(self):
+        return self.chains
+
+    @property
+    def state_size(self):
+        return [self.units, self.chains * self.units // 2, self.chains]
+
+    def build_extras(self, features):
+        self.keys = self.add_weight(
+            name="keys",
+            shape=(features, 2),
+            initializer=keras.initializers.RandomNormal(stddev=0.1),
+        )
+
+    def share(self, x):
+        """α of a token that has an antecedent."""
+        return ops.softmax(ops.matmul(x, self.keys), axis=-1)[..., 0]
+
+    def floats(self, x, edges, reverse):
+        share, antecedents = self.share(x), edges.sources[:, 0, 0]
+        if reverse:
+            # Whoever reads an edge weighs it: backward, that is the antecedent.
+            reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
+            reads = edges.links[:, 0, 0] > 0
+        else:
+            reader, reads = share, antecedents > 0
+        return {
+            **super().floats(x, edges, reverse),
+            "sequential": ops.where(reads, share, 1.0),
+            "weights": (1 - reader)[:, None, None],
+        }
+
+    def call(self, inputs, states, training=None):
+        previous, memory, mentioned = states
+        features = inputs.shape[-1] - self.chains
+        x, chain = inputs[..., :features], inputs[..., features:]
+        read = chain * mentioned
+        share = ops.where(ops.any(read > 0, axis=-1, keepdims=True), self.share(x)[..., None], 1.0)
+        m = ops.concatenate(
+            [share * previous[..., : self.units // 2], (1 - share) * self.read(memory, read)[0]],
+            axis=-1,
+        )
+        h = self.update(x, m, m)
+        return h, [h, self.write(memory, chain, h), ops.maximum(mentioned, chain)]
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class CorefGRU(GraphRNN):
+    """Coref-GRU over a sequence, as one fused operation whose memory does not grow with the chains.
+
+    ```
+    α = softmax(x·k₁, x·k₂)₁, and 1 without an antecedent
+    m = α h_{t-1}[:d/2] ‖ (1 - α) h_{y_t}[d/2:]
+    h = (1 - z) ⊙ m + z ⊙ h̃, gates and candidate as in `CorefGRUCell`
+    ```
+
+    `h_{y_t}` is the state at the antecedent. The backward direction reads the next mention of the
+    chain, with weights of its own. Several tokens may have the same antecedent: backward, their
+    states are summed.
+
+    Args:
+        units: width of the state per direction, even.
+        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
+        return_sequences: whether to return every state, or the last of each direction. Default
+            `True`.
+        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+        **kwargs: the arguments of a Keras layer.
+
+    Call arguments:
+        x: `(batch, time, features)`.
+        antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
+            0 = none. Masked tokens have none.
+        mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
+            the mask that `x` carries.
+
+    Returns:
+        `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
+
+    Raises:
+        ValueError: if the shapes do not fit, or an array or eager tensor of antecedents
+            points forward or out of range.
+
+    Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
+    """
+
+    EDGES = "antecedents", ("batch", "time")
+
+    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
+        options = {"units": units}
+        super().__init__(CorefGRUCell, options, bidirectional, return_sequences, dropout, **kwargs)
+
+    def build(self, x_shape, antecedents_shape):
+        super().build(x_shape, antecedents_shape)
+
+    def call(self, x, antecedents, mask=None, x_mask=None, training=None):
+        sources = ops.cast(antecedents, "int32")[..., None, None]
+        return self.run(x, sources, mask, x_mask, training)
+
+    def compute_output_shape(self, x_shape, antecedents_shape):
+        return super().compute_output_shape(x_shape)

@@ -1,0 +1,225 @@
+"""What the recurrences over a graph share: a cell with an edge memory, and its fused layer."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_corefmem.layers.kernels.gates import GATES
+from keras_corefmem.layers.kernels.graph_gru import graph_gru
+from keras_corefmem.layers.kernels.graph_index import index_edges
+from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
+from keras_corefmem.utils.positions import check_positions
+
+
+class GraphCell(AbstractRNNCell):
+    """Weights and one step of a recurrence over a typed graph.
+
+    Args:
+        recurrence: a `Recurrence`.
+        chains: number of memory slots per edge type; without slots the cell is sequential.
+    """
+
+    def __init__(self, recurrence, chains=0, **kwargs):
+        super().__init__(**kwargs)
+        if chains < 0:
+            raise ValueError(f"chains must not be negative, got {chains}.")
+        self.recurrence = recurrence
+        self.chains = chains
+        self.types = len(recurrence.reads) - 1
+
+    @property
+    def output_size(self):
+        return self.recurrence.units
+
+    @property
+    def columns(self):
+        """Number of columns behind the token features that address the memory."""
+        return 2 * self.types * self.chains
+
+    def build(self, input_shape):
+        spec, features = self.recurrence, input_shape[-1] - self.columns
+        width = spec.blocks * spec.units
+        self.kernel = self.add_weight(name="kernel", shape=(features, width))
+        self.recurrent_kernel = self.add_weight(
+            name="recurrent_kernel", shape=(self.recurrent_units, width)
+        )
+        self.bias = self.add_weight(name="bias", shape=(width,), initializer="zeros")
+        self.build_extras(features)
+
+    def build_extras(self, features):
+        """Weights beyond those of the plain recurrence."""
+
+    @property
+    def recurrent_units(self):
+        return self.recurrence.gathered_units
+
+    def recurrent(self):
+        """The recurrent kernel by gathered unit."""
+        return ops.convert_to_tensor(self.recurrent_kernel)
+
+    def project(self, x):
+        return ops.matmul(x, self.kernel) + self.bias
+
+    def floats(self, x, edges, reverse):
+        """Differentiable inputs of the fused recurrence from features `(time, batch, width)`."""
+        return {"x": self.project(x), "kernel": self.recurrent()}
+
+    def update(self, x, gathered, carry):
+        """The new state, one step."""
+        product = ops.matmul(gathered, self.recurrent())
+        return GATES[self.recurrence.gates][0](self.project(x), product, carry)
+
+    def get_config(self):
+        return {**super().get_config(), "chains": self.chains}
+
+    def split_columns(self, inputs):
+        """Token features, read columns and write columns."""
+        slots = self.types * self.chains
+        features = inputs.shape[-1] - 2 * slots
+        return inputs[..., :features], *ops.split(inputs[..., features:], 2, axis=-1)
+
+    def slots(self, values):
+        """Views of the memory by edge type, `(batch, chains, width)`."""
+        widths = [stop - start for start, stop in self.recurrence.reads[1:]]
+        ends = [self.chains * sum(widths[: n + 1]) for n in range(len(widths))]
+        return [
+            ops.reshape(values[..., end - self.chains * width : end], (-1, self.chains, width))
+            for end, width in zip(ends, widths, strict=True)
+        ]
+
+    def read(self, memory, reads):
+        """What the edges of each type carry into the token: the sum of the slots read."""
+        if not self.chains:
+            batch, slices = ops.shape(reads)[0], self.recurrence.reads[1:]
+            return [ops.zeros((batch, stop - start), reads.dtype) for start, stop in slices]
+        reads = ops.split(reads, self.types, axis=-1)
+        slots = self.slots(memory)
+        return [ops.einsum("bc,bcd->bd", r, slot) for r, slot in zip(reads, slots, strict=True)]
+
+    def write(self, memory, writes, h):
+        """The memory with the new state in the slots written."""
+        if not self.chains:
+            return memory
+        result = []
+        writes = ops.split(writes[..., None], self.types, axis=1)
+        slices = self.recurrence.reads[1:]
+        for write, slot, (start, stop) in zip(writes, self.slots(memory), slices, strict=True):
+            slot = (1 - write) * slot + write * h[:, None, start:stop]
+            result.append(ops.reshape(slot, (-1, self.chains * (stop - start))))
+        return ops.concatenate(result, axis=-1)
+
+
+def values_of(edges):
+    """An array or eager tensor as an array; `None` for a tensor of a graph that is being traced."""
+    if not (isinstance(edges, np.ndarray) or ops.is_tensor(edges)):
+        return None
+    try:
+        return ops.convert_to_numpy(edges)
+    except (NotImplementedError, TypeError):
+        # How TensorFlow and JAX say that there are no values yet.
+        return None
+
+
+class GraphRNN(keras.layers.Layer):
+    """A cell over a graph as one fused operation, in one or both directions.
+
+    The backward direction reads every edge from its target to its source, with weights of its own.
+
+    Edges are checked where they have values, in arrays and eager tensors. A compiled graph, such as
+    `fit`, `predict`, `tf.function` or `jax.jit` run, does not check them: positions that do not lie
+    before their token give wrong states there. `keras_corefmem.graphs.check_antecedents` and
+    `check_sources` check arrays beforehand.
+
+    Args:
+        cell_class: class of the cells, one per direction.
+        cell_options: the arguments of a cell, which are the layer's too.
+        bidirectional: whether to read backward too; the states are concatenated.
+        return_sequences: whether to return the state of every token, or the last of each direction.
+        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+
+    Raises:
+        ValueError: if the shapes do not fit, or an array or eager tensor of edges points forward or
+            out of range.
+    """
+
+    # Name and axes of the edges that it is called on.
+    EDGES = "sources", ("batch", "time", "types", "edges")
+
+    def __init__(
+        self,
+        cell_class,
+        cell_options,
+        bidirectional=False,
+        return_sequences=True,
+        dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.cell_options = cell_options
+        self.bidirectional = bidirectional
+        self.return_sequences = return_sequences
+        self.dropout = dropout
+        self.supports_masking = True
+        names = ["forward", "backward"] if bidirectional else ["forward"]
+        self.cells = [
+            cell_class(name=name, dtype=self.dtype_policy, **cell_options) for name in names
+        ]
+        self.drop = keras.layers.Dropout(dropout, noise_shape=(None, 1, None), name="dropout")
+
+    @property
+    def output_units(self):
+        return sum(cell.output_size for cell in self.cells)
+
+    def __call__(self, x, *args, **kwargs):
+        edges = values_of(args[0] if args else kwargs.get(self.EDGES[0]))
+        if edges is not None and edges.ndim > 1:
+            check_positions(edges)
+        return super().__call__(x, *args, **kwargs)
+
+    def build(self, x_shape, edges_shape=None):
+        if edges_shape is not None:
+            name, axes = self.EDGES
+            lengths = {x_shape[1], edges_shape[1]} - {None}
+            if len(edges_shape) != len(axes) or len(lengths) > 1:
+                raise ValueError(
+                    f"{name} must be ({', '.join(axes)}) for features (batch, time, width); got "
+                    f"shapes {tuple(edges_shape)} and {tuple(x_shape)}."
+                )
+        for cell in self.cells:
+            cell.build((None, x_shape[-1]))
+
+    def run(self, x, sources, mask, x_mask, training):
+        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`.
+
+        The mask given goes before the one that the features carry.
+        """
+        spec = self.cells[0].recurrence
+        mask = x_mask if mask is None else mask
+        if self.dropout:
+            x = self.drop(x, training=training)
+        x = ops.transpose(x, (1, 0, 2))
+        edges = (None, None) if sources is None else index_edges(sources, count=spec.shared)
+        directions = [cell.floats(x, edges[n], reverse=n == 1) for n, cell in enumerate(self.cells)]
+        mask = None if mask is None else ops.transpose(mask)
+        states = graph_gru(spec, directions, edges, mask)
+        if not self.return_sequences:
+            ends = [states[0][-1], *(state[0] for state in states[1:])]
+            return ops.cast(ops.concatenate(ends, axis=-1), self.compute_dtype)
+        states = ops.transpose(ops.concatenate(states, axis=-1), (1, 0, 2))
+        return ops.cast(states, self.compute_dtype)
+
+    def compute_output_shape(self, x_shape):
+        last = (self.output_units,)
+        return (*x_shape[:2], *last) if self.return_sequences else (x_shape[0], *last)
+
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask if self.return_sequences else None
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            **self.cell_options,
+            "bidirectional": self.bidirectional,
+            "return_sequences": self.return_sequences,
+            "dropout": self.dropout,
+        }

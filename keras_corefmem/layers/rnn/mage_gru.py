@@ -1,0 +1,218 @@
+"""MAGE-GRU: a GRU over a typed acyclic graph, one slice of memory per edge type."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.kernels.edge_attention import edge_shares
+from keras_corefmem.layers.kernels.graph_gru import Recurrence
+from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
+
+CARRIES = ("gathered", "previous", "mixed")
+
+
+def mage_recurrence(units, carry, shared):
+    """The `Recurrence` of a MAGE-GRU."""
+    units = tuple(units)
+    if not units or min(units) < 1:
+        raise ValueError(f"units must hold a positive width per edge type, got {units}.")
+    if carry not in CARRIES:
+        raise ValueError(f"carry must be one of {', '.join(CARRIES)}; got {carry!r}.")
+    total = sum(units)
+    if shared:
+        return Recurrence(total, ((0, total),) * len(units), carry)
+    ends = [sum(units[: n + 1]) for n in range(len(units))]
+    reads = tuple((end - width, end) for end, width in zip(ends, units, strict=True))
+    return Recurrence(total, reads, carry)
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class MAGEGRUCell(GraphCell):
+    """One step of the MAGE-GRU of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+
+    ```
+    g = h_{t-1}[0] ‖ Σ_{s ∈ sources(t, 1)} h_s[1] ‖ … ‖ Σ_{s ∈ sources(t, E)} h_s[E]
+    r, z = σ(W x + U g + b)
+    h̃ = tanh(W_h x + r ⊙ (U_h g) + b_h)
+    h = (1 - z) ⊙ carry + z ⊙ h̃
+    ```
+
+    `h[e]` is the slice of the state that edges of type e carry. The carry is `h_{t-1}`
+    (`"previous"`, Eq. 2 and 4), `g` (`"gathered"`) or `c ⊙ g + (1 - c) ⊙ h_{t-1}` with `c = σ(W_c x
+    + b_c)` (`"mixed"`).
+
+    Args:
+        units: width of each slice, the sequential one first, then one per extra edge type.
+        chains: number C of memory slots per extra edge type.
+        carry: `"gathered"`, `"previous"` or `"mixed"`.
+        shared: whether one state of width `sum(units)` serves all edge types. A gathered carry is
+            then the mean over the incoming edges.
+        edge_attention: whether to weigh the incoming edges by a softmax over `x_t·k_e + x_s·q_e`,
+            the sequential edge (`x_t·k_0`) among them, instead of summing them.
+
+    Call arguments:
+        inputs: `(batch, features + 2 · E · C)`: token features, then which slots of each type are
+            read (1 per edge), then which slots are written after the step.
+        states: the output `(batch, sum(units))`, the memory of all slots and, with edge attention,
+            their scores `x_s·q_e`.
+
+    Raises:
+        ValueError: if `units` or `carry` is not as described.
+    """
+
+    def __init__(
+        self, units, chains=0, carry="gathered", shared=False, edge_attention=False, **kwargs
+    ):
+        super().__init__(mage_recurrence(units, carry, shared), chains, **kwargs)
+        if edge_attention and not self.types:
+            raise ValueError(f"edge_attention needs a second edge type; got units {units}.")
+        self.units, self.carry = tuple(units), carry
+        self.shared, self.edge_attention = shared, edge_attention
+
+    @property
+    def state_size(self):
+        widths = [stop - start for start, stop in self.recurrence.reads[1:]]
+        sizes = [self.recurrence.units, self.chains * sum(widths)]
+        return sizes + ([self.types * self.chains] if self.edge_attention else [])
+
+    def build_extras(self, features):
+        if self.carry == "mixed":
+            units = self.recurrence.units
+            self.carry_kernel = self.add_weight(name="carry_kernel", shape=(features, units))
+            self.carry_bias = self.add_weight(
+                name="carry_bias", shape=(units,), initializer="zeros"
+            )
+        if self.edge_attention:
+            normal = keras.initializers.RandomNormal(stddev=0.1)
+            self.reader_keys = self.add_weight(
+                name="reader_keys", shape=(features, self.types + 1), initializer=normal
+            )
+            self.source_keys = self.add_weight(
+                name="source_keys", shape=(features, self.types), initializer=normal.clone()
+            )
+
+    def mix(self, x):
+        if self.carry != "mixed":
+            return None
+        return ops.sigmoid(ops.matmul(x, self.carry_kernel) + self.carry_bias)
+
+    def floats(self, x, edges, reverse):
+        floats = {**super().floats(x, edges, reverse), "mix": self.mix(x)}
+        if self.edge_attention:
+            keys = self.reader_keys, self.source_keys
+            scores = [ops.cast(ops.matmul(x, key), "float32") for key in keys]
+            floats["sequential"], floats["weights"] = edge_shares(*scores, edges, reverse)
+        return floats
+
+    def call(self, inputs, states, training=None):
+        previous, memory, *scores = states
+        x, reads, writes = self.split_columns(inputs)
+        sequential, count = 1.0, 1.0 + ops.sum(reads, axis=-1, keepdims=True)
+        if self.edge_attention:
+            keys = ops.matmul(x, self.reader_keys)
+            typed = ops.repeat(keys[..., 1:], self.chains, axis=-1) + scores[0]
+            # Within the range of float16.
+            shares = ops.concatenate([keys[..., :1], ops.where(reads > 0, typed, -3e4)], axis=-1)
+            shares = ops.softmax(shares, axis=-1)
+            sequential, reads, count = shares[..., :1], shares[..., 1:], 1.0
+            written = ops.repeat(ops.matmul(x, self.source_keys), self.chains, axis=-1)
+            scores = [(1 - writes) * scores[0] + writes * written]
+        start, stop = self.recurrence.reads[0]
+        parts = [sequential * previous[..., start:stop], *self.read(memory, reads)]
+        gathered = ops.concatenate(parts, axis=-1)
+        carry = previous
+        if self.carry != "previous":
+            carry = self.recurrence.fold(gathered, count)
+        if self.carry == "mixed":
+            mix = self.mix(x)
+            carry = mix * carry + (1 - mix) * previous
+        h = self.update(x, gathered, carry)
+        return h, [h, self.write(memory, writes, h), *scores]
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "carry": self.carry,
+            "shared": self.shared,
+            "edge_attention": self.edge_attention,
+        }
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class MAGEGRU(GraphRNN):
+    """MAGE-GRU over a sequence with typed edges, as one fused operation.
+
+    ```
+    g = h_{t-1}[0] ‖ Σ_{s ∈ sources(t, 1)} h_s[1] ‖ … ‖ Σ_{s ∈ sources(t, E)} h_s[E]
+    h = (1 - z) ⊙ carry + z ⊙ h̃, gates, candidate and carry as in `MAGEGRUCell`
+    ```
+
+    Any acyclic graph is exact: several incoming edges of
+    one type are summed, a token may have any number of successors. The backward direction reads
+    every edge from target to source, with weights of its own.
+
+    Args:
+        units: width of each slice per direction, the sequential one first, then one per edge type.
+        carry: `"gathered"`, `"previous"` or `"mixed"`, see `MAGEGRUCell`.
+        shared: whether one state serves all edge types.
+        edge_attention: whether to weigh incoming edges by a learned softmax.
+        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
+        return_sequences: whether to return every state, or the last of each direction. Default
+            `True`.
+        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
+        **kwargs: the arguments of a Keras layer.
+
+    Call arguments:
+        x: `(batch, time, features)`.
+        sources: int32 `(batch, time, E, K)`: 1-based positions of up to K earlier tokens with an
+            edge of type e into the token, 0 = none. Masked tokens have no edges. `None` where
+            `units` names the sequential slice alone: a plain GRU.
+        mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
+            the mask that `x` carries.
+
+    Returns:
+        `(batch, time, sum(units))`, twice as wide where bidirectional, or without the time axis.
+
+    Raises:
+        ValueError: if `units`, `carry` or the shape of `sources` is not as described, or an array
+            or eager tensor of sources points forward or out of range.
+
+    Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
+    """
+
+    def __init__(
+        self,
+        units,
+        carry="gathered",
+        shared=False,
+        edge_attention=False,
+        bidirectional=False,
+        return_sequences=True,
+        dropout=0.0,
+        **kwargs,
+    ):
+        options = {
+            "units": tuple(units),
+            "carry": carry,
+            "shared": shared,
+            "edge_attention": edge_attention,
+        }
+        super().__init__(MAGEGRUCell, options, bidirectional, return_sequences, dropout, **kwargs)
+
+    def build(self, x_shape, sources_shape=None):
+        super().build(x_shape, sources_shape)
+        types = 0 if sources_shape is None else sources_shape[2]
+        units = self.cell_options["units"]
+        if types != len(units) - 1:
+            raise ValueError(
+                f"sources has {types} edge types, but units {units} names "
+                f"{len(units) - 1} besides the sequential one."
+            )
+
+    def call(self, x, sources=None, mask=None, x_mask=None, training=None):
+        if sources is not None:
+            sources = ops.cast(sources, "int32")
+        return self.run(x, sources, mask, x_mask, training)
+
+    def compute_output_shape(self, x_shape, sources_shape=None):
+        return super().compute_output_shape(x_shape)

@@ -1,0 +1,1 @@
+"""Examples to ids, edges and features, and these to batches."""

@@ -1,0 +1,219 @@
+"""Batches of encoded examples in NumPy, in few shapes."""
+
+import itertools
+
+import keras
+import numpy as np
+
+from keras_corefmem.preprocessing.attention_targets import with_room
+from keras_corefmem.preprocessing.preprocessor import pad
+
+
+def length_buckets(lengths, count=6, saving=40_000, multiple=8):
+    """Bucket lengths that keep padding small while XLA compiles few shapes.
+
+    Args:
+        lengths: lengths of the sequences to come.
+        count: largest number of buckets.
+        saving: padding that one more bucket must save, in the unit of the lengths.
+        multiple: what the lengths are rounded up to.
+
+    Returns:
+        Ascending list of lengths, the last one at least the longest sequence.
+    """
+    rounded = -(-np.sort(np.asarray(lengths)) // multiple) * multiple
+    options, counts = np.unique(rounded, return_counts=True)
+    total = np.concatenate([[0], np.cumsum(counts)])
+    # best[j]: least padded size of the j shortest kinds, and the buckets that give it.
+    best = [(0, ())] + [(np.inf, ())] * len(options)
+    for n in range(count):
+        better = [
+            min(
+                [best[j]]
+                + [
+                    (best[i][0] + (total[j] - total[i]) * options[j - 1], (*best[i][1], j))
+                    for i in range(j)
+                ]
+            )
+            for j in range(len(options) + 1)
+        ]
+        if n and best[-1][0] - better[-1][0] < saving:
+            break
+        best = better
+    return [int(options[j - 1]) for j in best[-1][1]]
+
+
+def check_answers(encoded, count, training):
+    """Refuses answers outside the classes, and unknown ones where they are to be learned.
+
+    Args:
+        encoded: list of encoded examples; `answer` is a number, or an array of numbers.
+        count: number of answers, the unknown one included.
+        training: whether number 0, the unknown answer, is refused.
+
+    Raises:
+        ValueError: naming the source of the example, or its place in the list.
+    """
+    answers = [np.ravel(example.answer) for example in encoded]
+    flat = np.concatenate(answers)
+    wrong = np.flatnonzero((flat < int(training)) | (flat >= count))
+    if not len(wrong):
+        return
+    index = int(np.searchsorted(np.cumsum(list(map(len, answers))), wrong[0], side="right"))
+    source = getattr(encoded[index], "source", "") or f"example {index + 1} of {len(encoded)}"
+    raise ValueError(
+        f"The answer of {source} is none of the {count - 1} that the preprocessor knows: leave the "
+        "example out, or fit the preprocessor on all training examples."
+    )
+
+
+def _differences(shapes):
+    """In how many numbers two shapes differ."""
+    return sum(one != other for one, other in zip(*shapes, strict=True))
+
+
+class Batches(keras.utils.PyDataset):
+    """Batches of a reader: `(features, answers, weights)`.
+
+    A bucket is a length of passages and one of questions. Every batch is full: a bucket's rest
+    moves into the next longer one, and the last one is filled up with empty rows of weight 0.
+    Examples are encoded once, shuffled every epoch by the seed.
+
+    Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
+    others make up for it, so that the losses of answers that it reports are exact.
+
+    Batches that are shuffled are there to train on: every answer must be one that the preprocessor
+    knows. In others, an unknown answer, number 0, is one that no model gets right.
+
+    Args:
+        encoded: list of `Encoded`.
+        preprocessor: the `Preprocessor` that encoded them.
+        names: names of the features to yield.
+        buckets: ascending passage lengths to pad to, the last one at least the longest passage;
+            `None` chooses them.
+        question_length: what questions are padded to, a number or ascending numbers; `None` for the
+            longest.
+        batch_size: rows of a batch.
+        shuffle: whether to shuffle.
+        seed: seed of the shuffling.
+
+    Raises:
+        ValueError: if there are no examples, one does not fit into its length, or an answer lies
+            outside the classes.
+    """
+
+    def __init__(
+        self,
+        encoded,
+        preprocessor,
+        names,
+        buckets=None,
+        question_length=None,
+        batch_size=32,
+        shuffle=False,
+        seed=0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if not encoded:
+            raise ValueError("There are no examples to batch.")
+        check_answers(encoded, len(preprocessor.answers), shuffle)
+        self.encoded, self.names = encoded, tuple(names)
+        self.preprocessor = with_room(preprocessor, encoded)
+        lengths = [preprocessor.length(example) for example in encoded]
+        if buckets is None:
+            buckets = length_buckets(
+                lengths, saving=preprocessor.SAVING, multiple=preprocessor.STEP
+            )
+        self.buckets = list(buckets)
+        longest = max(len(example.question) for example in encoded)
+        self.question_lengths = np.ravel(question_length or longest).tolist()
+        if max(lengths) > self.buckets[-1] or longest > self.question_lengths[-1]:
+            raise ValueError(
+                f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
+                f"buckets {self.buckets} and question_length {question_length or longest}."
+            )
+        self.bucket_of = self.buckets_of(encoded)
+        self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
+        self.start_epoch(0)
+
+    def buckets_of(self, encoded):
+        """Number of the bucket that each example falls into, by questions and then by passages."""
+        passages = np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
+        lengths = [len(example.question) for example in encoded]
+        return np.searchsorted(self.question_lengths, lengths) * len(self.buckets) + passages
+
+    def start_epoch(self, epoch):
+        """Decides which examples make each batch of an epoch, the same for the same seed."""
+        self.epoch = epoch
+        random = np.random.default_rng((self.seed, epoch))
+        order = random.permutation(len(self.encoded)) if self.shuffle else None
+        batches, count = [], len(self.buckets)
+        shapes = [(length, q) for q in self.question_lengths for length in self.buckets]
+        rests = [np.zeros(0, int) for _ in shapes]
+        for bucket, shape in enumerate(shapes):
+            members = np.flatnonzero(self.bucket_of == bucket)
+            if order is not None:
+                members = order[self.bucket_of[order] == bucket]
+            members = np.concatenate([rests[bucket], members])
+            full = len(members)
+            if bucket < len(shapes) - 1:
+                full -= full % self.batch_size
+                # Longer passages, or longer questions about the longest ones.
+                longer = bucket + (1 if (bucket + 1) % count else count)
+                rests[longer] = np.concatenate([rests[longer], members[full:]])
+            batches += [
+                (members[i : i + self.batch_size], *shape) for i in range(0, full, self.batch_size)
+            ]
+        if self.shuffle:
+            batches = [batches[i] for i in random.permutation(len(batches))]
+        # Keras on TensorFlow learns from the first two batches which dimensions vary.
+        first_of = {}
+        for index, (_, *shape) in enumerate(batches):
+            first_of.setdefault(tuple(shape), index)
+        pairs = itertools.combinations(first_of, 2)
+        for place, shape in enumerate(max(pairs, key=_differences, default=())):
+            index = first_of[shape]
+            batches[place], batches[index] = batches[index], batches[place]
+        self.batches = batches
+
+    @property
+    def count(self):
+        """How many answers there are."""
+        return len(self.encoded)
+
+    @property
+    def order(self):
+        """Index of the example in every row that counts, batch after batch."""
+        return np.concatenate([members for members, *_ in self.batches])
+
+    def on_epoch_end(self):
+        if self.shuffle:
+            self.start_epoch(self.epoch + 1)
+
+    def __len__(self):
+        return len(self.batches)
+
+    @property
+    def weight(self):
+        """The weight of an example."""
+        return 1.0 if self.shuffle else len(self) * self.batch_size / len(self.encoded)
+
+    def __getitem__(self, index):
+        members, length, question_length = self.batches[index]
+        rows = [self.encoded[i] for i in members]
+        features = self.preprocessor.collate(
+            rows, self.batch_size, length, question_length, self.names
+        )
+        return features, *self.targets(rows, length)
+
+    def targets(self, rows, length):
+        """Answers and weights of a batch of examples, 0 where there is none."""
+        answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
+        answers[: len(rows)] = [row.answer for row in rows]
+        weights = (np.arange(self.batch_size) < len(rows)) * self.weight
+        return answers, weights.astype("float32")
+
+    def numbers(self, index):
+        """Number that each answer of a batch has among all, 0 where there is none."""
+        return pad([self.batches[index][0]], self.batch_size)[0]

@@ -1,0 +1,107 @@
+"""Batches of a reader, streamed from records of annotated questions."""
+
+import numpy as np
+import tensorflow as tf
+
+from keras_corefmem.corpora.records import from_example, strings
+from keras_corefmem.datasets.annotated import AnnotatedExample
+
+BUCKETS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2304)
+
+
+def stream(
+    folder,
+    preprocessor,
+    names,
+    question_length,
+    make_example=AnnotatedExample.from_record,
+    buckets=BUCKETS,
+    batch_size=32,
+    seed=None,
+    buffer=2000,
+):
+    """Batches of the questions in a folder of records, never more than some in memory.
+
+    ```python
+    batches = stream("annotated/train", reader.reader, reader.features, question_length=64, seed=0)
+    reader.fit(batches, epochs=5)
+    ```
+
+    Features are those of `Batches`, which holds all questions in memory instead. Passages of about
+    one length come together; the last batches of each are filled up with empty rows of weight 0,
+    as rows are whose answer is no candidate of their passage.
+
+    Args:
+        folder: a folder that `corefmem annotate --dataset` wrote.
+        preprocessor: a `PassagePreprocessor`.
+        names: names of the features, `model.features`.
+        question_length: what questions are padded to.
+        make_example: function from an `Annotation` and its fields to an `AnnotatedExample`.
+        buckets: ascending lengths that passage and question together may have; passages are padded
+            to them, and XLA compiles each.
+        batch_size: rows of a batch.
+        seed: `None` for the order of the records; an integer shuffles them, anew in every epoch.
+        buffer: number of records to shuffle among.
+
+    Returns:
+        `tf.data.Dataset` of `(features, answers, weights)`.
+
+    Raises:
+        FileNotFoundError: if there is no such folder, or it is not complete.
+        ValueError: if `buckets` do not ascend, a file is broken, or, while iterating, a text or a
+            question is too long or is no question.
+    """
+    if list(buckets) != sorted(set(buckets)) or not buckets:
+        raise ValueError(f"buckets must be ascending lengths, got {buckets}.")
+
+    def collate(records, length):
+        examples = [make_example(*from_example(record)) for record in records]
+        rows = [preprocessor.encode(example) for example in examples]
+        for row in rows:
+            check_length("question", row.question, question_length, row.source)
+            check_length("text", [*row.passage, *row.question], buckets[-1], row.source)
+        features = preprocessor.collate(rows, batch_size, length, question_length, names)
+        answers = np.zeros(batch_size, "int32")
+        answers[: len(rows)] = [row.answer for row in rows]
+        return *features.values(), answers, (answers > 0).astype("float32")
+
+    empty = preprocessor.collate([], batch_size, 1, question_length, names)
+    specs = [tf.TensorSpec(shape_of(name, array), array.dtype) for name, array in empty.items()]
+    specs += [tf.TensorSpec(batch_size, dtype) for dtype in ("int32", "float32")]
+
+    def load(records, lengths):
+        # What is too long for the last bucket is refused inside.
+        bucket = tf.searchsorted(buckets, tf.reduce_max(lengths)[None])[0]
+        length = tf.gather(buckets, tf.minimum(bucket, len(buckets) - 1))
+        values = tf.numpy_function(collate, [records, length], [spec.dtype for spec in specs])
+        values = [tf.ensure_shape(v, spec.shape) for v, spec in zip(values, specs, strict=True)]
+        return dict(zip(empty, values, strict=False)), *values[-2:]
+
+    records = strings(folder, seed, buffer)
+    together = records.map(lambda record: (record, count_tokens(record))).bucket_by_sequence_length(
+        lambda record, length: length,
+        [bucket + 1 for bucket in buckets],
+        [batch_size] * (len(buckets) + 1),
+        no_padding=True,
+    )
+    return together.map(load).prefetch(2)
+
+
+def count_tokens(record):
+    """Number of tokens of a record, a string tensor."""
+    starts = tf.io.parse_single_example(record, {"starts": tf.io.RaggedFeature(tf.int64)})
+    return tf.size(starts["starts"])
+
+
+def shape_of(name, array):
+    """Shape of a feature whose passages differ in length."""
+    return array.shape if name.startswith("question") else (len(array), None, *array.shape[2:])
+
+
+def check_length(what, tokens, limit, source):
+    """Refuses what is too long."""
+    if len(tokens) > limit:
+        raise ValueError(
+            f"{source or 'A record'}: a {what} of {len(tokens)} tokens, the limit is {limit}; give "
+            "a larger question_length or larger buckets, or leave it out."
+        )

@@ -1,0 +1,51 @@
+"""Batches of single sentences and of their phrases."""
+
+import numpy as np
+
+from keras_corefmem.datasets.sentences.sst import epoch_phrases
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.preprocessor import pad
+
+
+class SentenceBatches(Batches):
+    """Batches of a classifier or tagger of sentences: `(features, answers, weights)`.
+
+    Each epoch has all whole sentences and a random share of the phrases, chosen by the seed. Tags
+    and their weights are `(batch, time)`, 0 on padding.
+
+    Args:
+        encoded: list of `EncodedSentence`.
+        *args: further arguments of `Batches`.
+        share: share of the phrases that an epoch has.
+        **kwargs: further arguments of `Batches`.
+
+    Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Section 4.2.
+    """
+
+    def __init__(self, encoded, *args, share=0.5, **kwargs):
+        self.share, self.every = share, encoded
+        super().__init__(encoded, *args, **kwargs)
+
+    def start_epoch(self, epoch):
+        self.encoded = epoch_phrases(self.every, epoch, self.share, self.seed)
+        self.bucket_of = self.buckets_of(self.encoded)
+        super().start_epoch(epoch)
+
+    def targets(self, rows, length):
+        if not self.preprocessor.tags:
+            return super().targets(rows, length)
+        answers = pad([row.answer for row in rows], length, self.batch_size)
+        ones = [np.ones(len(row.answer)) for row in rows]
+        return answers, pad(ones, length, self.batch_size).astype("float32")
+
+    def numbers(self, index):
+        if not self.preprocessor.tags:
+            return super().numbers(index)
+        members, length, _ = self.batches[index]
+        ends = np.cumsum([0, *(len(sentence.words) for sentence in self.encoded)])
+        words = [np.arange(ends[i], ends[i + 1]) for i in members]
+        return pad(words, length, self.batch_size)
+
+    @property
+    def count(self):
+        return sum(np.size(sentence.answer) for sentence in self.every)

@@ -1,0 +1,1 @@
+"""Pictures and terminal views of what a model attends to and answers."""

@@ -1,0 +1,310 @@
+import io
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from keras_corefmem.callbacks import (
+    AnswerAfterSentence,
+    AnswerTable,
+    AttentionPictures,
+    Scalars,
+    SentencePictures,
+)
+from keras_corefmem.callbacks.events import EventFile
+from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.graphs import learn_entities
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
+from keras_corefmem.text import WordTokenizer
+from keras_corefmem.visualization.pictures import draw_attention, draw_columns
+from zoo.architectures.passage.gated_attention_reader import GatedAttentionReader
+from zoo.architectures.stories.recurrent_entity_network import RecurrentEntityNetwork
+
+EXAMPLES = simulator.simulate(1, 64)
+EPOCHS = 4
+
+
+def reader(head):
+    keras.utils.set_random_seed(0)
+    preprocessor = Preprocessor.fit(EXAMPLES, learn_entities(EXAMPLES, WordTokenizer()))
+    model = GatedAttentionReader(
+        len(preprocessor.vocabulary),
+        len(preprocessor.answers),
+        head=head,
+        layers=1,
+        units=8,
+        embedding_dim=8,
+        preprocessor=preprocessor,
+    )
+    model.compile(jit_compile="auto")
+    return model
+
+
+def train(model, callbacks, **kwargs):
+    encoded = [model.reader.encode(example) for example in EXAMPLES]
+    batches = Batches(encoded, model.reader, model.features, buckets=[128], question_length=8)
+    options = {"epochs": EPOCHS, "validation_data": batches, "verbose": 0, **kwargs}
+    return model.fit(batches, callbacks=callbacks, **options).history
+
+
+def predict(model, examples):
+    """Answer probabilities through the model itself."""
+    encoded = [model.reader.encode(example) for example in examples]
+    features = model.reader.features(
+        pad([e.passage for e in encoded], 128), pad([e.question for e in encoded], 8)
+    )
+    logits = model.predict_on_batch({name: features[name] for name in model.features})
+    return keras.ops.convert_to_numpy(keras.ops.softmax(logits))
+
+
+def read_events(folder):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    return EventAccumulator(str(folder), size_guidance={"images": 0, "tensors": 0}).Reload()
+
+
+def pixels(png):
+    """An array `(height, width, 3)`; fails where something touches the border of the page."""
+    picture = imread(io.BytesIO(png))[..., :3]
+    border = (picture[:2], picture[-2:], picture[:, :2], picture[:, -2:])
+    assert all(np.all(edge == 1) for edge in border)
+    return picture
+
+
+@pytest.fixture(scope="session", params=["pointer_sum", "classification"])
+def model(request):
+    return reader(request.param)
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    """A trained model, its history and the folder of its run."""
+    folder = tmp_path_factory.mktemp("run")
+    model = reader("pointer_sum")
+    questions = folder, EXAMPLES, model.reader, model.inspect
+    callbacks = [
+        Scalars(folder, len(EXAMPLES)),
+        AttentionPictures(*questions, count=3, epochs=(0, 2)),
+        AnswerAfterSentence(*questions, count=1, epochs=2),
+        AnswerTable(*questions, epochs=3),
+    ]
+    return model, train(model, callbacks), folder
+
+
+def test_train_and_validation_share_a_chart(run):
+    _, history, folder = run
+    train, validation = read_events(folder / "train"), read_events(folder / "validation")
+    for events, prefix in ((train, ""), (validation, "val_")):
+        for name in ("loss", "accuracy"):
+            written = events.Scalars(f"epoch_{name}")
+            assert [event.step for event in written] == list(range(EPOCHS))
+            np.testing.assert_allclose([e.value for e in written], history[prefix + name], 1e-6)
+    np.testing.assert_allclose(
+        [e.value for e in train.Scalars("training/learning_rate")], 3e-3, 1e-6
+    )
+    assert all(event.value > 0 for event in train.Scalars("training/examples_per_second"))
+
+
+def test_pictures_at_the_chosen_epochs_and_at_the_end(run):
+    events = read_events(run[2] / "validation")
+    tags = [*(f"questions/attention/{n}" for n in (1, 2, 3)), "questions/answer_after_sentence/1"]
+    assert sorted(events.Tags()["images"]) == sorted(tags)
+    for tag in tags:
+        images = events.Images(tag)
+        assert [image.step for image in images] == [0, 2, 3]
+        for image in images:
+            height, width, _ = pixels(image.encoded_image_string).shape
+            assert (height, width) == (image.height, image.width)
+            assert 150 < height < 2000 and 200 < width < 2000
+
+
+def test_table_of_answers(run):
+    model, _, folder = run
+    events = read_events(folder / "validation").Tensors("answers")
+    assert [event.step for event in events] == [0, 3]
+    lines = events[-1].tensor_proto.string_val[0].decode().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    asked = AnswerTable(folder, EXAMPLES, model.reader, model.inspect).examples
+    assert [row[1:3] for row in rows] == [[e.question, e.answer] for e in asked]
+    best = predict(model, asked).argmax(axis=-1)
+    assert [row[3] for row in rows] == [model.reader.answers[n] for n in best]
+    assert all((row[0] == "✓") == (row[2] == row[3]) for row in rows)
+
+
+def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
+    callback = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, count=20)
+    features, logits, attention = callback.ask(callback.examples)
+    passage = features["passage"][:20]
+    np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
+    assert np.all(attention[passage == 0] == 0) and np.any(passage == 0)
+    np.testing.assert_allclose(model.attend(features)[:20], attention, atol=1e-6)
+    if model.config["head"] == "pointer_sum":
+        answers = np.arange(len(model.reader.answers))
+        mentions = features["candidates"][:20, :, None] == answers
+        pointed = np.einsum("bt,bta->ba", attention, mentions)
+        odds = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(pointed, odds, atol=1e-5)
+
+
+def test_answer_after_each_sentence(model, tmp_path):
+    example = max(EXAMPLES, key=lambda example: len(example.sentences))
+    callback = AnswerAfterSentence(tmp_path, [example], model.reader, model.inspect)
+    rows = callback.distributions(example)[1]
+    assert rows.shape == (len(example.sentences), len(model.reader.answers))
+    np.testing.assert_allclose(rows.sum(axis=-1), 1, rtol=1e-5)
+    np.testing.assert_allclose(rows[-1], predict(model, [example])[0], atol=1e-5)
+    told = [e for e in EXAMPLES if e.sentences == example.sentences[: len(e.sentences)]]
+    assert len(told) > 1
+    for shorter in told:
+        cut = [type(shorter)(shorter.sentences, example.question, example.answer)]
+        expected = predict(model, cut)[0]
+        np.testing.assert_allclose(rows[len(shorter.sentences) - 1], expected, atol=1e-5)
+
+
+def test_watching_does_not_change_training(run):
+    plain = reader("pointer_sum")
+    history = train(plain, [])
+    assert history == run[1]
+    for expected, found in zip(run[0].get_weights(), plain.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_inspecting_does_not_change_what_is_saved(model, tmp_path):
+    model.attend(model.reader.features(pad([[2, 3]], 8), pad([[2]], 8)))
+    model.save(tmp_path / "reader.keras")
+    loaded = keras.saving.load_model(tmp_path / "reader.keras")
+    np.testing.assert_allclose(predict(loaded, EXAMPLES[:4]), predict(model, EXAMPLES[:4]), 1e-5)
+
+
+def test_a_run_continues(run, tmp_path):
+    model = run[0]
+    for epochs in ([0], [1, 2], []):
+        watch = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, 1, epochs=5)
+        callbacks = keras.callbacks.CallbackList([Scalars(tmp_path), watch], model=model)
+        callbacks.on_train_begin()
+        for epoch in epochs:
+            callbacks.on_epoch_begin(epoch)
+            callbacks.on_epoch_end(epoch, {"loss": 1.0, "val_loss": 1.0 / (1 + epoch)})
+        callbacks.on_train_end()
+    events = read_events(tmp_path / "validation")
+    losses = [(event.step, event.value) for event in events.Scalars("epoch_loss")]
+    assert losses == [(0, 1.0), (1, 0.5), (2, pytest.approx(1 / 3))]
+    assert [image.step for image in events.Images("questions/attention/1")] == [0, 2]
+
+
+def test_questions_range_from_short_to_long_passages(tmp_path):
+    model = reader("classification")
+    callback = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, count=4)
+    lengths = [len(example.sentences) for example in callback.examples]
+    assert len(lengths) == 4 and lengths == sorted(lengths) and lengths[0] < lengths[-1]
+    few = AttentionPictures(tmp_path, EXAMPLES[:2], model.reader, model.inspect, count=4)
+    assert sorted(few.examples, key=EXAMPLES.index) == EXAMPLES[:2]
+
+
+@pytest.mark.parametrize("options", [{"examples": []}, {"count": 0}, {"epochs": 0}])
+def test_senseless_arguments(options, tmp_path):
+    arguments = {"examples": EXAMPLES, "preprocessor": None, "inspect": None, **options}
+    with pytest.raises(ValueError, match="at least one example|positive number"):
+        AttentionPictures(tmp_path, **arguments)
+
+
+def test_long_passages_and_odd_tokens_stay_on_the_page():
+    words = "$ naïve {x} a_very_long_token_that_goes_on_and_on \\alpha ^ % don't".split()
+    sentences = [words * 3] + [words[:3]] * 80
+    length = sum(map(len, sentences))
+    attention = np.full(length, 1 / length)
+    chains = np.arange(length) % 40
+    heading = [("✗ kitchen 12%", "red"), ("right: garden", "black")]
+    picture = draw_attention(sentences, attention, chains, ["who", "?"], [1, 0], heading, (2, 81))
+    height, width, _ = pixels(picture).shape
+    assert width > height / 2 and height < 2000
+
+
+def test_attention_and_answers_are_visible():
+    def draw(weight):
+        return pixels(draw_attention([["a", "b"]], [weight, 0], [0, 0], ["c"], [0], []))
+
+    assert draw(1.0).mean() < draw(0.3).mean() < draw(0.0).mean()
+    heading = [("✓ two 90%", "green")]
+    names = [f"answer{n}" for n in range(30)]
+    sentences = ["A short one.", "A long one. " * 20]
+
+    def page(probabilities):
+        return pixels(
+            draw_columns(
+                sentences, probabilities, names, "Which?", heading, (1,), "answer7", top=10
+            )
+        )
+
+    flat = np.full((2, 30), 1 / 30)
+    sure = np.eye(30)[[3, 7]]
+    assert page(flat).shape == page(sure).shape
+    assert page(sure).mean() < page(flat).mean()
+
+
+@pytest.mark.parametrize(("rows", "count"), [(3, 4), (70, 20), (30, 90), (5, 0)])
+def test_gates_of_many_slots_and_sentences_stay_readable(rows, count):
+    values = np.random.default_rng(0).random((rows, count))
+    names = [f"slot {n} bathroom" for n in range(1, count + 1)]
+    sentences = ["Mary journeyed to the bathroom."] * rows
+
+    def page(values):
+        return pixels(draw_columns(sentences, values, names, "Where?", [("kitchen 9%", "black")]))
+
+    height, width, _ = page(values).shape
+    assert height < 1800 and width < 2600
+    if count:
+        assert page(np.ones_like(values)).mean() < page(np.zeros_like(values)).mean()
+
+
+def test_pictures_of_gates_name_the_slots_anew(tmp_path):
+    keras.utils.set_random_seed(0)
+    model = RecurrentEntityNetwork.from_examples(EXAMPLES, units=6, slots=3)
+    keys = model.get_layer("entity_memory").cell.keys
+    table = np.asarray(model.get_layer("word_embedding").embeddings)
+    names = []
+
+    def columns():
+        names.append(model.columns())
+        return names[-1]
+
+    callback = SentencePictures(
+        tmp_path, EXAMPLES, model.reader, model.inspect, columns, count=2, epochs=1
+    )
+    for epoch in range(2):
+        keys.assign(table[2 + 3 * epoch : 5 + 3 * epoch])
+        callback.on_epoch_end(epoch)
+    words = model.reader.vocabulary.words
+    assert names == [[f"slot {n + 1} {words[first + n]}" for n in range(3)] for first in (2, 5)]
+    events = read_events(tmp_path / "validation")
+    assert [image.step for image in events.Images("questions/attention/2")] == [0, 1]
+
+
+def test_writers_share_a_file(tmp_path):
+    first, second = EventFile(tmp_path), EventFile(tmp_path)
+    first.scalars(1, {"a": 0.5})
+    second.text(1, "b", "**text**")
+    first.scalars(2, {"a": 0.25})
+    assert len(list(tmp_path.iterdir())) == 1
+    events = read_events(tmp_path)
+    assert [(event.step, event.value) for event in events.Scalars("a")] == [(1, 0.5), (2, 0.25)]
+    assert events.Tensors("b")[0].tensor_proto.string_val == [b"**text**"]
+
+
+def test_no_tensorflow_on_jax(tmp_path):
+    pytest.importorskip("jax")
+    code = (
+        "import os, sys; os.environ['KERAS_BACKEND'] = 'jax'\n"
+        "from keras_corefmem.callbacks import HParams\n"
+        "from keras_corefmem.callbacks.events import EventFile\n"
+        "from keras_corefmem.visualization.pictures import draw_attention\n"
+        "png = draw_attention([['a']], [1.0], [0], ['b'], [0], [])\n"
+        "EventFile(sys.argv[1]).image(0, 'picture', png)\n"
+        "assert not {'tensorflow', 'zoo'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    assert read_events(tmp_path).Tags()["images"] == ["picture"]

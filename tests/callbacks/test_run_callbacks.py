@@ -1,0 +1,189 @@
+"""Curves, hyper-parameters and word vectors of a run, as TensorBoard reads them."""
+
+import json
+from types import SimpleNamespace
+
+import keras
+import numpy as np
+import pytest
+from google.protobuf import text_format
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.custom_scalar import layout_pb2
+from tensorboard.plugins.hparams import api_pb2, metadata
+from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
+
+from keras_corefmem import optimizers
+from keras_corefmem.callbacks import HParams, Scalars, WordProjector
+from keras_corefmem.callbacks.run import charts_of
+from keras_corefmem.text.vocabulary import Vocabulary
+
+WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]
+
+
+def model_of(optimizer="adam", name="word_embedding"):
+    tokens = keras.Input((3,), dtype="int32")
+    x = keras.layers.Embedding(len(WORDS) + 2, 4, name=name)(tokens)
+    model = keras.Model(tokens, keras.layers.Dense(2)(keras.layers.Flatten()(x)))
+    model.compile(optimizer, "mse")
+    return model
+
+
+def fit(model, callbacks, **kwargs):
+    tokens, targets = np.ones((8, 3), "int32"), np.ones((8, 2), "float32")
+    options = {"batch_size": 4, "epochs": 2, "verbose": 0, **kwargs}
+    return model.fit(tokens, targets, callbacks=callbacks, **options).history
+
+
+def read(folder):
+    return EventAccumulator(str(folder)).Reload()
+
+
+def hparams(folder):
+    found = read(folder).PluginTagToContent("hparams")
+    start = metadata.parse_session_start_info_plugin_data(found[metadata.SESSION_START_INFO_TAG])
+    end = found.get(metadata.SESSION_END_INFO_TAG)
+    return start, end and metadata.parse_session_end_info_plugin_data(end)
+
+
+def test_gradients_are_measured_epoch_by_epoch(tmp_path):
+    model = model_of(optimizers.SGD(0.1))
+    norms = []
+
+    class Norms(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            norms.append(model.optimizer.gradient_norm)
+
+    # The first epoch of the second training is not mixed with those before.
+    fit(model, [Scalars(tmp_path), Norms()])
+    fit(model, [Scalars(tmp_path), Norms()], initial_epoch=2, epochs=3)
+    written = read(tmp_path / "train").Scalars("training/gradient_norm")
+    assert [event.step for event in written] == [0, 1, 2]
+    np.testing.assert_allclose([event.value for event in written], norms, rtol=1e-6)
+    # Gradients shrink as the loss does.
+    assert norms[0] > norms[1] > norms[2] > 0
+
+
+def test_other_optimizers_have_no_gradient_norm(tmp_path):
+    fit(model_of(), [Scalars(tmp_path, examples=8)])
+    assert sorted(read(tmp_path / "train").Tags()["scalars"]) == [
+        "epoch_loss",
+        "training/examples_per_second",
+        "training/learning_rate",
+    ]
+
+
+def test_charts_show_what_is_written_once(tmp_path):
+    fit(model_of(optimizers.SGD(0.1)), [Scalars(tmp_path, examples=8)])
+    (event,) = read(tmp_path).Tensors("custom_scalars__config__")
+    layout = layout_pb2.Layout.FromString(event.tensor_proto.string_val[0])
+    (category,) = layout.category
+    assert category.title == "Learning"
+    assert [(chart.title, list(chart.multiline.tag)) for chart in category.chart] == [
+        ("Loss", ["epoch_loss$"]),
+        ("Gradient norm before clipping", ["training/gradient_norm$"]),
+        ("Learning rate", ["training/learning_rate$"]),
+        ("Training examples per second", ["training/examples_per_second$"]),
+    ]
+
+
+def test_supervised_heads_have_charts_of_their_own():
+    names = "loss", "accuracy", "coref_all_loss", "coref_all_hit_rate", "roles_hit_rate", "auc"
+    assert charts_of([f"epoch_{name}" for name in names]) == {
+        "Accuracy": ["epoch_accuracy"],
+        "Loss": ["epoch_loss"],
+        "Hit rates of supervised heads": ["epoch_coref_all_hit_rate", "epoch_roles_hit_rate"],
+        "Losses of supervised heads": ["epoch_coref_all_loss"],
+    }
+
+
+def test_hyper_parameters_of_a_run(tmp_path):
+    values = {"units": 8, "rate": 0.5, "joint": True, "model": "gru", "none": None, "of": [1, "b"]}
+    callback = HParams(tmp_path, values)
+    callback.on_train_begin()
+    start, end = hparams(tmp_path)
+    # Without a group of its own a run is a row.
+    assert start.group_name == "" and end is None
+    assert {name: getattr(v, v.WhichOneof("kind")) for name, v in start.hparams.items()} == {
+        **{"units": 8, "rate": 0.5, "joint": True, "model": "gru"},
+        "of": '[1, "b"]',
+    }
+    assert start.hparams["joint"].WhichOneof("kind") == "bool_value"
+    callback.on_train_end()
+    start, end = hparams(tmp_path)
+    assert end.status == api_pb2.STATUS_SUCCESS and end.end_time_secs >= start.start_time_secs
+
+
+def test_an_interrupted_run_has_no_end(tmp_path):
+    class Interruption(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(model_of(), [HParams(tmp_path, {"units": 8}), Interruption()])
+    assert hparams(tmp_path)[1] is None
+
+
+def preprocessor(**attributes):
+    return SimpleNamespace(vocabulary=Vocabulary(WORDS), **attributes)
+
+
+def table_of(folder):
+    lines = (folder / "words.tsv").read_text("utf-8").removesuffix("\n").split("\n")
+    return [line.split("\t") for line in lines]
+
+
+def test_words_are_projected_as_trained(tmp_path):
+    model = model_of(optimizers.SGD(0.1))
+    entities = np.array([0, 0, 0, 1, 0, 2, 0, 0, 0])
+    fit(model, [WordProjector(tmp_path, preprocessor(entities=entities))])
+    assert table_of(tmp_path) == [
+        ["word", "rank", "kind"],
+        ["[unknown]", "0", "word"],
+        ["the", "1", "word"],
+        ["a\\tb", "2", "entity"],
+        ["c\\nd", "3", "word"],
+        ['say "x"', "4", "entity"],
+        ["naïve", "5", "word"],
+        ["\\u2028", "6", "word"],
+        ["東京", "7", "word"],
+    ]
+    vectors = np.loadtxt(tmp_path / "vectors.tsv", delimiter="\t")
+    (table,) = model.get_layer("word_embedding").get_weights()
+    np.testing.assert_allclose(vectors, table[1:], rtol=1e-5)
+    config = text_format.Parse((tmp_path / "projector_config.pbtxt").read_text(), ProjectorConfig())
+    (embedding,) = config.embeddings
+    assert embedding.tensor_name == "word_embedding"
+    assert (embedding.tensor_path, embedding.metadata_path) == ("vectors.tsv", "words.tsv")
+
+
+def test_only_the_most_frequent_words_are_projected(tmp_path):
+    fit(model_of(), [WordProjector(tmp_path, preprocessor(), count=3)])
+    assert [row[0] for row in table_of(tmp_path)] == ["word", "[unknown]", "the", "a\\tb"]
+    assert len(np.loadtxt(tmp_path / "vectors.tsv")) == 3
+
+
+def test_models_without_word_vectors_have_none_to_project(tmp_path):
+    fit(model_of(name="letters"), [WordProjector(tmp_path, preprocessor())])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_projector_of_no_words_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="count must be a positive number, got 0"):
+        WordProjector(tmp_path, preprocessor(), count=0)
+
+
+def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
+    from keras_corefmem.datasets.stories import simulator
+    from zoo.cli.train import hyper_parameters
+    from zoo.training.fitting import Settings, make_model
+
+    settings = Settings.of("as-gru", arguments={"units": 4, "embedding_dim": 4})
+    model = make_model(simulator.simulate(1, 8), settings)
+    record = {"dataset": "simulator", "task": 1, "language": None}
+    values = hyper_parameters(model, settings, record)
+    assert values["dataset"] == "simulator" and values["model"] == "as-gru"
+    assert values["units"] == 4 and values["learning_rate"] == settings.learning_rate
+    # Also what nobody set, so that no column has gaps; but nothing learned from the data.
+    assert values["encoder"] == "gru" and "dropout" in values
+    assert not {"arguments", "vocabulary_size", "preprocessor"} & set(values)
+    json.dumps(values)

@@ -1,0 +1,276 @@
+"""What TensorBoard's pages show of two runs of `corefmem train`, in a browser without a window."""
+
+import contextlib
+import io
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+from matplotlib.colors import rgb_to_hsv
+from matplotlib.image import imread
+
+from keras_corefmem.callbacks.run import CHARTS
+from zoo.cli import app as cli
+
+README = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+# The README's first command trains; here as it does, but on fewer stories and in smaller size.
+FIRST_COMMAND = re.search(r"^python3 -m venv .*/corefmem (.+)$", README, re.MULTILINE)[1].split()
+SMALL = "train_size=64", "epochs=2", "buckets=1", "units=8", "layers=1"
+# A busy machine may need long; whoever waits goes on at once when there is something to see.
+SECONDS = 240
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-dev-shm-usage", "--window-size=1500,1100"),
+)
+# The elements of the page, also those below shadow roots, where `querySelector` does not look.
+ELEMENTS = """
+const elements = [];
+const collect = root => {
+  for (const element of root.querySelectorAll("*")) {
+    elements.push(element);
+    if (element.shadowRoot) collect(element.shadowRoot);
+  }
+};
+collect(document);
+const named = name => elements.filter(element => element.localName === name);
+const shown = element => element.getBoundingClientRect().height > 0;
+const text = element => element.innerText.trim();
+"""
+
+
+class Page:
+    """A tab of TensorBoard in a browser."""
+
+    def __init__(self, driver, address):
+        self.driver, self.address = driver, address
+
+    def open(self, tab):
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.address}#{tab}")
+
+    def see(self, script, *arguments):
+        """What a script over `ELEMENTS` returns, once that is something: not null, 0 or empty."""
+        from selenium.common.exceptions import JavascriptException, StaleElementReferenceException
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        changing = JavascriptException, StaleElementReferenceException
+        wait = WebDriverWait(self.driver, SECONDS, 0.2, changing)
+        return wait.until(
+            lambda driver: driver.execute_script(ELEMENTS + script, *arguments),
+            f"The page never showed: {script}",
+        )
+
+    def enter_frame(self):
+        self.driver.switch_to.frame(self.see("return named('iframe')[0]"))
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """Paths of the browser and of its driver."""
+    pytest.importorskip("selenium")
+    paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in paths:
+        pytest.skip("no chromium and chromedriver: apt-get install chromium chromium-driver")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def runs(programs, tmp_path_factory):
+    """The folder of logs of two tiny runs, and the names of the runs."""
+    folder = tmp_path_factory.mktemp("runs")
+    command = [
+        *FIRST_COMMAND,
+        "--output",
+        str(folder / "models"),
+        "--log-dir",
+        str(folder / "logs"),
+    ]
+    for setting in SMALL:
+        command += ["--set", setting]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("zoo.cli.train.save", lambda model, folder: None)
+        for rate in ("0.01", "0.02"):
+            assert cli.main([*command, "--set", f"learning_rate={rate}"]) == 0
+    return folder / "logs", sorted(path.name for path in (folder / "logs").iterdir())
+
+
+@contextlib.contextmanager
+def tensorboard(folder, log):
+    """The address of a TensorBoard that knows all runs of a folder."""
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder)]
+    with open(log, "wb") as output:
+        server = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", "0"], stdout=output, stderr=output
+        )
+    runs = sum(1 for _ in folder.rglob("events.out.tfevents.*"))
+    end = time.monotonic() + SECONDS
+    try:
+        while time.monotonic() < end:
+            assert server.poll() is None, log.read_text()
+            found = re.search(r"at (http://127\.0\.0\.1:\d+/)", log.read_text())
+            if found and is_ready(found[1], runs):
+                yield found[1]
+                return
+            time.sleep(0.2)
+        raise AssertionError(log.read_text())
+    finally:
+        server.terminate()
+        server.wait(SECONDS)
+
+
+def is_ready(address, runs):
+    """Whether TensorBoard has read so many runs and found out which tabs have something to show."""
+
+    def get(path):
+        with urllib.request.urlopen(f"{address}data/{path}", timeout=SECONDS) as response:
+            return json.load(response)
+
+    tabs = "timeseries", "custom_scalars", "text", "hparams", "projector"
+    if len(get("runs")) < runs:
+        return False
+    listing = get("plugins_listing")
+    return all(listing[tab]["enabled"] for tab in tabs)
+
+
+@contextlib.contextmanager
+def browser(programs, folder):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for option in (*OPTIONS, f"--user-data-dir={folder}"):
+        options.add_argument(option)
+    driver = webdriver.Chrome(options=options, service=Service(programs[1]))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+# One test: every process that ran one of several would train runs of its own.
+def test_tensorboard_shows_two_runs(programs, runs, tmp_path):
+    folder, names = runs
+    with (
+        tensorboard(folder, tmp_path / "tensorboard.log") as address,
+        browser(programs, tmp_path / "profile") as driver,
+    ):
+        page = Page(driver, address)
+        look_at_curves_and_pictures(page, names)
+        look_at_hyper_parameters(page, names)
+        look_at_charts(page)
+        look_at_answers(page)
+        look_at_words(page)
+
+
+def look_at_curves_and_pictures(page, names):
+    page.open("timeseries")
+    listed = "return named('runs-data-table').some(table => text(table).includes(arguments[0]))"
+    for name in names:
+        for run in (name, f"{name}/train", f"{name}/validation"):
+            assert page.see(listed, run)
+    # Accuracy and loss come first and are open.
+    groups = page.see(
+        "const groups = named('metrics-card-group-toolbar').map(text);"
+        "return groups.length > 3 && groups.map(group => group.split('\\n')[0]);"
+    )
+    expected = "epoch_accuracy", "epoch_loss", "questions", "training"
+    assert all(group.startswith(name) for group, name in zip(groups, expected, strict=True))
+    # Below each chart is a row for each line; lines of three colours are of two runs.
+    rows = (
+        "const rows = named('scalar-card').map(card => [...card.querySelectorAll("
+        "'tb-data-table-content-row')].map(text).join());"
+        "return rows.length === 2 && rows.every(row => arguments[0].every(name =>"
+        "['train', 'validation'].every(part => row.includes(`${name}/${part}`))))"
+    )
+    assert page.see(rows, names)
+    end = time.monotonic() + SECONDS
+    while len(colours(page.see("return named('canvas').filter(shown)"))) < 3:
+        assert time.monotonic() < end, "no lines"
+    page.see(
+        "return named('metrics-card-group-toolbar').filter(group =>"
+        "text(group).startsWith('questions')).map(group => group.querySelector('button'))"
+    )[0].click()
+    # Cards are made when they come into view.
+    width = page.see(
+        "const cards = named('card-view');"
+        "if (cards.length) cards[cards.length - 1].scrollIntoView();"
+        "return named('image-card').filter(card => text(card).includes('questions/attention')).map("
+        "card => card.querySelector('img')).filter(Boolean).map(image => image.naturalWidth)[0]"
+    )
+    assert width > 200
+
+
+def colours(elements):
+    """Hues, in twelfths of a circle, of at least 30 pixels of some elements."""
+    pixels = [imread(io.BytesIO(e.screenshot_as_png))[..., :3].reshape(-1, 3) for e in elements]
+    hue, saturation, _ = rgb_to_hsv(np.concatenate(pixels)).T
+    counts = np.bincount((hue[saturation > 0.5] * 12).astype(int))
+    return np.flatnonzero(counts >= 30)
+
+
+def look_at_hyper_parameters(page, names):
+    page.open("hparams")
+    cells = page.see(
+        "const cells = named('vaadin-grid-cell-content').map(text).filter(Boolean);"
+        "return arguments[0].every(name => cells.includes(name)) && cells;",
+        names,
+    )
+    rows = [cells.index(name) for name in names]
+    columns, width = cells[: min(rows)], rows[1] - rows[0]
+    # A box to tick is no text.
+    columns.remove("Show Metrics")
+    assert columns[:2] == ["Trial ID", "learning_rate"] and len(columns) == width
+    for name, start, rate in zip(names, rows, (0.01, 0.02), strict=True):
+        row = dict(zip(columns, cells[start : start + width], strict=True))
+        assert row["Trial ID"] == name and float(row["learning_rate"]) == rate
+        assert 0 <= float(row["validation.epoch_accuracy"]) <= 1
+        assert float(row["validation.epoch_loss"]) > 0
+
+
+def look_at_charts(page):
+    page.open("custom_scalars")
+    charts = [title for title, _ in CHARTS[:5]]
+    titles = "const titles = named('figcaption').map(text); return titles.length > 4 && titles;"
+    assert page.see(titles) == charts
+    # Training and validation of two runs have accuracy and loss, the rest is of training.
+    lines = (
+        "return named('path').filter(path => path.classList.contains('line') &&"
+        "(path.getAttribute('d') || '').includes('L')).length >= 2 * (2 + 2 + 1 + 1 + 1)"
+    )
+    assert page.see(lines)
+
+
+def look_at_answers(page):
+    page.open("text")
+    cells = page.see("return named('td').map(text)")
+    tables = page.see("const cells = named('th').map(text); return cells.length > 5 && cells;")
+    assert tables[1:5] == ["question", "answer", "predicted", "probability"]
+    assert cells[0] in "✓✗" and cells[1].startswith("Where is") and cells[4].endswith("%")
+
+
+def look_at_words(page):
+    page.open("projector")
+    # One frame lies within the other.
+    page.enter_frame()
+    page.enter_frame()
+    points = page.see(
+        "return Number(elements.filter(e => e.classList.contains('numDataPoints')).map(text)[0])"
+    )
+    assert points == 22
+    search = (
+        "const within = (e, id) => e && (e.id === id || within(e.getRootNode().host, id));"
+        "return named('input').filter(input => within(input, 'search-box'))[0]"
+    )
+    page.see(search).send_keys("kitchen")
+    # The only match is chosen; all other words are its neighbours, nearest first.
+    near = page.see("return elements.filter(e => e.classList.contains('nn-list')).map(text)[0]")
+    assert {"bathroom", "garden", "mary"} <= set(near.split())

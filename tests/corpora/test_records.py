@@ -1,0 +1,158 @@
+import dataclasses
+
+import pytest
+import tensorflow as tf
+
+from keras_corefmem.corpora import records, shards
+from keras_corefmem.corpora.text_annotator import TextAnnotator
+from keras_corefmem.corpora.texts import Text
+from keras_corefmem.graphs import Annotation
+
+FULL = Annotation(
+    "Zoë told his wife that he slept. She left.",
+    ("Zoë", "told", "his", "wife", "that", "he", "slept", ".", "She", "left", "."),
+    (0, 4, 9, 13, 18, 23, 26, 31, 33, 37, 41),
+    sentences=(0, 8),
+    heads=(1, 1, 3, 1, 6, 6, 1, 1, 9, 9, 9),
+    labels=(
+        "nsubj",
+        "root",
+        "nmod",
+        "obj",
+        "mark",
+        "nsubj",
+        "ccomp",
+        "punct",
+        "nsubj",
+        "root",
+        "p",
+    ),
+    tags=("PROPN", "VERB", "PRON", "NOUN", "SCONJ", "PRON", "VERB", "PUNCT", "PRON", "VERB", "P"),
+    chains=(((2, 4, 3), (8, 9, 8)), ((0, 1, 0), (2, 3, 2), (5, 6, 5))),
+    relations=((8, 3, "hypernym"), (0, 3, "spouse")),
+)
+BARE = Annotation("東京", ("東京",), (0,))
+PAIRS = [(FULL, {"answer": "Zoë", "candidates": ["a", "b"], "n": 1.5}), (BARE, {})]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Ten shards of ten texts, and one of three."""
+    folder, plan = tmp_path_factory.mktemp("records"), {"inputs": [], "shard_size": 10}
+    texts = [Text(f"{'We saw Mary. ' * (n % 4)}Mary is {n}.", {"n": n}, "") for n in range(103)]
+    shards.begin(folder, plan)
+    jobs = shards.split(texts, 10)
+    done = [shards.annotate_shard(folder, *job, TextAnnotator())[0] for job in jobs]
+    shards.finish(folder, plan, done)
+    return folder
+
+
+def test_round_trip(tmp_path):
+    records.write_shard(tmp_path / "a", PAIRS)
+    assert list(records.read_shard(tmp_path / "a")) == PAIRS
+
+
+def test_any_program_can_parse_a_record():
+    feature = tf.train.Example.FromString(records.to_example(*PAIRS[0])).features.feature
+    assert set(feature) == set(records.FEATURES)
+    assert feature["text"].bytes_list.value[0].decode() == FULL.text
+    assert [token.decode() for token in feature["tokens"].bytes_list.value] == list(FULL.tokens)
+    assert list(feature["heads"].int64_list.value) == list(FULL.heads)
+    mentions = list(feature["mentions"].int64_list.value)
+    assert mentions == [0, 0, 1, 0, 0, 2, 3, 2, 0, 5, 6, 5, 1, 2, 4, 3, 1, 8, 9, 8]
+    assert list(feature["relation_ends"].int64_list.value) == [0, 3, 8, 3]
+    assert list(feature["relation_types"].bytes_list.value) == [b"spouse", b"hypernym"]
+
+
+def test_the_same_record_has_the_same_bytes():
+    again = dataclasses.replace(FULL)
+    assert records.to_example(FULL, {"a": 1}) == records.to_example(again, {"a": 1})
+    assert records.to_example(FULL, {"a": 1}) != records.to_example(again, {"a": 2})
+
+
+def test_what_json_cannot_hold_leaves_no_file(tmp_path):
+    with pytest.raises(ValueError, match="JSON cannot hold the fields .*set is not"):
+        records.write_shard(tmp_path / "a", [PAIRS[0], (BARE, {"a": {1}})])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_way_to_break_a_shard_is_told(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    records.write_shard(path, PAIRS)
+    whole, first = path.read_bytes(), len(records.to_example(*PAIRS[0])) + records.FRAME
+    remedy = "give the `corefmem annotate` command that wrote it again"
+    for length in (1, 11, 12, first - 1, first + 1, first + 11, first + 13, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        number = 1 if length < first else 2
+        with pytest.raises(ValueError, match=f"a.tfrecord: record {number} is .*; {remedy}"):
+            list(records.read_shard(path))
+    for place in (0, 8, 12, first // 2, first - 1, first, len(whole) - 1):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :])
+        with pytest.raises(ValueError, match="a.tfrecord: record [12] is broken"):
+            list(records.read_shard(path))
+
+
+def test_errors_of_records(tmp_path):
+    path = tmp_path / "a"
+    for content, message in (
+        (b"\xff\xff", "record 1 is none: This is no tf.train.Example"),
+        (b"", "record 1 is none: A record of an annotated text has a feature text"),
+    ):
+        with tf.io.TFRecordWriter(str(path)) as writer:
+            writer.write(content)
+        with pytest.raises(ValueError, match=message):
+            list(records.read_shard(path))
+    with pytest.raises(FileNotFoundError, match="none: no such file"):
+        records.read_shard(tmp_path / "none")
+
+
+def test_reading_folders_and_patterns(folder):
+    assert [fields["n"] for _, fields in records.read_shards(folder)] == list(range(103))
+    pattern = f"{folder}/shard-*1.tfrecord"
+    assert [f["n"] for _, f in records.read_shards(pattern)] == list(range(10, 20))
+
+
+def numbers(dataset):
+    return [records.from_features(f)[1]["n"] for f in dataset.as_numpy_iterator()]
+
+
+def test_dataset_streams_in_order(folder):
+    dataset = records.dataset(folder)
+    assert dataset.cardinality() == 103
+    found = [records.from_features(features) for features in dataset.as_numpy_iterator()]
+    assert found == list(records.read_shards(folder))
+    shapes = {name: spec.shape.as_list() for name, spec in dataset.element_spec.items()}
+    assert shapes["mentions"] == [None, 4] and shapes["tokens"] == [None] and shapes["text"] == []
+    assert dataset.element_spec["heads"].dtype == tf.int32
+
+
+def test_dataset_keeps_everything(tmp_path):
+    records.write_shard(tmp_path / shards.shard_name(0), PAIRS)
+    content = shards.describe_file(tmp_path / shards.shard_name(0))
+    shards.finish(tmp_path, {}, [{**content, "texts": 2, "tokens": 12}])
+    found = records.dataset(tmp_path).as_numpy_iterator()
+    assert [records.from_features(features) for features in found] == PAIRS
+
+
+def test_dataset_shuffles_with_a_seed(folder):
+    first = records.dataset(folder, seed=3, buffer=20)
+    epochs = [numbers(first), numbers(first)]
+    again = records.dataset(folder, seed=3, buffer=20)
+    assert [numbers(again), numbers(again)] == epochs
+    assert epochs[0] != epochs[1] != numbers(records.dataset(folder, seed=4, buffer=20))
+    for epoch in epochs:
+        assert sorted(epoch) == list(range(103)) and epoch != sorted(epoch)
+    assert first.cardinality() == 103
+
+
+def test_dataset_refuses_broken_shards(folder, tmp_path):
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    path = tmp_path / shards.shard_name(4)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:90] + b"?" + whole[91:])
+    with pytest.raises(ValueError, match="shard-00004.tfrecord: the content has changed"):
+        records.dataset(tmp_path)
+    path.write_bytes(whole[:-7])
+    with pytest.raises(ValueError, match="shard-00004.tfrecord: .*truncated"):
+        records.dataset(tmp_path, hashes=False)

@@ -1,0 +1,145 @@
+import json
+
+import pytest
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.passages import lambada
+
+PASSAGE = (
+    "`` who is it ? '' asked tom . mr. gray looked up and -lrb- at last -rrb- smiled . "
+    "` come in ! ' he said to tom"
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "passages.txt"
+    path.write_text(f"{PASSAGE}\nit was ann . `` no , '' said bob\nno end here , said tom\n")
+    return path
+
+
+def test_the_last_sentence_is_the_question(path):
+    passages = lambada.read_file(path)
+    first, second = passages.examples
+    assert first == Example(
+        (
+            "`` who is it ? ''",
+            "asked tom .",
+            "mr. gray looked up and -lrb- at last -rrb- smiled .",
+            "` come in ! '",
+        ),
+        "he said to",
+        "tom",
+    )
+    assert first.source == f"{path}:1" and second.source == f"{path}:2"
+    assert (second.question, second.answer) == ("`` no , '' said", "bob")
+
+
+def test_full_stops_alone_may_end_the_context(path):
+    example = lambada.read_file(path, ends=(".",)).examples[0]
+    assert example.sentences[-1] == "mr. gray looked up and -lrb- at last -rrb- smiled ."
+    assert example.question == "` come in ! ' he said to"
+
+
+def test_all_passages_count(path):
+    passages = lambada.read_file(path)
+    assert (passages.count, len(passages.examples), passages.answerable) == (3, 2, 1)
+    assert passages.correction == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("line", ["", "word", " "])
+def test_lines_without_a_passage_are_named(path, line):
+    path.write_text(f"{PASSAGE}\n{line}\n{PASSAGE}\n")
+    with pytest.raises(ValueError, match="passages.txt:2: no passage on this line, pass a file"):
+        lambada.read_file(path)
+    path.write_text("")
+    with pytest.raises(ValueError, match="passages.txt:1: no passage"):
+        lambada.read_file(path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="passages.txt: no such file"):
+        lambada.read_file(path)
+
+
+@pytest.mark.parametrize(
+    "ends, read, answerable, share",
+    [((".",), 4862, 3950, 0.811), ((".", "!", "?"), 4869, 4039, 0.830)],
+)
+def test_the_shares_of_the_development_file(real_data, ends, read, answerable, share):
+    passages = lambada.read_file(real_data(f"lambada/{lambada.DEVELOPMENT}"), ends)
+    assert (passages.count, len(passages.examples)) == (4869, read)
+    assert passages.answerable == answerable
+    assert passages.correction == pytest.approx(share, abs=5e-4)
+    # People chose these words, so that hardly any is a stop word.
+    assert 0.99 < len(lambada.trainable(passages.examples)) / answerable < 1
+
+
+def example(answer, passage="tom saw ann . ` oh , ' said tom 's ann ."):
+    return Example((passage,), "she met", answer)
+
+
+def test_training_answers_are_words_of_the_context():
+    answers = ["tom", "said", "'s", ".", "bob", "her", "the"]
+    passage = "tom saw her . the ` said tom 's hat ."
+    kept = lambada.trainable(example(answer, passage) for answer in answers)
+    assert [e.answer for e in kept] == ["tom", "said"]
+
+
+def test_candidates_are_distinct_and_no_punctuation():
+    assert lambada.candidates(example("tom")) == ("tom", "saw", "ann", "oh", "said", "'s")
+
+
+BUILT = {"text": "Tom came . He saw Tom", "context_tokens": 3, "query_tokens": 2, "answer": "Tom"}
+
+
+def test_built_passages_are_read_lower_cased(tmp_path):
+    path = tmp_path / "train.jsonl"
+    path.write_text(json.dumps(BUILT) + "\n")
+    assert lambada.read_passages(path) == [Example(("tom came .",), "he saw", "tom")]
+    (cased,) = lambada.read_passages(path, cased=True)
+    assert cased == Example(("Tom came .",), "He saw", "Tom")
+    assert cased.source == f"{path}:1"
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("{", "JSONDecodeError"),
+        ("", "JSONDecodeError"),
+        ("[]", "TypeError"),
+        ('{"text": "a"}', "KeyError: 'context_tokens'"),
+        (json.dumps(BUILT | {"text": 3}), "AttributeError"),
+        (
+            json.dumps(BUILT | {"query_tokens": 3}),
+            "ValueError: 3 and 3 tokens do not make 6 less 1",
+        ),
+        (
+            json.dumps(BUILT | {"context_tokens": 5, "query_tokens": 0}),
+            "ValueError: 5 and 0 tokens",
+        ),
+    ],
+)
+def test_broken_passages_are_named(tmp_path, line, message):
+    path = tmp_path / "train.jsonl"
+    path.write_text(f"{json.dumps(BUILT)}\n{line}\n{json.dumps(BUILT)}\n")
+    with pytest.raises(ValueError, match=f"train.jsonl:2: not the expected JSON .{message}"):
+        lambada.read_passages(path)
+
+
+@pytest.mark.parametrize("folders", [("", ""), ("passages", "lambada")])
+def test_parts_are_found_in_a_folder_or_inside_it(tmp_path, path, folders):
+    for folder in folders:
+        (tmp_path / folder).mkdir(exist_ok=True)
+    for name in ("train", "valid"):
+        (tmp_path / folders[0] / f"{name}.jsonl").write_text(json.dumps(BUILT))
+    with pytest.raises(FileNotFoundError, match=f"{lambada.DEVELOPMENT}; unpack .*zenodo"):
+        lambada.load(tmp_path)
+    path.rename(tmp_path / folders[1] / lambada.DEVELOPMENT)
+    splits = lambada.load(tmp_path)
+    assert [len(part) for part in (splits.train, splits.valid, splits.test)] == [1, 1, 2]
+
+
+def test_missing_parts_say_how_to_make_them(tmp_path):
+    with pytest.raises(FileNotFoundError, match="train.jsonl; make it with `corefmem passages`"):
+        lambada.load(tmp_path)
+    with pytest.raises(ValueError, match="Give the folder"):
+        lambada.load(None)

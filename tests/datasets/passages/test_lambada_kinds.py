@@ -1,0 +1,92 @@
+import pytest
+
+from keras_corefmem.datasets.passages.lambada_kinds import (
+    count_kinds,
+    from_record,
+    guess_all,
+    last_name,
+    most_frequent_name,
+)
+from keras_corefmem.graphs import Annotation
+
+PASSAGE = "Tom saw Ann . he ran ; the dog ran to Tom . Ann barked"
+TEXT = f"{PASSAGE} and so did the"
+TOKENS = TEXT.split()
+TAGS = "NNP VBD NNP . PRP VBD : DT NN VBD IN NNP . NNP VBD CC RB VBD DT".split()
+# Tom is he, and the dog is it; Ann is nobody else.
+CHAINS = [
+    [(0, 1, 0), (4, 5, 4), (11, 12, 11)],
+    [(2, 3, 2), (13, 14, 13)],
+    [(7, 9, 8), (18, 19, 18)],
+]
+
+
+def make(answer, **changes):
+    starts = [sum(len(token) + 1 for token in TOKENS[:n]) for n in range(len(TOKENS))]
+    content = {"tags": TAGS, "chains": CHAINS, **changes}
+    annotation = Annotation(TEXT, TOKENS, starts, **content)
+    return from_record(annotation, {"question_start": len(PASSAGE) + 1, "answer": answer})
+
+
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [
+        ("tom", ("answerable", "name", "pronoun", "person")),
+        ("ann", ("answerable", "name")),
+        ("dog", ("answerable", "noun")),
+        ("ran", ("answerable", "verb")),
+        ("to", ("answerable", "other")),
+        ("bob", ()),
+        # It is in the question alone.
+        ("did", ()),
+    ],
+)
+def test_kinds(answer, kinds):
+    assert make(answer).kinds == kinds
+
+
+@pytest.mark.parametrize(("tag", "kinds"), [("NNP", ("pronoun", "person")), ("NN", ())])
+def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
+    text = "Tom Hart ran . he did so did"
+    tokens = text.split()
+    starts = [sum(len(token) + 1 for token in tokens[:n]) for n in range(len(tokens))]
+    tags = [tag, "NNP", "VBD", ".", "PRP", "VBD", "RB", "VBD"]
+    annotation = Annotation(text, tokens, starts, tags=tags, chains=[[(0, 2, 0), (4, 5, 4)]])
+    fields = {"question_start": text.index("so"), "answer": "Hart"}
+    example = from_record(annotation, fields)
+    assert example.kinds == ("answerable", "name", *kinds)
+    # The head of the name alone.
+    assert example.entities == (1, 0, 0, 0, 1, 0, 0, 0)
+
+
+def test_kinds_without_tags():
+    assert make("tom", tags=()).kinds == ("answerable", "pronoun")
+    assert make("tom", tags=(), chains=()).kinds == ("answerable",)
+
+
+def test_a_thing_with_a_pronoun_is_no_person():
+    tokens = [token if token != "he" else "it" for token in TOKENS]
+    starts = [sum(len(token) + 1 for token in tokens[:n]) for n in range(len(tokens))]
+    annotation = Annotation(" ".join(tokens), tokens, starts, tags=TAGS, chains=CHAINS)
+    fields = {"question_start": len(PASSAGE) + 1, "answer": "Tom"}
+    assert from_record(annotation, fields).kinds == ("answerable", "name", "pronoun")
+
+
+def test_baselines_take_names():
+    example = make("tom")
+    assert example.names == ("tom", "ann", "tom", "ann")
+    assert most_frequent_name(example.names) == "ann" and last_name(example.names) == "ann"
+    assert most_frequent_name(("ann", "tom", "tom", "ann", "bob", "tom")) == "tom"
+    assert most_frequent_name(()) is None and last_name(()) is None
+    assert guess_all([make("ann"), example]) == {"most frequent name": [1], "last name": [1]}
+
+
+def test_counts_of_kinds():
+    examples = [make(answer) for answer in ("tom", "ann", "dog", "bob")]
+    assert count_kinds(examples, [1, 3]) == {
+        "answerable": [2, 3],
+        "name": [1, 2],
+        "pronoun": [1, 1],
+        "person": [1, 1],
+        "noun": [1, 1],
+    }

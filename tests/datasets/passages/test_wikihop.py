@@ -1,0 +1,196 @@
+import json
+
+import pytest
+
+from keras_corefmem.datasets.passages import wikihop
+from keras_corefmem.graphs import Annotation
+from keras_corefmem.text import get_tokenizer
+
+QUESTION = {
+    "id": "WH_1",
+    "query": "country old mill",
+    "supports": ["The Old Mill is in Ulm .", "Ulm is in Upper Germany .", "Bonn is in Germany ."],
+    "candidates": ["germany", "upper germany", "france"],
+    "answer": "germany",
+    "annotations": [["follows", "multiple"]],
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "train.json"
+    write(path, [QUESTION, QUESTION | {"id": "WH_2", "answer": "france"}])
+    return path
+
+
+def write(path, questions):
+    path.write_text(json.dumps(questions))
+
+
+def test_documents_are_the_sentences(path):
+    first, second = wikihop.read_file(path)
+    assert first.sentences == tuple(QUESTION["supports"])
+    assert (first.question, first.answer) == ("country old mill", "germany")
+    assert first.candidates == ("germany", "upper germany", "france")
+    assert first.annotations == (("follows", "multiple"),)
+    assert first.subject == "old mill"
+    assert second.answer == "france" and second.source == f"{path}:1:WH_2"
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("[", ":1: no JSON .*is the file truncated"),
+        ("{}", ": no list of questions, pass a file of wikihop or medhop"),
+        ("[]", ": no list of questions"),
+        ("[3]", ":0: not the expected JSON .TypeError"),
+        (json.dumps([{"id": "a", "answer": "b"}]), ":0: not the expected JSON .KeyError: 'supp"),
+        (json.dumps([QUESTION | {"supports": "text"}]), ":0: not the expected JSON .TypeError"),
+        (json.dumps([QUESTION | {"candidates": [3]}]), ":0: not the expected JSON .TypeError"),
+        (json.dumps([QUESTION | {"supports": []}]), ":0:WH_1: the passage is empty"),
+        (json.dumps([QUESTION | {"answer": "spain"}]), ":0:WH_1: the answer 'spain' is none of"),
+        (
+            json.dumps([{k: v for k, v in QUESTION.items() if k != "answer"}]),
+            ":0:WH_1: no answer, it is masked",
+        ),
+    ],
+)
+def test_broken_files_are_named(path, text, message):
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"train.json{message}"):
+        wikihop.read_file(path)
+
+
+@pytest.mark.parametrize("inside", ["qangaroo_v1.1/medhop", "medhop", "."])
+def test_some_training_questions_are_held_out(tmp_path, inside):
+    folder = tmp_path / inside
+    folder.mkdir(parents=True, exist_ok=True)
+    write(folder / "train.json", [QUESTION | {"id": str(n)} for n in range(40)])
+    write(folder / "dev.json", [QUESTION])
+    splits = wikihop.load(tmp_path, "medhop")
+    assert (len(splits.train), len(splits.valid), len(splits.test)) == (38, 2, 1)
+    assert len({e.source for e in (*splits.train, *splits.valid)}) == 40
+    assert wikihop.load(tmp_path, "medhop") == splits
+
+
+def test_missing_files_are_named(path):
+    with pytest.raises(FileNotFoundError, match="No files train.json and dev.json in .*qangaroo"):
+        wikihop.load(path.parent)
+    with pytest.raises(ValueError, match="no data set 'babi', choose one of wikihop, medhop"):
+        wikihop.load(path.parent, "babi")
+    with pytest.raises(ValueError, match="Give the folder of wikihop"):
+        wikihop.load(None)
+    write(path, [QUESTION])
+    write(path.with_name("dev.json"), [QUESTION])
+    with pytest.raises(ValueError, match="train.json: one question alone cannot be split"):
+        wikihop.load(path.parent)
+
+
+def test_documents_are_shuffled_by_seed_epoch_and_example(path):
+    supports = [f"Document {n} ." for n in range(30)]
+    write(path, [QUESTION | {"supports": supports}, QUESTION | {"supports": supports, "id": "b"}])
+    first, second = wikihop.read_file(path)
+    orders = [
+        wikihop.shuffle(first, 0),
+        wikihop.shuffle(first, 1),
+        wikihop.shuffle(first, 0, epoch=1),
+        wikihop.shuffle(second, 0),
+    ]
+    assert len({example.sentences for example in orders}) == 4
+    assert all(sorted(example.sentences) == sorted(supports) for example in orders)
+    assert wikihop.shuffle(first, 0) == orders[0]
+    assert wikihop.shuffle(first, 0).candidates == first.candidates
+
+
+def test_documents_are_cut_to_some_tokens(path):
+    example, tokenize = wikihop.read_file(path)[0], get_tokenizer("words")
+    cut = wikihop.truncate(example, tokenize, 9)
+    assert cut.sentences == ("the old mill is in ulm .", "ulm is")
+    assert wikihop.truncate(example, tokenize, 7).sentences == ("the old mill is in ulm .",)
+    assert wikihop.truncate(example, tokenize).passage.count(" ") == 7 + 6 + 5 - 1
+    with pytest.raises(ValueError, match="max_tokens must be at least 1, got 0"):
+        wikihop.truncate(example, tokenize, 0)
+
+
+def test_candidates_of_several_words_are_found():
+    tokens = "In Upper Germany , not in germany or upper , Germany ; upper germany".split()
+    found = wikihop.candidate_positions(tokens, ("germany", "Upper Germany", "france", ""))
+    assert found == {
+        "germany": [(2, 3), (6, 7), (10, 11), (13, 14)],
+        "Upper Germany": [(1, 3), (12, 14)],
+        "france": [],
+        "": [],
+    }
+
+
+def test_candidates_are_tokenized_like_the_passage():
+    tokenize = get_tokenizer("words")
+    tokens = tokenize("He was born in St. John's (Canada).")
+    found = wikihop.candidate_positions(tokens, ["st. john's", "john"], tokenize)
+    assert found == {"st. john's": [(4, 7)], "john": []}
+
+
+SENTENCES = (
+    "The Old Mill stands by Tom .",
+    "It was built by Ann .",
+    "Ulm is in Germany .",
+    "He met Eve , and she left .",
+)
+
+
+@pytest.fixture
+def annotation():
+    sentences = [sentence.split() for sentence in SENTENCES]
+    tokens = [token for sentence in sentences for token in sentence]
+    firsts = [sum(map(len, sentences[:n])) for n in range(len(sentences))]
+    text = " ".join(tokens)
+    starts = [len(" ".join(tokens[:n])) + bool(n) for n in range(len(tokens))]
+
+    def mention(*words):
+        start = tokens.index(words[0])
+        return (start, start + len(words), start + len(words) - 1)
+
+    chains = {
+        "mill": (mention("Old", "Mill"), mention("It")),
+        "tom": (mention("Tom"), mention("He")),
+        "ann": (mention("Ann"), mention("Ann")),
+        "ulm": (mention("Ulm"), mention("in", "Germany")),
+        "eve": (mention("Eve"), mention("she")),
+    }
+    return Annotation(text, tokens, starts, firsts, chains=chains.values()), chains
+
+
+def kept(annotation, chains, *arguments):
+    found = wikihop.keep_chains(annotation, *arguments).chains
+    return {name for name, chain in chains.items() if chain in found}
+
+
+def test_chains_of_candidates_and_near_the_subject_stay(annotation):
+    annotation, chains = annotation
+    assert kept(annotation, chains, ["germany"], "nothing") == {"ulm"}
+    assert kept(annotation, chains, ["france"], "old mill") == {"mill", "tom", "ann"}
+    assert kept(annotation, chains, ["germany", "eve"], "old mill") == set(chains)
+    assert kept(annotation, chains, [], "nothing") == set()
+    whole = wikihop.keep_chains(annotation, ["germany"], "nothing")
+    assert (whole.tokens, whole.sentences) == (annotation.tokens, annotation.sentences)
+
+
+@pytest.mark.parametrize(
+    "name, counts, answers",
+    [
+        ("wikihop_dev_first2", [(15, 18), (9, 4)], ["german empire", "democratic party"]),
+        ("medhop_train_first1", [(47, 9)], ["DB00072"]),
+        ("medhop_dev_first1", [(20, 9)], ["DB04844"]),
+    ],
+)
+def test_the_official_questions_are_read_whole(real_data, name, counts, answers):
+    examples = wikihop.read_file(real_data(f"formats/{name}.json"))
+    assert [(len(e.sentences), len(e.candidates)) for e in examples] == counts
+    assert [e.answer for e in examples] == answers
+    tokenize = get_tokenizer("words")
+    for example in examples:
+        tokens = tokenize(example.passage)
+        found = wikihop.candidate_positions(tokens, example.candidates, tokenize)
+        assert found[example.answer]
+        cut = wikihop.truncate(wikihop.shuffle(example, 0), tokenize)
+        assert cut.passage.count(" ") + 1 == min(len(tokens), wikihop.MAX_TOKENS)

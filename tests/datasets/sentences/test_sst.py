@@ -1,0 +1,160 @@
+import collections
+
+import pytest
+
+from keras_corefmem.datasets.sentences import sst
+
+TREES = (
+    r"(4 (3 (2 A) (3 (3 fine) (2 1\/2))) (2 -LRB-))",
+    "(2 (4 Great) (2 ?))",
+    "(0 (1 bad) (2 .))",
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The official layout, whose test file is a copy of the first two training trees."""
+    trees = tmp_path / "trees"
+    trees.mkdir()
+    (trees / "train.txt").write_text("\n".join(TREES) + "\n")
+    (trees / "dev.txt").write_text(f"{TREES[1]}\n{TREES[2]}\n")
+    (trees / "test.txt").write_text(f"{TREES[0]}\n{TREES[1]}\n")
+    return tmp_path
+
+
+def told(phrases):
+    return [(" ".join(phrase.tokens), phrase.label, phrase.is_root) for phrase in phrases]
+
+
+def test_every_phrase_is_read_behind_its_sentence(folder):
+    phrases = sst.read_file(folder / "trees/train.txt")
+    assert told(phrases) == [
+        ("A fine 1/2 (", 4, True),
+        ("A fine 1/2", 3, False),
+        ("A", 2, False),
+        ("fine 1/2", 3, False),
+        ("fine", 3, False),
+        ("1/2", 2, False),
+        ("(", 2, False),
+        ("Great ?", 2, True),
+        ("Great", 4, False),
+        ("?", 2, False),
+        ("bad .", 0, True),
+        ("bad", 1, False),
+        (".", 2, False),
+    ]
+    assert phrases[-1].source == f"{folder / 'trees/train.txt'}:3"
+
+
+@pytest.mark.parametrize("level", [".", "trees"])
+def test_only_training_has_phrases(folder, level):
+    splits = sst.load(folder / level)
+    assert len(splits.train) == 13
+    assert told(splits.valid) == [("Great ?", 2, True), ("bad .", 0, True)]
+    assert told(splits.test) == [("A fine 1/2 (", 4, True), ("Great ?", 2, True)]
+
+
+def test_binary_drops_what_is_neutral_and_neutral_sentences_whole(folder):
+    splits = sst.load(folder, "binary")
+    assert told(splits.train) == [
+        ("A fine 1/2 (", 1, True),
+        ("A fine 1/2", 1, False),
+        ("fine 1/2", 1, False),
+        ("fine", 1, False),
+        ("bad .", 0, True),
+        ("bad", 0, False),
+    ]
+    assert told(splits.valid) == [("bad .", 0, True)]
+    assert told(splits.test) == [("A fine 1/2 (", 1, True)]
+
+
+def test_the_test_file_may_be_absent(folder):
+    (folder / "trees/test.txt").unlink()
+    assert sst.load(folder).test == []
+    assert len(sst.load(folder).valid) == 2
+
+
+def many_phrases(sentences=50, parts=8):
+    return [
+        sst.Phrase((f"w{i}", f"w{j}"), 3, is_root=j == 0)
+        for i in range(sentences)
+        for j in range(parts + 1)
+    ]
+
+
+@pytest.mark.parametrize("share, others", [(0, 0), (0.25, 100), (0.5, 200), (1, 400)])
+def test_an_epoch_has_all_sentences_and_a_share_of_the_rest(share, others):
+    phrases = many_phrases()
+    chosen = sst.epoch_phrases(phrases, 0, share)
+    assert sum(phrase.is_root for phrase in chosen) == 50
+    assert sum(not phrase.is_root for phrase in chosen) == others
+    in_order = iter(phrases)
+    assert all(phrase in in_order for phrase in chosen)
+
+
+def test_every_epoch_draws_anew_by_its_seed():
+    phrases = many_phrases()
+    epochs = [sst.epoch_phrases(phrases, epoch, seed=3) for epoch in range(20)]
+    assert epochs[4] == sst.epoch_phrases(phrases, 4, seed=3)
+    assert epochs[4] != epochs[5] and epochs[4] != sst.epoch_phrases(phrases, 4, seed=4)
+    counts = collections.Counter(phrase for epoch in epochs for phrase in epoch)
+    # Of 400 phrases, one is drawn always or never with a chance below 1 in 1000.
+    assert {counts[phrase] for phrase in phrases if phrase.is_root} == {20}
+    assert all(0 < counts[phrase] < 20 for phrase in phrases if not phrase.is_root)
+
+
+def test_no_phrases_are_none():
+    assert sst.epoch_phrases([], 0) == []
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5])
+def test_a_share_lies_between_nothing_and_all(share):
+    with pytest.raises(ValueError, match="`share` is .* 0..1"):
+        sst.epoch_phrases(many_phrases(), 0, share)
+
+
+@pytest.mark.parametrize(
+    "tree, message",
+    [
+        ("(3 (2 a) (5 b))", "'5' is no label of a phrase, .* labels 0..4"),
+        ("(S (NN a) (NN b))", "'S' is no label of a phrase"),
+        ("(3 (2 a) (-1 b))", "'-1' is no label of a phrase"),
+        ("(3 (2 a) (2", "2 brackets are not closed .* truncated"),
+        ("a fine film", "'a' stands outside all brackets"),
+        ("<html>Not found</html>", "'<html>Not' stands outside"),
+    ],
+)
+def test_broken_files_are_named(folder, tree, message):
+    (folder / "trees/dev.txt").write_text(f"{TREES[0]}\n{tree}\n{TREES[1]}\n")
+    with pytest.raises(ValueError, match=f"dev.txt:2: .*{message}"):
+        sst.load(folder)
+
+
+def test_missing_files_and_tasks_are_named(folder, tmp_path):
+    with pytest.raises(ValueError, match="no task 'ternary', .*'binary', 'fine'"):
+        sst.load(folder, "ternary")
+    (folder / "trees/dev.txt").unlink()
+    with pytest.raises(FileNotFoundError) as error:
+        sst.load(folder)
+    message = str(error.value)
+    assert "dev.txt" in message and str(folder / "trees") in message and sst.ORIGIN in message
+
+
+@pytest.mark.parametrize(
+    "task, sentences, phrases, valid", [("fine", 8544, 318582, 1101), ("binary", 6920, 84440, 872)]
+)
+def test_the_official_treebank_is_read_whole(real_data, task, sentences, phrases, valid):
+    splits = sst.load(real_data("sst/trees/train.txt").parent, task)
+    assert sum(phrase.is_root for phrase in splits.train) == sentences
+    assert len(splits.train) == phrases
+    assert len(splits.valid) == valid
+    assert {phrase.label for phrase in splits.train} == set(range(len(sst.CLASSES[task])))
+    chosen = sst.epoch_phrases(splits.train, 0)
+    assert len(chosen) == sentences + round((phrases - sentences) / 2)
+
+
+def test_an_official_sentence_as_it_stands(real_data):
+    root, *rest = sst.read_file(real_data("sst/trees/train.txt"))[:71]
+    assert root.tokens[:4] == ("The", "Rock", "is", "destined") and root.label == 3
+    assert not any(phrase.is_root for phrase in rest)
+    assert rest[-1].tokens == (".",)

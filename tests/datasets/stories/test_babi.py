@@ -1,0 +1,161 @@
+import io
+import os
+import shutil
+import tarfile
+
+import pytest
+
+from keras_corefmem.datasets import stories
+from keras_corefmem.datasets.stories import babi, simulator
+
+SIZES = {17: (904, 96), 18: (905, 95), 20: (904, 96)}
+
+
+@pytest.fixture
+def layout(tmp_path):
+    """An official layout: short names with validation files, long names without."""
+    train, valid, test = (simulator.simulate(1, size, seed) for seed, size in enumerate((60, 5, 9)))
+    root = tmp_path / "tasks_1-20_v1-2"
+    for language, name in (("en-valid", "qa1"), ("en", "qa1_single-supporting-fact")):
+        (root / language).mkdir(parents=True)
+        babi.write_file(train, root / language / f"{name}_train.txt")
+        babi.write_file(test, root / language / f"{name}_test.txt")
+    babi.write_file(valid, root / "en-valid" / "qa1_valid.txt")
+    return root
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """A small archive of the official layout, with a member that points outside."""
+    folder = tmp_path_factory.mktemp("archive")
+    examples = simulator.simulate(1, 10)
+    path = folder / "babi.tar.gz"
+    with tarfile.open(path, "w:gz") as tar:
+        for task in babi.TASKS:
+            for part in ("train", "test"):
+                name = f"qa{task}_{babi.TASKS[task]}_{part}.txt"
+                babi.write_file(examples, folder / name)
+                tar.add(folder / name, f"tasks_1-20_v1-2/en/{name}")
+        for name in ("../../../outside.txt", "../outside.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 3
+            tar.addfile(member, io.BytesIO(b"bad"))
+    return path
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("task", babi.TASKS)
+def test_official_tasks_are_read_whole(babi_dir, tmp_path, task):
+    splits = babi.load(babi_dir, task)
+    train, valid = SIZES.get(task, (900, 100))
+    assert (len(splits.train), len(splits.valid), len(splits.test)) == (train, valid, 1000)
+    babi.write_file(splits.valid, tmp_path / "copy.txt")
+    assert babi.read_file(tmp_path / "copy.txt") == splits.valid
+
+
+def test_official_training_stories_are_held_out_without_a_validation_file(babi_dir):
+    splits = babi.load(babi_dir, 2, "en")
+    assert (len(splits.train), len(splits.valid), len(splits.test)) == (900, 100, 1000)
+
+
+def test_an_official_question_as_it_stands(babi_dir):
+    example = babi.load(babi_dir, 2).train[1]
+    assert example.question == "Where is the football?"
+    assert (example.answer, example.supporting_facts) == ("garden", (11, 6))
+    assert example.sentences[10] == "Mary dropped the football."
+
+
+@pytest.mark.parametrize("folder", ["..", ".", "en-valid"])
+def test_any_level_of_the_layout_will_do(layout, folder):
+    splits = babi.load(layout / folder, 1)
+    assert splits.train == simulator.simulate(1, 60, 0)
+    assert splits.valid == simulator.simulate(1, 5, 1)
+    assert splits.test == simulator.simulate(1, 9, 2)
+
+
+def test_a_language_that_is_asked_for_is_not_replaced(layout):
+    assert babi.load(layout, 1, "en").test == simulator.simulate(1, 9, 2)
+    with pytest.raises(FileNotFoundError, match=r"No files of bAbI task 1 .*hn"):
+        babi.load(layout / "en-valid", 1, "hn")
+
+
+def test_whole_stories_are_held_out(layout):
+    splits = babi.load(layout, 1, "en")
+    examples = simulator.simulate(1, 60, 0)
+    assert len(stories(splits.valid)) == 1 and len(splits.valid) == 5
+    assert splits.train == [example for example in examples if example not in splits.valid]
+    assert splits == babi.load(layout, 1, "en")
+    assert any(babi.load(layout, 1, "en", seed).valid != splits.valid for seed in range(1, 4))
+
+
+def test_a_single_story_cannot_be_held_out(layout):
+    babi.write_file(simulator.simulate(1, 5), layout / "en/qa1_single-supporting-fact_train.txt")
+    with pytest.raises(ValueError, match="one training story cannot be split"):
+        babi.load(layout, 1, "en")
+
+
+@pytest.mark.parametrize("task", [0, 21, "2"])
+def test_task_numbers_are_1_to_20(layout, task):
+    with pytest.raises(ValueError, match=r"1\.\.20"):
+        babi.load(layout, task)
+
+
+def test_a_missing_folder_lists_where_was_looked(layout):
+    with pytest.raises(FileNotFoundError) as error:
+        babi.load(layout.parent, 1, "hn")
+    message = str(error.value)
+    for folder in (layout / "hn", layout.parent / "hn", layout.parent):
+        assert str(folder) in message
+    assert "qa1_train.txt" in message and "download()" in message and babi.ORIGIN in message
+
+
+@pytest.mark.filterwarnings("ignore:Skipping invalid path")
+def test_download_unpacks_once_and_inside_its_folder(archive, tmp_path):
+    cache = tmp_path / "a/b/cache"
+    folder = babi.download(cache, origin=archive.as_uri())
+    assert babi.load(folder, 20, "en").test == simulator.simulate(1, 10)
+    assert {path.parent for path in files(tmp_path)} == {cache / "datasets/tasks_1-20_v1-2/en"}
+    assert os.listdir(cache / "datasets") == ["tasks_1-20_v1-2"]
+    assert babi.download(cache, origin="file:///nowhere.tar.gz") == folder
+
+
+def damage(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes(100) + data[middle + 100 :]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data[: len(data) // 2],
+        lambda data: data[:-4],
+        damage,
+        lambda data: b"<html>Not found</html>",
+        lambda data: b"",
+    ],
+    ids=["half", "no checksum", "damaged", "error page", "empty"],
+)
+def test_a_broken_archive_leaves_nothing(archive, tmp_path, change):
+    origin = tmp_path / "broken.tar.gz"
+    origin.write_bytes(change(archive.read_bytes()))
+    with pytest.raises(ValueError, match="broken.tar.gz: the archive is truncated or broken"):
+        babi.download(tmp_path / "cache", origin=origin.as_uri())
+    assert os.listdir(tmp_path / "cache/datasets") == []
+
+
+def test_a_foreign_archive_leaves_nothing(tmp_path):
+    (tmp_path / "note.txt").write_text("no stories")
+    shutil.make_archive(tmp_path / "foreign", "gztar", tmp_path, "note.txt")
+    with pytest.raises(ValueError, match="no archive of the 20 bAbI tasks"):
+        babi.download(tmp_path / "cache", origin=(tmp_path / "foreign.tar.gz").as_uri())
+    assert os.listdir(tmp_path / "cache/datasets") == []
+
+
+def test_an_unreachable_home_says_what_to_do(tmp_path):
+    origin = (tmp_path / "nowhere.tar.gz").as_uri()
+    with pytest.raises(FileNotFoundError, match="could not be downloaded .* `data_dir`"):
+        babi.download(tmp_path / "cache", origin=origin)
+    assert os.listdir(tmp_path / "cache/datasets") == []

@@ -1,0 +1,243 @@
+import collections
+import sys
+
+import pytest
+
+from keras_corefmem.graphs import coreference as resolver
+from keras_corefmem.graphs.coreference import Resolver
+from keras_corefmem.graphs.coreference.component import kind_of
+from keras_corefmem.graphs.formats.spacy_docs import chains_of
+
+# Mary told John that she slept. He left.
+TOLD = (
+    "Mary/NNP/1/nsubj told/VBD/1/root John/NNP/1/obj that/IN/5/mark she/PRP/5/nsubj "
+    "slept/VBD/1/ccomp ././1/punct He/PRP/8/nsubj left/VBD/8/root ././8/punct"
+)
+
+
+def test_pronouns_agree_with_names(chains):
+    assert chains(TOLD) == [["Mary", "she"], ["John", "He"]]
+    assert chains(TOLD, steps=["names"]) == []
+    # "He" is a sentence further on.
+    assert chains(TOLD, pronoun_distance=0) == [["Mary", "she"]]
+
+
+def test_names_and_their_parts(chains):
+    text = (
+        "Jane/NNP/1/compound Bennet/NNP/2/nsubj met/VBD/2/root Mr./NNP/4/compound "
+        "Bennet/NNP/2/obj ././2/punct Miss/NNP/7/compound Bennet/NNP/8/nsubj sat/VBD/8/root "
+        "Bennet/NNP/10/nsubj stood/VBD/10/root"
+    )
+    found = chains(text)
+    assert ["Jane Bennet", "Miss Bennet"] in [chain[:2] for chain in found]
+    assert not any({"Mr. Bennet", "Miss Bennet"} <= set(chain) for chain in found)
+    assert sum("Bennet" in chain for chain in found) == 1
+
+
+def test_clauses_bind_reflexives_and_free_pronouns(chains):
+    himself = "John/NNP/1/nsubj saw/VBD/1/root himself/PRP/1/obj"
+    assert chains(himself) == [["John", "himself"]]
+    assert chains(himself.replace("himself", "him")) == []
+    behind = (
+        "Peter/NNP/1/nsubj sat/VBD/1/root ././1/punct John/NNP/4/nsubj saw/VBD/4/root him/PRP/4/obj"
+    )
+    assert chains(behind) == [["Peter", "him"]]
+
+
+def test_noun_phrases_refer_back_if_they_are_definite(chains):
+    text = (
+        "A/DT/2/det tall/JJ/2/amod man/NN/3/nsubj came/VBD/3/root ././3/punct The/DT/6/det "
+        "man/NN/7/nsubj sat/VBD/7/root ././7/punct A/DT/10/det man/NN/11/nsubj left/VBD/11/root"
+    )
+    assert chains(text) == [["A tall man", "The man"]]
+    assert chains(text, nominal_distance=0) == []
+    # What the second is called, the first is not.
+    new = (
+        "A/DT/1/det man/NN/2/nsubj came/VBD/2/root ././2/punct The/DT/6/det old/JJ/6/amod "
+        "man/NN/7/nsubj sat/VBD/7/root"
+    )
+    assert chains(new) == []
+    assert chains(new.replace("old/JJ/6/amod", "the/DT/6/det")) == [["A man", "The the man"]]
+
+
+def test_possessors_tell_possessed_apart(chains):
+    text = (
+        "Mary/NNP/1/nsubj saw/VBD/1/root her/PRP$/3/nmod:poss house/NN/1/obj ././1/punct "
+        "John/NNP/6/nsubj saw/VBD/6/root his/PRP$/8/nmod:poss house/NN/6/obj ././6/punct "
+        "He/PRP/11/nsubj left/VBD/11/root his/PRP$/13/nmod:poss house/NN/11/obj"
+    )
+    assert chains(text) == [
+        ["Mary", "her"],
+        ["John", "his", "He", "his"],
+        ["his house", "his house"],
+    ]
+
+
+def test_appositions_and_predicates(chains):
+    text = (
+        "Bates/NNP/6/nsubj ,/,/3/punct a/DT/3/det surgeon/NN/0/appos ,/,/3/punct was/VBD/6/cop "
+        "friend/NN/6/root"
+    )
+    assert chains(text) == [["Bates", "a surgeon", "friend"]]
+    assert chains(text, steps=["appositions"]) == [["Bates", "a surgeon"]]
+    assert chains(text, steps=["predicates"]) == [["Bates", "friend"]]
+    assert chains(f"{text} not/RB/6/advmod", steps=["predicates"]) == []
+    own = "Bates/NNP/1/nsubj was/VBD/1/ROOT a/DT/3/det friend/NN/1/attr"
+    assert chains(own) == [["Bates", "a friend"]]
+
+
+# "I know you," said Mary. "I know you too," said John.
+SPEECH = (
+    "\"/``/3/punct I/PRP/2/nsubj know/VBP/2/root you/PRP/2/obj ,/,/2/punct \"/''/2/punct "
+    "said/VBD/2/parataxis Mary/NNP/6/nsubj ././2/punct "
+    '"/``/11/punct I/PRP/11/nsubj know/VBP/11/root you/PRP/11/obj too/RB/11/advmod ,/,/11/punct '
+    "\"/''/11/punct said/VBD/11/parataxis John/NNP/16/nsubj ././11/punct"
+)
+
+
+def test_speakers_are_i_and_addressees_you(chains):
+    assert chains(SPEECH) == [["I", "Mary", "you"], ["you", "I", "John"]]
+    # Without quotations, all are one narrator and one reader.
+    assert chains(SPEECH, steps=["names"]) == [["I", "I"], ["you", "you"]]
+    for opening, closing in (("\u201c", "\u201d"), ("``", "''"), ("\u2018", "\u2019")):
+        text = SPEECH.replace('"/``', f"{opening}/``").replace("\"/''", f"{closing}/''")
+        assert chains(text) == [["I", "Mary", "you"], ["you", "I", "John"]]
+
+
+def test_who_speaks_does_not_speak_of_itself(chains):
+    # "He left," said John. Peter ...
+    text = (
+        'Peter/NNP/1/nsubj sat/VBD/1/root ././1/punct "/``/5/punct He/PRP/5/nsubj left/VBD/5/root '
+        ",/,/5/punct \"/''/5/punct said/VBD/5/parataxis John/NNP/8/nsubj"
+    )
+    assert chains(text) == [["Peter", "He"]]
+
+
+def test_names_that_are_called_are_addressees(chains):
+    text = (
+        '"/``/2/punct You/PRP/2/nsubj know/VBP/2/root ,/,/2/punct Mary/NNP/2/vocative ,/,/2/punct '
+        "\"/''/2/punct said/VBD/2/parataxis John/NNP/7/nsubj"
+    )
+    assert chains(text) == [["You", "Mary"]]
+
+
+def test_speakers_go_on_or_act_before_they_speak(chains):
+    # "No," said John. "I left." ... Mary sat. "I stay."
+    text = (
+        "\"/``/1/punct No/UH/4/discourse ,/,/4/punct \"/''/4/punct said/VBD/4/root "
+        'John/NNP/4/nsubj ././4/punct "/``/9/punct I/PRP/9/nsubj left/VBD/9/root ././9/punct '
+        "\"/''/9/punct Mary/NNP/13/nsubj sat/VBD/13/root ././13/punct \"/``/17/punct "
+        "I/PRP/17/nsubj stay/VBP/17/root ././17/punct \"/''/17/punct"
+    )
+    assert chains(text) == [["John", "I"], ["Mary", "I"]]
+
+
+def test_terms_of_address_are_you(chains):
+    text = (
+        '"/``/1/punct Stay/VB/1/root ,/,/1/punct sir/NN/1/vocative ,/,/1/punct you/PRP/6/nsubj '
+        "know/VBP/1/conj \"/''/1/punct"
+    )
+    assert chains(text) == [["sir", "you"]]
+
+
+def test_family_names_repeat(chains):
+    text = (
+        "papa/NN/1/nsubj sat/VBD/1/root ././1/punct papa/NN/4/nsubj left/VBD/4/root ././4/punct "
+        "He/PRP/7/nsubj ran/VBD/7/root"
+    )
+    assert chains(text) == [["papa", "papa", "He"]]
+
+
+def test_possessors_bind_inside_their_noun_phrase(chains):
+    # He learned of her nickname for him.
+    text = (
+        "Peter/NNP/1/nsubj learned/VBD/1/root of/IN/4/case her/PRP$/4/nmod:poss "
+        "nickname/NN/1/obl for/IN/6/case him/PRP/4/nmod"
+    )
+    assert chains(text) == [["Peter", "him"]]
+
+
+def test_subjects_that_follow_their_clause(chains):
+    text = (
+        "In/IN/2/case his/PRP$/2/nmod:poss youth/NN/5/obl ,/,/2/punct John/NNP/5/nsubj "
+        "sang/VBD/5/root"
+    )
+    assert chains(text) == [["his", "John"]]
+
+
+def test_spacys_own_labels(chains):
+    text = (
+        "Mary/NNP/1/nsubj spoke/VBD/1/ROOT to/IN/1/prep John/NNP/2/pobj about/IN/1/prep "
+        "him/PRP/4/pobj ././1/punct She/PRP/8/nsubj left/VBD/8/ROOT with/IN/8/prep "
+        "her/PRP$/11/poss dog/NN/9/pobj"
+    )
+    assert chains(text) == [["Mary", "She", "her"]]
+
+
+def test_given_mentions_are_all_returned(parsed):
+    doc = parsed(TOLD)
+    found = Resolver().chains(doc, [(0, 1), (2, 3), (7, 8)])
+    assert [[(p.start, p.end) for p in chain] for chain in found] == [[(0, 1)], [(2, 3), (7, 8)]]
+
+
+def test_kinds_and_singletons(parsed):
+    doc = parsed(
+        "Iping/NNP/1/nsubj saw/VBD/1/root the/DT/3/det house/NN/1/obj of/IN/5/case joy/NN/3/nmod"
+    )
+    found = Resolver(singletons=True).chains(doc)
+    assert [kind_of(chain) for chain in found] == ["name", "place", "other"]
+    assert len(Resolver(singletons=True, kinds=["place"]).chains(doc)) == 1
+    assert Resolver().chains(doc) == []
+
+
+def test_chains_are_spans_of_the_doc(parsed):
+    doc = Resolver()(parsed(TOLD))
+    assert sorted(doc.spans) == ["coref_clusters_1", "coref_clusters_2"]
+    assert chains_of(doc) == [[(0, 1, None), (4, 5, None)], [(2, 3, None), (7, 8, None)]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": ["guess"]}, "'guess' is none of the steps, names, appositions"),
+        ({"kinds": ["thing"]}, "'thing' is none of the kinds, person, name, place, other"),
+        ({"pronoun_distance": -1}, "pronoun_distance must not be negative; got -1"),
+        ({"nominal_distance": -2}, "nominal_distance must not be negative; got -2"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        Resolver(**options)
+
+
+def test_it_is_found_and_saved_with_its_pipeline(tmp_path):
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    component = nlp.add_pipe("corefmem_resolver", config={"pronoun_distance": 2})
+    assert isinstance(component, Resolver) and component.steps == resolver.STEPS
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline").get_pipe("corefmem_resolver")
+    assert loaded.pronoun_distance == 2 and loaded.kinds == resolver.KINDS
+    with pytest.raises(ValueError, match="no dependencies"):
+        nlp("Mary left.")
+
+
+def test_work_is_linear_in_length(parsed):
+    # Windows bound the work for each mention: ten times the text is not a hundred times the work.
+    def count_calls(copies):
+        tokens = [token.rsplit("/", 2) for token in TOLD.split()]
+        text = " ".join(
+            f"{word}/{int(head) + 10 * n}/{label}"
+            for n in range(copies)
+            for word, head, label in tokens
+        )
+        doc, count = parsed(text), collections.Counter()
+        before = sys.getprofile()
+        sys.setprofile(lambda frame, event, argument: count.update([event]))
+        try:
+            Resolver().chains(doc)
+        finally:
+            sys.setprofile(before)
+        return count["call"] + count["c_call"]
+
+    assert 5 < count_calls(200) / count_calls(20) < 15

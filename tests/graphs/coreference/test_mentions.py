@@ -1,0 +1,105 @@
+import pytest
+
+from keras_corefmem.graphs.coreference.agreement import Entities
+from keras_corefmem.graphs.coreference.mentions import (
+    NAME,
+    NOMINAL,
+    PRONOUN,
+    Phrase,
+    detect,
+    given,
+    head_of,
+)
+from keras_corefmem.graphs.coreference.parse import Parse
+from keras_corefmem.graphs.coreference.words import given_names
+
+HALL = (
+    "Old/JJ/2/amod Mrs./NNP/2/compound Hall/NNP/3/nsubj lost/VBD/3/root her/PRP$/7/nmod:poss "
+    "little/JJ/7/amod railway/NN/7/compound tickets/NNS/3/obj ,/,/3/punct poor/JJ/10/amod "
+    "soul/NN/2/appos"
+)
+
+
+def texts(parse, phrases):
+    return [" ".join(parse.words[phrase.start : phrase.end]) for phrase in phrases]
+
+
+def test_names_noun_phrases_and_pronouns_are_found(parsed):
+    parse = Parse.from_doc(parsed(HALL))
+    hall, her, tickets, soul = found = detect(parse)
+    assert texts(parse, found) == [
+        *("Old Mrs. Hall", "her", "her little railway tickets", "poor soul")
+    ]
+    assert [phrase.kind for phrase in found] == [NAME, PRONOUN, NOMINAL, NOMINAL]
+    assert hall.name == ("hall",) and hall.title == "mrs." and hall.gender == "feminine"
+    assert her.pronoun.person == 3 and her.number == "one" and her.gender == "feminine"
+    assert tickets.number == "many" and tickets.definite and tickets.possessor == 4
+    assert tickets.modifiers == {"little", "railway"} and not soul.definite
+    assert soul.person is None and soul.number == "one"
+
+
+def test_prepositions_and_conjuncts_stay_outside(parsed):
+    text = "in/IN/2/case the/DT/2/det house/NN/2/root and/CC/5/cc a/DT/5/det barn/NN/2/conj"
+    parse = Parse.from_doc(parsed(text))
+    house, barn = found = detect(parse)
+    assert texts(parse, found) == ["the house", "a barn"]
+    assert house.definite and not barn.definite and house.gender == "thing"
+
+
+def test_names_before_nouns_are_mentions_of_their_own(parsed):
+    parse = Parse.from_doc(parsed("Iping/NNP/1/compound station/NN/1/root"))
+    assert texts(parse, detect(parse)) == ["Iping", "Iping station"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It/PRP/1/nsubj rains/VBZ/1/root",
+        "It/PRP/2/nsubj is/VBZ/2/cop clear/JJ/2/root that/IN/5/mark we/PRP/5/nsubj go/VBP/2/csubj",
+        "It/PRP/1/expl seems/VBZ/1/root",
+        "It/PRP/1/nsubj seems/VBZ/1/root",
+    ],
+)
+def test_it_without_a_referent_is_none(parsed, text):
+    parse = Parse.from_doc(parsed(text))
+    assert "It" not in texts(parse, detect(parse))
+
+
+def test_it_with_a_referent_is_one(parsed):
+    for text in ("It/PRP/1/nsubj sank/VBD/1/root", "saw/VBD/0/root it/PRP/0/obj"):
+        assert len(detect(Parse.from_doc(parsed(text)))) == 1
+
+
+def test_given_spans_get_heads(parsed):
+    parse = Parse.from_doc(parsed(HALL))
+    assert [p.head for p in given(parse, [(0, 3), (4, 8), (6, 7)])] == [2, 7, 6]
+    assert head_of(parse, 1, 3) == 2
+    # Without a noun, the root of the span; across the parse, its last noun phrase.
+    assert head_of(parse, 9, 10) == 9
+
+
+def test_genders_of_nouns_and_names(parsed):
+    parse = Parse.from_doc(parsed("Elizabeth/NNP/1/nsubj met/VBD/1/root sailors/NNS/1/obj"))
+    elizabeth, sailors = detect(parse)
+    assert (elizabeth.gender, elizabeth.person) == ("feminine", True)
+    assert (sailors.gender, sailors.person, sailors.number) == ("masculine", True, "many")
+    assert given_names()["john"] == "masculine" and "house" not in given_names()
+
+
+def phrase(**fields):
+    return Phrase(0, 1, 0, NOMINAL, 0, "nsubj", **fields)
+
+
+def test_entities_agree_in_gender_number_and_person():
+    man, woman = phrase(gender="masculine", person=True), phrase(gender="feminine", person=True)
+    some, thing, many = phrase(), phrase(gender="thing", person=False), phrase(number="many")
+    one = phrase(number="one")
+    entities = Entities([man, woman, some, thing, many, one])
+    assert not entities.can_corefer(0, 1) and not entities.can_corefer(0, 3)
+    assert not entities.can_corefer(4, 5)
+    assert entities.can_corefer(0, 2) and entities.can_corefer(2, 4)
+    entities.merge(0, 2)
+    # What one mention says holds for all.
+    assert not entities.can_corefer(entities.find(2), 1)
+    assert entities.genders[entities.find(2)] == "masculine"
+    assert entities.chains() == [[0, 2], [1], [3], [4], [5]]

@@ -1,0 +1,140 @@
+import pytest
+
+from keras_corefmem.graphs import Annotation, Mention
+from keras_corefmem.graphs.formats.conll import head_of, read_conll, with_parse, write_conll
+
+TEXT = """#begin document (tale); part 0
+tale\t0\t0\tMary\t_\t_\t(0)
+tale\t0\t1\ttold\t_\t_\t_
+tale\t0\t2\this\t_\t_\t(1|(2)
+tale\t0\t3\twife\t_\t_\t1)
+tale\t0\t4\t.\t_\t_\t-
+
+tale\t0\t0\tShe\t_\t_\t(0)
+tale\t0\t1\tleft\t_\t_\t
+#end document
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def save(text):
+        path = tmp_path / "x.conll"
+        path.write_text(text, "utf-8")
+        return path
+
+    return save
+
+
+def test_documents_are_read(write):
+    ((name, annotation),) = read_conll(write(TEXT))
+    assert name == "tale; part 0"
+    assert annotation.text == "Mary told his wife .\nShe left"
+    assert annotation.sentences == (0, 5) and annotation.tags == () and annotation.heads == ()
+    assert annotation.chains == (
+        (Mention(0, 1, 0), Mention(5, 6, 5)),
+        (Mention(2, 3, 2),),
+        (Mention(2, 4, 3),),
+    )
+
+
+def test_mentions_of_a_chain_nest(write):
+    lines = ["(1", "(1", "1)", "1)"]
+    body = "".join(f"d 0 {n} w{n} NN {c}\n" for n, c in enumerate(lines))
+    ((_, annotation),) = read_conll(write(f"#begin document (d); part 003\n{body}#end document\n"))
+    assert [m[:2] for m in annotation.chains[0]] == [(0, 4), (1, 3)]
+    assert annotation.tags == ("NN",) * 4
+
+
+def test_several_documents(write):
+    documents = read_conll(write(TEXT + "\n" + TEXT.replace("part 0", "part 1")))
+    assert [name for name, _ in documents] == ["tale; part 0", "tale; part 1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("#end document\n", "", ":10: no #end document for 'tale; part 0'; is the file trunc"),
+        ("#begin document (tale); part 0\n", "", ":1: a token outside a document"),
+        ("(tale); part 0", "tale; part x", ":1: write `#begin document"),
+        ("\t1)\n", "\t_\n", ":4: this mention is not closed before .*:10, #end document"),
+        ("\t(1|(2)\n", "\t(2)\n", ":5: '1\\)' closes a mention of chain 1 that was not opened"),
+        ("\t(1|(2)\n", "\t(1|2\n", ":4: coreference '2' is none of"),
+        ("\t(1|(2)\n", "\t(1|x)\n", ":4: coreference 'x\\)' is none of"),
+        ("\ttold\t_\t_\t_", "\ttold\t_\t_", ":3: 6 columns, expected 7"),
+        ("\ttold\t", "\t\t", ":3: '' is no word, column 4"),
+        ("tale\t0\t0\tMary\t_\t_\t(0)", "tale 0", ":2: 2 columns, expected 5 or more"),
+        ("\nShe", "\n#begin document (a)\nShe", None),
+    ],
+)
+def test_broken_files_raise_with_their_line(write, old, new, message):
+    if message is None:
+        old, new = "\n\n", "\n#begin document (a)\n"
+        message = ":7: a document begins inside another"
+    with pytest.raises(ValueError, match=message):
+        read_conll(write(TEXT.replace(old, new, 1)))
+
+
+def test_files_without_documents_raise(write, tmp_path):
+    for text, message in (
+        ("", "no document in the file"),
+        ("#end document\n", ":1: no #begin document before"),
+        ("#begin document (a)\n#end document\n", ":2: the document 'a; part 0' has no tokens"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read_conll(write(text))
+    with pytest.raises(FileNotFoundError, match="no such file, pass the path of a CoNLL-2012 file"):
+        read_conll(tmp_path / "none.conll")
+
+
+def test_what_is_written_is_read_again(write, tmp_path):
+    path = tmp_path / "folder" / "y.conll"
+    documents = read_conll(write(TEXT))
+    write_conll(path, documents)
+    assert read_conll(path) == documents
+    text = path.read_text()
+    assert text.startswith("#begin document (tale); part 000\n") and text.endswith(
+        "#end document\n"
+    )
+    assert "\this\t-\t-\t-\t-\t-\t-\t-\t(2|(1)\n" in text
+    assert len({line.count("\t") for line in text.splitlines() if "\t" in line}) == 1
+
+
+def test_what_cannot_be_written_raises_and_leaves_the_file(tmp_path):
+    path = tmp_path / "z.conll"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="token 0, 'a b', has a space in it, split it"):
+        write_conll(path, [("d", Annotation("a b", ["a b"], [0]))])
+    with pytest.raises(ValueError, match="'d; part x' is no name of a document"):
+        write_conll(path, [("d; part x", Annotation("a", ["a"], [0]))])
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_heads_come_from_a_parse(write):
+    ((_, annotation),) = read_conll(
+        write(TEXT.replace("\t1)\n", "\t_\n").replace(".\t_\t_\t-", ".\t_\t_\t1)"))
+    )
+    heads = (1, 1, 3, 1, 1, 6, 6)
+    parsed = Annotation(
+        annotation.text, annotation.tokens, annotation.starts, heads=heads, labels=["x"] * 7
+    )
+    merged = with_parse(annotation, parsed)
+    # "his wife .": both the wife and the full stop depend on what is outside, the first counts.
+    assert Mention(2, 5, 3) in [chain[0] for chain in merged.chains]
+    assert merged.heads == heads and merged.sentences == annotation.sentences
+    assert head_of((1, 1, 3, 1), 2, 4) == 3
+    # Where all tokens depend on each other, the last.
+    assert head_of((1, 0), 0, 2) == 1
+    with pytest.raises(ValueError, match="dependencies of the same 7 tokens; got 7 tokens and 0"):
+        with_parse(annotation, annotation)
+
+
+def test_litbank_is_read_and_written_back(real_data, tmp_path):
+    paths = sorted(real_data("litbank/conll").glob("*.conll"))[:20]
+    for path in paths:
+        documents = read_conll(path)
+        write_conll(tmp_path / "a.conll", documents)
+        assert read_conll(tmp_path / "a.conll") == documents
+    ((name, bleak_house),) = read_conll(paths[0])
+    assert name == "1023_bleak_house_brat; part 0" and len(bleak_house) == 2269
+    assert sum(map(len, bleak_house.chains)) == 256

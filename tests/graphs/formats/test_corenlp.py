@@ -1,0 +1,134 @@
+import copy
+import json
+
+import pytest
+
+from keras_corefmem.graphs import Annotation, Mention
+from keras_corefmem.graphs.formats.corenlp import (
+    from_corenlp,
+    read_corenlp,
+    to_corenlp,
+    write_corenlp,
+)
+
+
+def token(index, word, begin, before="", after=""):
+    return {
+        **{"index": index, "word": word, "originalText": word, "pos": "X"},
+        **{"characterOffsetBegin": begin, "characterOffsetEnd": begin + len(word)},
+        **{"before": before, "after": after},
+    }
+
+
+def edge(label, governor, dependent):
+    return {"dep": label, "governor": governor, "dependent": dependent}
+
+
+# " Mary told him.\nShe left!"
+CONTENT = {
+    "sentences": [
+        {
+            "index": 0,
+            "basicDependencies": [
+                *(edge("ROOT", 0, 2), edge("nsubj", 2, 1)),
+                *(edge("obj", 2, 3), edge("punct", 2, 4)),
+            ],
+            "tokens": [
+                *(token(1, "Mary", 1, " ", " "), token(2, "told", 6, " ", " ")),
+                *(token(3, "him", 11, " ", ""), token(4, ".", 14, "", "\n")),
+            ],
+        },
+        {
+            "index": 1,
+            "basicDependencies": [edge("ROOT", 0, 2), edge("nsubj", 2, 1)],
+            "tokens": [token(1, "She", 16, "\n", " "), token(2, "left", 20, " ", "!")],
+        },
+    ],
+    "corefs": {
+        "1": [
+            {"id": 1, "sentNum": 1, "startIndex": 1, "endIndex": 2, "headIndex": 1},
+            {"id": 2, "sentNum": 2, "startIndex": 1, "endIndex": 2, "headIndex": 1},
+        ]
+    },
+}
+
+
+def test_numbers_run_over_the_document_from_zero():
+    annotation = from_corenlp(CONTENT)
+    assert annotation.text == " Mary told him.\nShe left!"
+    assert annotation.tokens == ("Mary", "told", "him", ".", "She", "left")
+    assert annotation.sentences == (0, 4)
+    assert annotation.heads == (1, 1, 1, 1, 5, 5)
+    assert annotation.labels == ("nsubj", "ROOT", "obj", "punct", "nsubj", "ROOT")
+    assert annotation.tags == ("X",) * 6
+    assert annotation.chains == ((Mention(0, 1, 0), Mention(4, 5, 4)),)
+
+
+def test_the_text_may_be_given():
+    text = " Mary told him.\nShe left! ..."
+    assert from_corenlp(CONTENT, text).text == text
+    with pytest.raises(ValueError, match="Token 1, '', is not at character 6 of the text"):
+        from_corenlp(CONTENT, "Mary")
+
+
+def test_parse_and_chains_may_lack():
+    content = copy.deepcopy(CONTENT)
+    del content["corefs"]
+    for sentence in content["sentences"]:
+        del sentence["basicDependencies"]
+        for word in sentence["tokens"]:
+            del word["pos"]
+    annotation = from_corenlp(content)
+    assert annotation.chains == annotation.heads == annotation.labels == annotation.tags == ()
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    annotation = from_corenlp(CONTENT)
+    write_corenlp(tmp_path / "x.json", annotation)
+    assert read_corenlp(tmp_path / "x.json") == annotation
+    written = json.loads((tmp_path / "x.json").read_text())
+    mention = written["corefs"]["1"][1]
+    assert (mention["sentNum"], mention["startIndex"], mention["endIndex"]) == (2, 1, 2)
+    assert mention["text"] == "She" and mention["headIndex"] == 1
+    root = written["sentences"][1]["basicDependencies"][1]
+    assert (root["dep"], root["governor"], root["dependent"]) == ("ROOT", 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.pop("sentences"), "not the JSON of CoreNLP.*'sentences'"),
+        (lambda c: c["sentences"][0]["tokens"].clear(), "a sentence has no tokens"),
+        (lambda c: c["corefs"]["1"][0].update(sentNum=3), "sentence 3 of a mention is none of the"),
+        (lambda c: c["corefs"]["1"][0].update(headIndex=9), "is no mention in 6 tokens"),
+        (lambda c: c["corefs"]["1"][0].pop("headIndex"), "not the JSON of CoreNLP.*'headIndex'"),
+        (
+            lambda c: c["sentences"][1]["basicDependencies"][1].update(governor=3),
+            "token 3 of a dependency is not in its sentence of 2",
+        ),
+    ],
+)
+def test_other_json_raises_with_its_file(tmp_path, change, message):
+    content = copy.deepcopy(CONTENT)
+    change(content)
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=f"{path}: .*{message}"):
+        read_corenlp(path)
+
+
+def test_truncated_files_raise(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(CONTENT)[:-9])
+    with pytest.raises(ValueError, match="x.json:1: no JSON .*is the file truncated"):
+        read_corenlp(path)
+    with pytest.raises(FileNotFoundError, match="CoreNLP JSON"):
+        read_corenlp(tmp_path / "none.json")
+
+
+def test_what_crosses_sentences_has_no_place():
+    fields = {"text": "a b", "tokens": "ab", "starts": (0, 2), "sentences": (0, 1)}
+    with pytest.raises(ValueError, match="Token 1 depends on token 0 of another sentence"):
+        to_corenlp(Annotation(**fields, heads=(0, 0), labels=("root", "x")))
+    with pytest.raises(ValueError, match="Mention.*crosses the end of sentence 1"):
+        to_corenlp(Annotation(**fields, chains=[[(0, 2, 0)]]))

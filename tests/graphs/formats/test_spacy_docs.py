@@ -1,0 +1,123 @@
+import types
+
+import pytest
+
+from keras_corefmem.graphs import Mention
+from keras_corefmem.graphs.formats.spacy_docs import from_doc
+
+spacy = pytest.importorskip("spacy")
+
+WORDS = ["Mary", "  ", "told", "her", "friend", ".", "\n", "She", "left"]
+HEADS = [2, 0, 2, 4, 2, 2, 5, 8, 8]
+DEPS = ["nsubj", "", "ROOT", "poss", "dobj", "punct", "", "nsubj", "ROOT"]
+
+
+@pytest.fixture
+def doc():
+    """A Doc with two tokens of spaces: numbers 1 and 6."""
+    nlp = spacy.blank("en")
+    spaces = [False, False, True, True, False, False, False, True, False]
+    tags = ["NNP__Number=Sing", "_SP", "VBD", "PRP$", "NN", ".", "_SP", "PRP", "VBD"]
+    return spacy.tokens.Doc(nlp.vocab, WORDS, spaces, tags=tags, heads=HEADS, deps=DEPS)
+
+
+@pytest.fixture
+def extension():
+    """A function that sets an extension attribute of Docs for a test."""
+    names = []
+
+    def add(doc, name, value):
+        spacy.tokens.Doc.set_extension(name, default=None)
+        names.append(name)
+        setattr(doc._, name, value)
+
+    yield add
+    for name in names:
+        spacy.tokens.Doc.remove_extension(name)
+
+
+def test_spaces_are_left_out(doc):
+    annotation = from_doc(doc)
+    assert annotation.text == "Mary  told her friend.\nShe left"
+    assert annotation.tokens == ("Mary", "told", "her", "friend", ".", "She", "left")
+    assert annotation.starts == (0, 6, 11, 15, 21, 23, 27)
+    assert annotation.heads == (1, 1, 3, 1, 1, 6, 6)
+    assert annotation.labels == ("nsubj", "ROOT", "poss", "dobj", "punct", "nsubj", "ROOT")
+    assert annotation.tags == ("NNP", "VBD", "PRP$", "NN", ".", "PRP", "VBD")
+    assert annotation.sentences == (0, 5) and annotation.chains == ()
+
+
+def test_universal_tags_come_first(doc):
+    for token in doc:
+        token.pos_ = "X"
+    assert from_doc(doc).tags == ("X",) * 7
+
+
+def test_what_is_not_known_is_empty():
+    annotation = from_doc(spacy.blank("en")("Mary left. She ran."))
+    assert annotation.heads == annotation.labels == annotation.tags == annotation.chains == ()
+    assert annotation.sentences == (0,)
+
+
+def test_a_head_that_is_a_space_is_passed_on():
+    vocab = spacy.blank("en").vocab
+    doc = spacy.tokens.Doc(vocab, ["a", " ", "b", " "], heads=[1, 2, 2, 3], deps=["x", "", "r", ""])
+    assert from_doc(doc).heads == (1, 1)
+    rootless = spacy.tokens.Doc(vocab, ["a", " "], heads=[1, 1], deps=["x", "ROOT"])
+    assert from_doc(rootless).heads == (0,)
+
+
+def test_groups_of_spans(doc):
+    doc.spans["coref_clusters_2"] = [doc[3:4], doc[0:2]]
+    doc.spans["coref_clusters_10"] = [doc[2:5], doc[7:8], doc[6:7]]
+    # Other groups: heads, other names, numbers that are none.
+    for name in ("coref_head_clusters_1", "coref_clusters_0", "coref_clusters_x", "sc"):
+        doc.spans[name] = [doc[8:9]]
+    assert from_doc(doc).chains == (
+        (Mention(0, 1, 0), Mention(2, 3, 2)),
+        (Mention(1, 4, 1), Mention(5, 6, 5)),
+    )
+
+
+def test_clusters_of_characters(doc, extension):
+    extension(doc, "coref_clusters", [[(0, 4), (23, 26)], [(11, 19)]])
+    # "fri" is expanded to its token.
+    assert from_doc(doc).chains == (
+        (Mention(0, 1, 0), Mention(5, 6, 5)),
+        (Mention(2, 4, 3),),
+    )
+
+
+def test_clusters_of_characters_outside_raise(doc, extension):
+    extension(doc, "coref_clusters", [[(50, 60)]])
+    with pytest.raises(ValueError, match="Characters 50 to 60 .* outside the text of 31"):
+        from_doc(doc)
+
+
+def test_chains_of_indexes(doc, extension):
+    one = types.SimpleNamespace(token_indexes=[0], root_index=0)
+    both = types.SimpleNamespace(token_indexes=[0, 4], root_index=0)
+    she = types.SimpleNamespace(token_indexes=[7], root_index=7)
+    chains = [types.SimpleNamespace(mentions=[one, she]), types.SimpleNamespace(mentions=[both])]
+    extension(doc, "coref_chains", chains)
+    assert from_doc(doc).chains == (
+        (Mention(0, 1, 0), Mention(5, 6, 5)),
+        (Mention(0, 4, 0),),
+    )
+
+
+def test_only_docs_without_coreference_are_resolved(doc, extension):
+    def resolve(doc):
+        doc.spans["coref_clusters_1"] = [doc[7:8]]
+        return doc
+
+    extension(doc, "coref_chains", None)
+    assert from_doc(doc, resolve).chains == ((Mention(5, 6, 5),),)
+    doc._.coref_chains = []
+    del doc.spans["coref_clusters_1"]
+    assert from_doc(doc, resolve).chains == ()
+
+
+def test_nothing_but_spaces_raises():
+    with pytest.raises(ValueError, match="An annotation needs a token"):
+        from_doc(spacy.blank("en")("  "))

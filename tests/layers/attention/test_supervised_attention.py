@@ -1,0 +1,236 @@
+"""Supervised self-attention against its equations and against Keras' own."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_corefmem.layers import SupervisedMultiHeadAttention, hit_rate
+from tests.support import supervised
+from tests.support.evaluation import assert_gradients, compiled, random_weights, value_and_gradients
+from tests.support.graphs import WIDTH, random_features, random_mask
+from tests.support.supervised import (
+    BATCH,
+    HEADS,
+    KEY_DIM,
+    MASK,
+    SENTENCES,
+    SIGNALS,
+    TIME,
+    make_layer,
+)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def new_layer(rng, **options):
+    layer = make_layer(**options)
+    for variable, value in zip(layer.trainable_variables, random_weights(layer, rng), strict=True):
+        variable.assign(value)
+    return layer
+
+
+def losses_of(layer, *args, **kwargs):
+    """Outputs, sum of the losses and what is measured of a layer that is compiled."""
+
+    def function(*tensors):
+        outputs, _, losses = layer.stateless_call(
+            layer.trainable_variables,
+            layer.non_trainable_variables,
+            *tensors,
+            return_losses=True,
+            **kwargs,
+        )
+        return outputs, sum(losses), layer.measured
+
+    return compiled(function)(*args)
+
+
+@pytest.mark.parametrize("row_weight", ["count", "mean"])
+def test_output_loss_and_gradients_follow_the_equations(row_weight):
+    result = supervised.run(row_weight, xla=row_weight == "mean")
+    arrays = [array.astype("float64") for array in result.arrays]
+    outputs, _, found = supervised.oracle(*arrays, row_weight=row_weight)
+    np.testing.assert_allclose(result.output, outputs, atol=1e-5)
+    assert result.loss == pytest.approx(0.3 * found[..., 0].mean(axis=1).sum(), rel=1e-5)
+
+    def total(*arrays):
+        outputs, _, found = supervised.oracle(*arrays, row_weight=row_weight)
+        return np.sum(outputs * result.upstream) + 0.3 * found[..., 0].mean(axis=1).sum()
+
+    assert_gradients(total, arrays, result.gradients)
+    assert not np.any(result.output[~MASK]) and not np.any(result.gradients[0][~MASK])
+
+
+def test_attention_and_hit_rate_are_those_of_the_equations(rng):
+    layer = new_layer(rng, return_supervised=True)
+    x, targets = random_features(rng, BATCH, TIME), supervised.make_targets()
+    (_, attention), _, measured = losses_of(
+        layer, x, targets=targets, sentences=SENTENCES, mask=MASK
+    )
+    weights = [ops.convert_to_numpy(w).astype("float64") for w in layer.trainable_variables]
+    _, expected, found = supervised.oracle(x.astype("float64"), *weights)
+    assert attention.dtype == "float32"
+    np.testing.assert_allclose(attention, expected, atol=1e-6)
+    np.testing.assert_allclose(measured[:, [0, 2, 3]], found.sum(axis=1), rtol=1e-5)
+    np.testing.assert_array_equal(measured[:, 1], MASK.any(axis=1).sum())
+    rate, rows = hit_rate(attention[:, 1], targets[1], MASK)
+    np.testing.assert_array_equal(rows, found[1, :, 2])
+    np.testing.assert_allclose(rate, found[1, :, 1] / np.maximum(found[1, :, 2], 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("signals", "masked"), [((), True), (((1, "head"),), False)], ids=["fused", "partly"]
+)
+def test_weights_outputs_and_gradients_are_those_of_keras(rng, signals, masked):
+    ours = SupervisedMultiHeadAttention(HEADS, KEY_DIM, signals)
+    theirs = keras.layers.MultiHeadAttention(HEADS, KEY_DIM)
+    ours.build((None, None, WIDTH))
+    theirs.build((None, None, WIDTH), (None, None, WIDTH))
+    theirs.set_weights(random_weights(theirs, rng))
+    ours.set_weights(theirs.get_weights())
+    theirs.set_weights(ours.get_weights())
+    pairs = zip(
+        (ours.query, ours.key, ours.value, ours.output_projection),
+        (theirs.query_dense, theirs.key_dense, theirs.value_dense, theirs.output_dense),
+        strict=True,
+    )
+    for own, other in pairs:
+        assert type(own.kernel_initializer) is type(other.kernel_initializer)
+        assert own.kernel.shape == other.kernel.shape
+    x = random_features(rng, BATCH, TIME)
+    mask = random_mask(BATCH, TIME) if masked else np.ones((BATCH, TIME), bool)
+    arrays, upstream = [x, *theirs.get_weights()], rng.normal(size=x.shape) * mask[..., None]
+
+    def run(layer, *args, **kwargs):
+        def function(x, *weights):
+            given = [x] * len(args or [0])
+            return layer.stateless_call(list(weights), [], *given, **kwargs)[0]
+
+        return value_and_gradients(function, arrays, upstream.astype("float32"))
+
+    output, gradients = run(ours, mask=mask if masked else None)
+    expected, wanted = run(theirs, 0, 0, attention_mask=mask[:, None] if masked else None)
+    np.testing.assert_allclose(output[mask], expected[mask], atol=1e-5)
+    for gradient, other in zip(gradients, wanted, strict=True):
+        np.testing.assert_allclose(gradient, other, atol=1e-5)
+
+
+def test_neither_padding_nor_compiling_changes_anything(rng):
+    layer, x = new_layer(rng), random_features(rng, BATCH, TIME)
+    given = {"targets": supervised.make_targets(), "sentences": SENTENCES, "mask": MASK}
+    # Pairs that lie outside of 5 tokens must not reach the padding either.
+    given["targets"][1][0, 4:] = 0
+    output, loss, measured = losses_of(layer, x, **given)
+    eager = layer(x, **given)
+    np.testing.assert_allclose(ops.convert_to_numpy(eager), output, atol=1e-6)
+    np.testing.assert_allclose(ops.convert_to_numpy(layer.losses[0]), loss, rtol=1e-6)
+    wider = {
+        "targets": [np.pad(pairs, ((0, 0), (2, 3), (0, 0))) for pairs in given["targets"]],
+        "sentences": np.pad(SENTENCES, ((0, 0), (0, 3))),
+        "mask": np.pad(MASK, ((0, 0), (0, 3))),
+    }
+    longer = np.concatenate([x, 9 * random_features(rng, BATCH, 3)], axis=1)
+    found, wide_loss, wide_measured = losses_of(layer, longer, **wider)
+    np.testing.assert_allclose(found[:, :TIME], output, atol=1e-6)
+    assert not np.any(found[:, TIME:])
+    np.testing.assert_allclose(wide_loss, loss, rtol=1e-5)
+    np.testing.assert_allclose(wide_measured, measured, rtol=1e-5)
+
+
+@pytest.mark.parametrize("time", [1, 4])
+def test_loss_and_gradients_stay_finite(rng, time):
+    """One token, which can only attend to itself; and targets that get next to no attention."""
+    layer = new_layer(rng, signals=((0, "a"),), windows=())
+    x = 100 * random_features(rng, 2, time)
+    pairs = np.array([[[1, t + 1] for t in range(time)[:1]], [[0, 0]]], "int32")
+
+    def loss(x, *weights):
+        result = layer.stateless_call(list(weights), [], x, [pairs], return_losses=True)
+        return result[2][0]
+
+    value, gradients = value_and_gradients(loss, [x, *map(np.array, layer.get_weights())])
+    assert np.isfinite(value) and all(np.all(np.isfinite(g)) for g in gradients)
+    assert (value == 0) == (time == 1)
+
+
+def test_the_loss_sees_attention_before_dropout_in_float32(rng):
+    given = {"targets": supervised.make_targets(), "sentences": SENTENCES, "mask": MASK}
+    layer, x = new_layer(rng, dropout=0.5), random_features(rng, BATCH, TIME)
+    output, loss, _ = losses_of(layer, x, **given)
+    dropped, same, _ = losses_of(layer, x, **given, training=True)
+    assert loss > 0 and same == pytest.approx(loss, rel=1e-6)
+    assert np.max(np.abs(dropped - output)) > 0.01
+    low = new_layer(np.random.default_rng(0), dtype="mixed_float16")
+    output, lower, measured = losses_of(low, x, **given)
+    assert output.dtype == "float16" and lower.dtype == measured.dtype == "float32"
+    assert lower == pytest.approx(loss, rel=0.01)
+
+
+def test_fused_attention_has_a_mask_for_every_query(rng, monkeypatch):
+    attend, shapes = ops.dot_product_attention, []
+
+    def note(*args, mask):
+        shapes.append(tuple(mask.shape))
+        return attend(*args, mask=mask)
+
+    monkeypatch.setattr(ops, "dot_product_attention", note)
+    new_layer(rng)(random_features(rng, BATCH, TIME), sentences=SENTENCES, mask=MASK)
+    # Kernels of cuDNN take no other.
+    assert shapes == [(BATCH, 1, TIME, TIME)]
+
+
+def test_without_targets_or_weight_there_is_no_loss(rng):
+    x, targets = random_features(rng, BATCH, TIME), supervised.make_targets()
+    _, loss, measured = losses_of(
+        new_layer(rng, loss_weight=0), x, targets=targets, sentences=SENTENCES
+    )
+    assert loss == 0 and np.all(measured[:, 0] > 0)
+    layer = new_layer(rng)
+    _, loss, _ = losses_of(layer, x, sentences=SENTENCES)
+    assert loss == 0 and layer.measured is None
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"num_heads": 0}, "num_heads and key_dim must be positive, got 0 and 2"),
+        ({"signals": [(3, "a")]}, "Head 3 is supervised, but heads are 0 to 2"),
+        ({"signals": [(1, "a"), (1, "b")]}, "Head 1 is supervised twice"),
+        ({"windows": [-1]}, "Head -1 is windowed"),
+        ({"windows": [0, 0]}, "Head 0 is windowed twice"),
+        ({"signals": ["a"]}, "signals must be pairs of a head and the name of its signal; got 'a'"),
+        ({"loss_weight": -1}, "loss_weight must not be negative, got -1"),
+        ({"row_weight": "sum"}, "row_weight must be one of count, mean; got 'sum'"),
+        ({"signals": (), "return_supervised": True}, "return_supervised needs signals"),
+    ],
+)
+def test_bad_arguments_are_refused(options, error):
+    with pytest.raises(ValueError, match=error):
+        SupervisedMultiHeadAttention(**{"num_heads": HEADS, "key_dim": KEY_DIM, **options})
+
+
+def test_bad_calls_are_refused():
+    layer, x = make_layer(), np.zeros((1, 2, WIDTH), "float32")
+    symbol = keras.KerasTensor(x.shape)
+    for inputs in (x, symbol):
+        with pytest.raises(ValueError, match="windows need sentences"):
+            layer(inputs)
+        pairs, sentences = np.zeros((1, 1, 2), "int32"), np.ones((1, 2), "int32")
+        with pytest.raises(ValueError, match="Got 1 targets for 2 signals"):
+            layer(inputs, [pairs], sentences)
+        with pytest.raises(ValueError, match="Got one array of targets for 2 signals"):
+            layer(inputs, np.zeros((2, 1, 2), "int32"), sentences)
+        with pytest.raises(ValueError, match=r"must be pairs, \(batch, n, 2\); got \(1, 2\)"):
+            layer(inputs, [pairs, pairs[0]], sentences)
+
+
+def test_config_holds_every_argument():
+    options = {"loss_weight": 1.0, "row_weight": "mean", "dropout": 0.1, "use_bias": False}
+    options |= {"signals": SIGNALS, "windows": (1,), "return_supervised": True}
+    config = SupervisedMultiHeadAttention(HEADS, KEY_DIM, **options).get_config()
+    assert SupervisedMultiHeadAttention.from_config(config).get_config() == config
+    assert options.items() <= config.items()

@@ -1,0 +1,53 @@
+"""Highway layers against their equation."""
+
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_corefmem.layers import Highway
+from tests.support import attention_oracles
+from tests.support.evaluation import (
+    assert_gradients,
+    random_weights,
+    stateless,
+    value_and_gradients,
+)
+from tests.support.graphs import WIDTH, random_features
+
+SHAPE = (2, 3, WIDTH)
+
+
+def oracle(x, *weights):
+    layers = list(zip(weights[:2], weights[2:4], weights[4:], strict=True))
+    result = np.zeros(x.shape)
+    for place in np.ndindex(*SHAPE[:2]):
+        result[place] = attention_oracles.highway(x[place], layers)
+    return result
+
+
+def test_output_and_gradients_follow_the_equation():
+    rng = np.random.default_rng(0)
+    layer = Highway()
+    layer.build(SHAPE)
+    arrays = [random_features(rng, *SHAPE[:2]), *random_weights(layer, rng)]
+    upstream = rng.normal(size=SHAPE).astype("float32")
+    output, gradients = value_and_gradients(
+        lambda x, *weights: stateless(layer, weights, x), arrays, upstream
+    )
+    arrays = [array.astype("float64") for array in arrays]
+    np.testing.assert_allclose(output, oracle(*arrays), atol=1e-5)
+    assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), arrays, gradients)
+
+
+def test_most_is_passed_on_at_first():
+    layer = Highway(1)
+    layer.build(SHAPE)
+    layer.kernels[0].assign(np.zeros((WIDTH, 2 * WIDTH), "float32"))
+    x = random_features(np.random.default_rng(1), 2, 3)
+    passed = 1 / (1 + np.exp(-1))
+    np.testing.assert_allclose(ops.convert_to_numpy(layer(x)), passed * x, rtol=1e-5)
+
+
+def test_there_must_be_a_layer():
+    with pytest.raises(ValueError, match="layers must be positive, got 0"):
+        Highway(0)

@@ -1,0 +1,95 @@
+"""The character CNN against its equations, one window at a time, in float64."""
+
+import numpy as np
+import pytest
+
+from keras_corefmem.layers import CharacterCNN
+from tests.support.evaluation import (
+    assert_gradients,
+    compiled,
+    random_weights,
+    stateless,
+    value_and_gradients,
+)
+
+BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
+COUNTS = np.array([[5, 1, 3], [2, 0, 4]])
+
+
+ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0)}
+
+
+def make_layer(activation="tanh"):
+    layer = CharacterCNN(FILTERS, WIDTHS, activation)
+    layer.build((BATCH, TIME, LENGTH, FEATURES))
+    return layer
+
+
+def oracle(activation, characters, *weights):
+    *kernels, bias = weights
+    result = np.zeros((BATCH, TIME, FILTERS * len(WIDTHS)))
+    for b, t in np.ndindex(BATCH, TIME):
+        count = COUNTS[b, t]
+        if not count:
+            continue
+        for n, (width, kernel) in enumerate(zip(WIDTHS, kernels, strict=True)):
+            edge = np.zeros((width - 1, FEATURES))
+            word = np.concatenate([edge, characters[b, t, :count], edge])
+            windows = [word[p : p + width].ravel() @ kernel for p in range(count + width - 1)]
+            part = slice(n * FILTERS, (n + 1) * FILTERS)
+            largest = np.max(windows, axis=0)
+            result[b, t, part] = ACTIVATIONS[activation](largest + bias[part])
+    return result
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_output_and_gradients_follow_the_equations(activation):
+    rng = np.random.default_rng(4)
+    layer, mask = make_layer(activation), np.arange(LENGTH) < COUNTS[..., None]
+    # What is masked may be anything.
+    characters = rng.normal(size=(BATCH, TIME, LENGTH, FEATURES)).astype("float32")
+    weights = random_weights(layer, rng, scale=0.7)
+    upstream = rng.normal(size=(BATCH, TIME, FILTERS * len(WIDTHS))).astype("float32")
+    output, gradients = value_and_gradients(
+        lambda x, *weights: stateless(layer, weights, x, mask=mask),
+        [characters, *weights],
+        upstream,
+    )
+    arrays = [array.astype("float64") for array in (characters, *weights)]
+    np.testing.assert_allclose(output, oracle(activation, *arrays), atol=1e-5)
+    assert not np.any(output[1, 1]) and not np.any(gradients[0][~mask])
+    assert_gradients(
+        lambda *arrays: np.sum(oracle(activation, *arrays) * upstream), arrays, gradients
+    )
+
+
+def test_a_word_by_hand():
+    layer = CharacterCNN(1, (2,))
+    layer.build((1, 1, 3, 1))
+    layer.set_weights([np.array([[1.0], [-2.0]]), np.array([0.5])])
+    # Windows of (0, 3), (3, 1) and (1, 0): -6, 1 and 1.
+    word = np.array([3.0, 1.0, 7.0]).reshape(1, 1, 3, 1)
+    output = compiled(lambda x: layer(x, mask=np.array([[[True, True, False]]])))(word)
+    np.testing.assert_allclose(output, [[[np.tanh(1.5)]]], rtol=1e-6)
+
+
+def test_padding_changes_nothing():
+    rng = np.random.default_rng(5)
+    layer = make_layer()
+    characters = rng.normal(size=(BATCH, TIME, LENGTH, FEATURES)).astype("float32")
+    expected = compiled(layer)(characters)
+    longer = np.concatenate([characters, rng.normal(size=characters.shape)], axis=2)
+    mask = np.broadcast_to(np.arange(2 * LENGTH) < LENGTH, longer.shape[:3])
+    output = compiled(lambda x: layer(x, mask=mask))(longer.astype("float32"))
+    np.testing.assert_allclose(output, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("arguments", [{"filters": 0}, {"widths": ()}, {"widths": (2, 0)}])
+def test_bad_arguments_are_refused(arguments):
+    with pytest.raises(ValueError, match="filters and widths must be positive"):
+        CharacterCNN(**arguments)
+
+
+def test_an_activation_must_exist():
+    with pytest.raises(ValueError, match="activation must be one of tanh, relu; got 'gelu'"):
+        CharacterCNN(activation="gelu")

@@ -1,0 +1,15 @@
+"""Waves of positions against their equation."""
+
+import numpy as np
+import pytest
+
+from keras_corefmem.layers import SinusoidalPositions
+from tests.support import attention_oracles
+from tests.support.evaluation import compiled
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 8])
+def test_sines_and_cosines_are_added(width):
+    x = np.random.default_rng(0).normal(size=(2, 40, width)).astype("float32")
+    expected = x + attention_oracles.positions(40, width)
+    np.testing.assert_allclose(compiled(SinusoidalPositions())(x), expected, atol=1e-5)

@@ -1,0 +1,117 @@
+"""Fused layers against the equations in float64 and against their cells in `keras.layers.RNN`."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.support.evaluation import assert_gradients, evaluate, stateless, value_and_gradients
+from tests.support.fused import BATCH, NAMES, TIME, WITH_CELLS, run
+from tests.support.graphs import WIDTH
+
+MASKED = [(name, True) for name in NAMES]
+UNMASKED = [(name, False) for name in ("coref", "gru", "mage_gathered", "mage_mixed_shared")]
+
+
+def oracle_output(result, x, weights):
+    """Both directions of the oracle, for every example."""
+    graph, rows = result.graph, []
+    mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
+    names = [weight.name for weight in graph.layer.cells[0].trainable_variables]
+    directions = [
+        dict(zip(names, weights[: len(names)], strict=True)),
+        dict(zip(names, weights[len(names) :], strict=True)),
+    ]
+    for b in range(BATCH):
+        arguments = (x[b], *(array[b] for array in graph.inputs), mask[b])
+        states = [
+            graph.oracle(*arguments, weights=weights, reverse=reverse)
+            for weights, reverse in zip(directions, (False, True), strict=True)
+        ]
+        rows.append(np.concatenate(states, axis=-1))
+    return np.stack(rows)
+
+
+def float64(arrays):
+    return [array.astype("float64") for array in arrays]
+
+
+@pytest.mark.parametrize(("name", "masked"), MASKED + UNMASKED)
+def test_states_follow_the_equations(name, masked):
+    result = run(name, masked)
+    expected = oracle_output(result, *float64([result.x]), float64(result.weights))
+    np.testing.assert_allclose(result.output, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(("name", "masked"), MASKED + UNMASKED)
+def test_gradients_equal_finite_differences_of_the_equations(name, masked):
+    result = run(name, masked)
+    assert_gradients(
+        lambda x, *weights: np.sum(oracle_output(result, x, weights) * result.upstream),
+        float64([result.x, *result.weights]),
+        result.gradients,
+        step=1e-5,
+    )
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always uses XLA")
+@pytest.mark.parametrize("name", ["coref", "dag", "gru", "mage_mixed_attention"])
+def test_xla_changes_nothing_on_tensorflow(name):
+    result = run(name, masked=True)
+    inputs = [keras.ops.convert_to_tensor(array) for array in result.graph.inputs]
+
+    def function(x, *weights):
+        return stateless(result.graph.layer, weights, x, *inputs, mask=result.mask)
+
+    arrays = [result.x, *result.weights]
+    output, gradients = value_and_gradients(function, arrays, result.upstream, xla=True)
+    np.testing.assert_allclose(output, result.output, atol=1e-5, rtol=0)
+    for found, expected in zip(gradients, result.gradients, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", WITH_CELLS)
+def test_layers_equal_their_cells_in_a_keras_rnn(name):
+    result = run(name, masked=True)
+    config, columns = result.graph.cell.get_config(), result.graph.columns
+    directions = []
+    for column, backward in zip(columns, (False, True), strict=True):
+        rnn = keras.layers.RNN(
+            type(result.graph.cell).from_config(config),
+            return_sequences=True,
+            go_backwards=backward,
+        )
+        rnn.build((BATCH, TIME, WIDTH + column.shape[-1]))
+        directions.append(rnn)
+    count = len(result.weights) // 2
+
+    def function(x, *weights):
+        forward, backward = (
+            stateless(rnn, own, ops.concatenate([x, column], axis=-1), mask=result.mask)
+            for rnn, own, column in zip(
+                directions, (weights[:count], weights[count:]), columns, strict=True
+            )
+        )
+        return ops.concatenate([forward, ops.flip(backward, axis=1)], axis=-1)
+
+    output, gradients = value_and_gradients(function, [result.x, *result.weights], result.upstream)
+    np.testing.assert_allclose(result.output, output, atol=1e-5, rtol=0)
+    for fused, gradient in zip(result.gradients, gradients, strict=True):
+        np.testing.assert_allclose(fused, gradient, atol=1e-5, rtol=1e-5)
+
+
+def test_a_plain_gru_equals_the_gru_of_keras():
+    result, units = run("gru", False), 6
+    kernel, recurrent_kernel, bias = result.weights[:3]
+
+    def reordered(weight):
+        # Keras keeps the old state where its update gate is open, and puts that gate first.
+        r, z, h = np.split(weight, 3, axis=-1)
+        return np.concatenate([-z, r, h], axis=-1)
+
+    layer = keras.layers.GRU(units, return_sequences=True, reset_after=True)
+    layer.build(result.x.shape)
+    biases = np.stack([reordered(bias), np.zeros_like(bias)])
+    layer.set_weights([reordered(kernel), reordered(recurrent_kernel), biases])
+    expected = evaluate(layer, result.x)
+    np.testing.assert_allclose(result.output[..., :units], expected, atol=1e-5, rtol=0)

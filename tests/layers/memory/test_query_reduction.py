@@ -1,0 +1,73 @@
+"""Query reduction against its equation and its cell in `keras.layers.RNN`."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_corefmem.layers import QueryReduction, QueryReductionCell
+from tests.support import oracles
+from tests.support.evaluation import random_weights, stateless, value_and_gradients
+from tests.support.graphs import random_features, random_mask
+
+BATCH, TIME, UNITS = 4, 6, 3
+
+
+def oracle(sentences, queries, mask, weights, reset, reverse):
+    """States of one text."""
+
+    def step(t, previous, states):
+        x, q = sentences[t], queries[t]
+        scores = (x * q) @ weights["gate_kernel"] + weights["gate_bias"]
+        z = oracles.sigmoid(scores[0] - 2.5)
+        r = oracles.sigmoid(scores[1]) if reset else 1.0
+        candidate = np.tanh(np.concatenate([q, x]) @ weights["kernel"] + weights["bias"])
+        return z * r * candidate + (1 - z) * previous
+
+    return oracles.unroll(step, sentences, mask, UNITS, reverse)
+
+
+@pytest.mark.parametrize("reset", [True, False])
+def test_the_layer_its_cell_and_the_equation_agree(reset):
+    rng = np.random.default_rng(0)
+    layer = QueryReduction(UNITS)
+    x, q = (random_features(rng, BATCH, TIME, UNITS) for _ in range(2))
+    mask = random_mask(BATCH, TIME)
+    layer.build(x.shape, q.shape)
+    weights = random_weights(layer, rng, scale=1.5)
+    upstream = rng.normal(size=(BATCH, TIME, 2 * UNITS + 1)).astype("float32")
+    upstream[..., -1] = 0
+
+    def fused(x, q, *weights):
+        forward, backward, gates = stateless(layer, weights, x, q, reset=reset, mask=mask)
+        return ops.concatenate([forward, backward, gates[..., None]], axis=-1)
+
+    rnn = keras.layers.RNN(QueryReductionCell(UNITS, reset), return_sequences=True)
+    rnn.build((BATCH, TIME, 2 * UNITS))
+
+    def plain(x, q, gate_kernel, gate_bias, *weights):
+        gates = 2 if reset else 1
+        weights = gate_kernel[:, :gates], gate_bias[:gates], *weights
+        inputs = ops.concatenate([x, q], axis=-1)
+        forward = stateless(rnn, weights, inputs, mask=mask)
+        backward = stateless(rnn, weights, ops.flip(inputs, axis=1), mask=mask[:, ::-1])
+        return ops.concatenate([forward, ops.flip(backward, axis=1)], axis=-1)
+
+    output, gradients = value_and_gradients(fused, [x, q, *weights], upstream)
+    expected, others = value_and_gradients(plain, [x, q, *weights], upstream[..., :-1])
+    output, gates = output[..., :-1], output[..., -1]
+    assert np.all(gates[~mask] == 0) and np.all((gates[mask] > 0) & (gates[mask] < 1))
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+    for found, other in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(found, other, atol=1e-5, rtol=1e-5)
+    named = {w.name: value for w, value in zip(layer.weights, weights, strict=True)}
+    for b in range(BATCH):
+        states = [oracle(x[b], q[b], mask[b], named, reset, reverse) for reverse in (False, True)]
+        np.testing.assert_allclose(output[b], np.concatenate(states, axis=-1), atol=1e-5)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="units must be positive, got 0"):
+        QueryReductionCell(0)
+    with pytest.raises(ValueError, match="must be 3 wide each, got 7 together"):
+        QueryReduction(UNITS)(np.zeros((1, 2, 3), "float32"), np.zeros((1, 2, 4), "float32"))

@@ -1,0 +1,74 @@
+"""Arguments of the layers over graphs."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU, CorefGRUCell
+from tests.support.evaluation import evaluate
+from tests.support.graphs import WIDTH
+
+X = np.ones((2, 3, WIDTH), "float32")
+
+
+@pytest.mark.parametrize("make", [CorefGRU, CorefGRUCell])
+def test_coref_units_must_be_even(make):
+    with pytest.raises(ValueError, match="units must be even.* got 5"):
+        make(5)
+
+
+@pytest.mark.parametrize(
+    ("units", "options", "message"),
+    [
+        ((4, 2), {"carry": "gather"}, "carry must be one of gathered, previous, mixed; .*'gather'"),
+        ((), {}, "positive width per edge type"),
+        ((4, 0), {}, r"positive width per edge type, got \(4, 0\)"),
+        ((4,), {"edge_attention": True}, "edge_attention needs a second edge type"),
+    ],
+)
+def test_mage_options_are_checked(units, options, message):
+    with pytest.raises(ValueError, match=message):
+        MAGEGRU(units, **options)
+
+
+@pytest.mark.parametrize(("units", "types"), [((4, 2), 2), ((4, 2, 1), 1), ((4,), 1), ((4, 2), 0)])
+def test_the_number_of_edge_types_must_fit(units, types):
+    sources = np.zeros((2, 3, types, 1), "int32") if types else None
+    with pytest.raises(ValueError, match=f"sources has {types} edge types, .* {len(units) - 1} "):
+        MAGEGRU(units)(X, sources)
+
+
+def test_dropout_drops_the_same_features_at_every_token():
+    sources = np.zeros((2, 3, 1, 1), "int32")
+    keras.utils.set_random_seed(0)
+    layer = DAGRNN(WIDTH, dropout=0.5)
+    layer.build(X.shape, sources.shape)
+    layer.set_weights([np.eye(WIDTH), np.zeros((WIDTH, WIDTH)), np.zeros(WIDTH)])
+    np.testing.assert_allclose(evaluate(layer, X, sources), np.tanh(X), rtol=1e-6)
+    states = ops.convert_to_numpy(layer(X, sources, training=True))
+    np.testing.assert_array_equal(states, np.stack([states[:, 0]] * 3, axis=1))
+    kept = np.isclose(states, np.tanh(2.0))
+    assert np.all(kept | (states == 0)) and not np.all(kept)
+
+
+@pytest.mark.parametrize("make", [np.array, ops.convert_to_tensor], ids=["array", "tensor"])
+@pytest.mark.parametrize("kind, units", [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)])
+def test_edges_that_do_not_fit_are_refused(kind, units, make):
+    layer = kind(units)
+    x = np.zeros((2, 5, 3), "float32")
+    shape = (2, 5) if isinstance(layer, CorefGRU) else (2, 5, 1, 2)
+    edges = np.zeros(shape, "int32")
+    for position, message in ((5, "points forward"), (9, "out of range"), (-3, "out of range")):
+        edges[1, 3, ...] = position
+        with pytest.raises(ValueError, match=f"{position} of example 1 at position 4 .*{message}"):
+            layer(x, make(edges))
+        name = layer.EDGES[0]
+        with pytest.raises(ValueError, match=message):
+            layer(x, **{name: make(edges)})
+    with pytest.raises(ValueError, match=r"must be \(batch, time"):
+        layer(x, make(np.zeros((2, 4, *shape[2:]), "int32")))
+    with pytest.raises(ValueError, match=r"must be \(batch, time"):
+        layer(x, make(np.zeros((2, 5, 1), "int32")))
+    edges[1, 3, ...] = 3
+    assert layer(x, make(edges)).shape == (2, 5, 4)

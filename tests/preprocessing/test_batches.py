@@ -1,0 +1,217 @@
+import dataclasses
+import itertools
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.preprocessing.batches import Batches, length_buckets
+from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
+from zoo import GatedAttentionReader
+
+ENTITIES = ("mary", "sandra", "daniel", "john", "kitchen", "garden", "apple", "football", "milk")
+NAMES = ("passage", "question", "passage_antecedents", "candidates")
+
+
+@pytest.fixture(scope="module")
+def preprocessor():
+    return Preprocessor.fit(simulator.simulate(2, 60), ENTITIES)
+
+
+@pytest.fixture(scope="module")
+def encoded(preprocessor):
+    return [preprocessor.encode(example) for example in simulator.simulate(2, 43, seed=1)]
+
+
+@pytest.fixture(scope="module")
+def buckets(encoded):
+    """Several lengths, for passages this few."""
+    found = length_buckets([len(example.passage) for example in encoded], saving=0)
+    assert 1 < len(found) <= 6
+    return found
+
+
+def padded_size(lengths, buckets):
+    return sum(min(b for b in buckets if b >= length) for length in lengths)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_length_buckets_pad_least(count):
+    random = np.random.default_rng(count)
+    for _ in range(20):
+        lengths = random.integers(1, 60, random.integers(1, 12))
+        options = sorted({-(-int(length) // 8) * 8 for length in lengths})
+        choices = [
+            (*some, options[-1])
+            for n in range(count)
+            for some in itertools.combinations(options[:-1], n)
+        ]
+        found = length_buckets(lengths, count, saving=0)
+        assert found == sorted(found) and len(found) <= count
+        assert padded_size(lengths, found) == min(padded_size(lengths, b) for b in choices)
+
+
+def test_one_more_bucket_must_save_enough():
+    lengths = [8] * 50 + [16] * 50
+    assert length_buckets(lengths, saving=401) == [16]
+    assert length_buckets(lengths, saving=400) == [8, 16]
+    assert length_buckets([8] * 5 + [160] * 5) == [160]
+
+
+def test_padding_goes_behind():
+    assert pad([np.array([1, 2]), ()], 3).tolist() == [[1, 2, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_an_epoch_has_every_example_once(encoded, preprocessor, buckets, shuffle):
+    batches = Batches(encoded, preprocessor, NAMES, buckets, batch_size=8, shuffle=shuffle)
+    for _ in range(3):
+        rows, shapes = [], set()
+        for n in range(len(batches)):
+            features, answers, weights = batches[n]
+            shapes.add(features["passage"].shape)
+            assert set(features) == set(NAMES)
+            assert not features["passage"][weights == 0].any()
+            assert not answers[weights == 0].any()
+            for passage, question, answer in zip(
+                features["passage"][weights > 0],
+                features["question"][weights > 0],
+                answers[weights > 0],
+                strict=True,
+            ):
+                rows.append((*passage[passage > 0], -1, *question[question > 0], -1, answer))
+        assert sorted(rows) == sorted((*e.passage, -1, *e.question, -1, e.answer) for e in encoded)
+        assert {shape[0] for shape in shapes} == {8}
+        assert len(batches) == -(-len(encoded) // 8)
+        assert {shape[1] for shape in shapes} == set(buckets)
+        batches.on_epoch_end()
+
+
+def test_order_says_which_example_a_row_is(encoded, preprocessor, buckets):
+    batches = Batches(encoded, preprocessor, NAMES, buckets, batch_size=8, shuffle=True)
+    answers = np.concatenate([batches[n][1][batches[n][2] > 0] for n in range(len(batches))])
+    assert answers.tolist() == [encoded[i].answer for i in batches.order]
+
+
+def test_the_seed_and_the_epoch_decide_the_order(encoded, preprocessor):
+    def orders(seed, epochs=3):
+        batches = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=True, seed=seed)
+        found = []
+        for _ in range(epochs):
+            found.append(batches.order.tolist())
+            batches.on_epoch_end()
+        return found
+
+    first = orders(0)
+    assert first == orders(0)
+    assert first[0] != first[1] != first[2]
+    assert first[0] != orders(1)[0]
+    resumed = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=True)
+    resumed.start_epoch(2)
+    assert resumed.order.tolist() == first[2]
+
+
+def test_first_two_batches_differ_in_length(encoded, preprocessor, buckets):
+    batches = Batches(encoded, preprocessor, NAMES, buckets, batch_size=4, shuffle=True)
+    for epoch in range(20):
+        batches.start_epoch(epoch)
+        assert batches[0][0]["passage"].shape != batches[1][0]["passage"].shape
+
+
+@pytest.fixture
+def long_questions(encoded):
+    """Every fifth question twice as long, every seventh three times."""
+    return [
+        dataclasses.replace(e, question=np.tile(e.question, 3 if n % 7 == 0 else 1 + (n % 5 == 0)))
+        for n, e in enumerate(encoded)
+    ]
+
+
+def test_questions_have_lengths_of_their_own(long_questions, preprocessor, buckets):
+    lengths = sorted({len(e.question) for e in long_questions})
+    batches = Batches(long_questions, preprocessor, NAMES, buckets, lengths, 4, shuffle=True)
+    for epoch in range(20):
+        batches.start_epoch(epoch)
+        assert sorted(batches.order) == list(range(len(long_questions)))
+        shapes = [tuple(batches[n][0][name].shape[1] for name in NAMES[:2]) for n in range(2)]
+        assert all(a != b for a, b in zip(*shapes, strict=True))
+        for n, (members, length, question_length) in enumerate(batches.batches):
+            features = batches[n][0]
+            assert features["question"].shape == (4, question_length)
+            assert max(len(long_questions[i].passage) for i in members) <= length
+    tight = [sum(len(m) < 4 for m, *_ in batches.batches), len(batches)]
+    assert tight[0] <= 1 and tight[1] == -(-len(long_questions) // 4)
+
+
+def test_weights_make_the_mean_over_rows_that_over_examples(encoded, preprocessor):
+    batches = Batches(encoded, preprocessor, NAMES, batch_size=16)
+    losses = np.random.default_rng(0).random(len(encoded))
+    total = rows = 0
+    for n in range(len(batches)):
+        _, _, weights = batches[n]
+        members = batches.batches[n][0]
+        total, rows = total + np.sum(weights[: len(members)] * losses[members]), rows + len(weights)
+        assert not weights[len(members) :].any()
+    assert rows > len(encoded)
+    np.testing.assert_allclose(total / rows, losses.mean())
+
+
+def test_what_does_not_fit_is_refused(encoded, preprocessor):
+    with pytest.raises(ValueError, match="no examples"):
+        Batches([], preprocessor, NAMES)
+    with pytest.raises(ValueError, match="does not fit into buckets \\[8\\]"):
+        Batches(encoded, preprocessor, NAMES, buckets=[8])
+    with pytest.raises(ValueError, match="question_length 2"):
+        Batches(encoded, preprocessor, NAMES, question_length=2)
+
+
+@pytest.mark.parametrize("answer", [0, -1, 99, np.array([1, 0])], ids=str)
+def test_training_refuses_answers_that_are_not_known(encoded, preprocessor, answer):
+    new = dataclasses.replace(encoded[7], answer=answer, source="qa2_train.txt:12")
+    rows = [*encoded[:7], new, *encoded[8:]]
+    message = f"answer of qa2_train.txt:12 is none of the {len(preprocessor.answers) - 1} that"
+    with pytest.raises(ValueError, match=message):
+        Batches(rows, preprocessor, NAMES, shuffle=True)
+    rows[7] = dataclasses.replace(new, source="")
+    with pytest.raises(ValueError, match=f"answer of example 8 of {len(rows)} is none"):
+        Batches(rows, preprocessor, NAMES, shuffle=True)
+
+
+def test_evaluation_takes_an_unknown_answer_but_no_impossible_one(encoded, preprocessor):
+    unknown, impossible = (dataclasses.replace(encoded[0], answer=n) for n in (0, 99))
+    batches = Batches([unknown], preprocessor, NAMES, batch_size=1)
+    assert batches[0][1].tolist() == [0] and batches[0][2].tolist() == [1]
+    with pytest.raises(ValueError, match="none of the"):
+        Batches([impossible], preprocessor, NAMES)
+
+
+def test_predictions_do_not_depend_on_the_company(encoded, preprocessor, buckets):
+    keras.utils.set_random_seed(0)
+    model = GatedAttentionReader(
+        len(preprocessor.vocabulary),
+        len(preprocessor.answers),
+        layers=2,
+        units=8,
+        embedding_dim=8,
+        preprocessor=preprocessor,
+    )
+    model.compile(jit_compile=False)
+    # Larger weights, so that answers differ.
+    model.set_weights([3 * weight for weight in model.get_weights()])
+
+    def logits(**kwargs):
+        batches = Batches(encoded, preprocessor, model.features, **kwargs)
+        rows = [
+            model.predict_on_batch(features)[weights > 0]
+            for features, _, weights in (batches[n] for n in range(len(batches)))
+        ]
+        return np.concatenate(rows)[np.argsort(batches.order)]
+
+    longest = max(len(example.passage) for example in encoded)
+    alone = logits(batch_size=1, buckets=buckets)
+    together = logits(batch_size=16, buckets=[longest + 9], question_length=13)
+    shuffled = logits(batch_size=8, buckets=buckets, shuffle=True, seed=3)
+    assert np.ptp(alone[:, 1:], axis=0).min() > 1
+    np.testing.assert_allclose(together, alone, atol=1e-3)
+    np.testing.assert_allclose(shuffled, alone, atol=1e-3)

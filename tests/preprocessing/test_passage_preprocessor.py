@@ -1,0 +1,184 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.graphs import Annotation, Structure, attention_pairs
+from keras_corefmem.preprocessing.answers import answers_of
+from keras_corefmem.preprocessing.attention_targets import target_name, with_room
+from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
+
+# He is John, in the question too; "old man" is a mention that the words do not tell.
+FIRST = AnnotatedExample(
+    ("John met Mary .", "He was , an old man , John said ."),
+    "she liked him",
+    "john",
+    entities=(1, 0, 2, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0, 1),
+)
+SECOND = AnnotatedExample(
+    ("Mary slept .",), "so did", "mary", entities=(1, 0, 0, 0, 0), source="b:2"
+)
+TOKENS = "John met Mary . He was , an old man , John said .".split()
+STORY = Annotation(
+    " ".join(TOKENS),
+    TOKENS,
+    np.cumsum([0, *(len(token) + 1 for token in TOKENS[:-1])]).tolist(),
+    chains=[[(n, n + 1, n) for n in (0, 4, 7, 9, 11)]],
+)
+SPANS = dataclasses.replace(FIRST, candidates=("an old man", "mary", "john", "a dog"))
+
+
+@pytest.fixture(scope="module")
+def preprocessor():
+    return PassagePreprocessor.fit([FIRST, SECOND], order="passage_first")
+
+
+def ids_of(preprocessor, text):
+    return preprocessor.vocabulary.encode(text.split()).tolist()
+
+
+def test_encodes_tokens_and_candidates(preprocessor):
+    encoded = preprocessor.encode(FIRST)
+    assert encoded.passage.tolist() == ids_of(
+        preprocessor, "john met mary . he was , an old man , john said ."
+    )
+    assert encoded.question.tolist() == ids_of(preprocessor, "she liked him")
+    assert encoded.candidates == ("john", "met", "mary", "he", "was", "an", "old", "man", "said")
+    assert encoded.answer == 1 and encoded.entities.tolist() == list(FIRST.entities)
+    assert encoded.mentions[[0, 1, -2]].tolist() == [[0, 1, 1], [1, 2, 2], [11, 12, 1]]
+    assert answers_of(encoded, preprocessor)[:3] == ["[unknown]", "john", "met"]
+
+
+def test_sizes_come_from_the_examples(preprocessor):
+    assert len(preprocessor.answers) == 1 + 9 and not preprocessor.spans
+    assert PassagePreprocessor.fit([SPANS]).spans
+    assert len(PassagePreprocessor.fit([SPANS, SECOND]).answers) == 1 + 4
+    assert len(PassagePreprocessor.fit([SPANS], num_candidates=2).answers) == 3
+    few = PassagePreprocessor.fit([FIRST], max_words=2)
+    assert few.vocabulary.words == ["", "[unknown]", ",", "."]
+    assert PassagePreprocessor.fit([FIRST], min_count=2).vocabulary.words[2:] == [",", ".", "john"]
+
+
+def test_candidates_beyond_the_largest_number_are_lost(preprocessor):
+    small = PassagePreprocessor.fit([FIRST], num_candidates=2)
+    encoded = small.encode(FIRST)
+    assert encoded.candidates == ("john", "met") and encoded.answer == 1
+    assert small.encode(dataclasses.replace(FIRST, answer="mary")).answer == 0
+    features = small.collate([encoded], 1, 14, 3)
+    assert features["candidates"].tolist() == [[1, 2, *[0] * 9, 1, 0, 0]]
+
+
+def test_chains_run_from_the_passage_into_the_question(preprocessor):
+    rows = [preprocessor.encode(example) for example in (FIRST, SECOND)]
+    features = preprocessor.collate(rows, 3, 16, 4)
+    assert features["passage_antecedents"][0, :14].tolist() == [
+        *[0] * 4,
+        *[1, 0, 0, 0, 0],
+        *[5, 0, 10, 0, 0],
+    ]
+    # Positions count the padded passage.
+    assert features["question_antecedents"].tolist() == [[3, 0, 12, 0], [0] * 4, [0] * 4]
+    assert features["question_chains"][0].tolist() == [2, 0, 1, 0]
+    assert features["passage"].shape == (3, 16) and not features["passage"][2].any()
+    assert features["candidates"][1].tolist() == [1, 2, *[0] * 14]
+
+
+def test_text_without_annotation_links_words_that_were_answers(preprocessor):
+    encoded = preprocessor.encode_text("Mary and John . Mary met him .", "then John")
+    assert encoded.entities.tolist() == [2, 0, 1, 0, 2, 0, 0, 0, 0, 1]
+    assert encoded.answer == 0
+    example = Example(["Mary and John ."], "then John", "Mary")
+    assert preprocessor.encode(example).answer == 1
+
+
+def test_spans():
+    preprocessor = PassagePreprocessor.fit([SPANS])
+    encoded = preprocessor.encode(SPANS)
+    assert encoded.candidates == SPANS.candidates and encoded.answer == 3
+    mask = preprocessor.collate([encoded], 2, 15, 3)["candidates"]
+    assert mask.shape == (2, 15, 5) and mask.dtype == bool and not mask[1].any()
+    assert [np.flatnonzero(column).tolist() for column in mask[0].T] == [
+        [],
+        [7, 8, 9],
+        [2],
+        [0, 11],
+        [],
+    ]
+
+
+def test_words_of_the_question_and_characters():
+    asked = AnnotatedExample(("Anna saw Bob .",), "Bob saw", "anna", entities=[0] * 6)
+    preprocessor = PassagePreprocessor.fit([asked], characters=True, word_length=3)
+    names = ("passage", "question", "passage_asked", "passage_characters", "question_characters")
+    features = preprocessor.collate([preprocessor.encode(asked)], 2, 5, 3, names)
+    assert features["passage_asked"].tolist() == [[2, 1, 1, 2, 0], [0] * 5]
+    letters = ["".join(preprocessor.characters.decode(row)) for row in features[names[3]][0]]
+    assert letters == ["ann", "saw", "bob", ".", ""]
+    letters = ["".join(preprocessor.characters.decode(row)) for row in features[names[4]][0]]
+    assert letters == ["bob", "saw", ""] and features[names[4]].shape == (2, 3, 3)
+
+
+def test_unknown_words_are_told_apart():
+    preprocessor = PassagePreprocessor.fit([FIRST], min_count=2, unknown_types=1000)
+    encoded = preprocessor.encode(SECOND)
+    unknown = np.unique(encoded.passage[preprocessor.vocabulary.is_unknown(encoded.passage)])
+    words = set(SECOND.passage.split()) - {",", ".", "john"}
+    assert len(unknown) == len(words) and not np.any(preprocessor.entities[unknown])
+
+
+@pytest.mark.parametrize("example", [FIRST, SPANS])
+def test_config_round_trip(example):
+    options = {"characters": True, "order": "passage_first", "max_chains": 3, "unknown_types": 4}
+    preprocessor = PassagePreprocessor.fit([example, SECOND], **options)
+    config = json.loads(json.dumps(preprocessor.get_config()))
+    other = PassagePreprocessor(**config)
+    assert other.get_config() == preprocessor.get_config()
+    names = ("passage", "candidates", "question_chains", "passage_characters")
+    one, two = (p.collate([p.encode(example)], 1, 14, 3, names) for p in (preprocessor, other))
+    for name in names:
+        np.testing.assert_array_equal(one[name], two[name])
+
+
+def test_refuses(preprocessor):
+    with pytest.raises(ValueError, match="num_candidates must be at least 1, got 0"):
+        PassagePreprocessor(["a"], [0], 0)
+    with pytest.raises(ValueError, match="word_length must be at least 1, got 0"):
+        PassagePreprocessor(["a"], [0], 1, word_length=0)
+    with pytest.raises(ValueError, match="penn keeps capital letters, take penn_lower"):
+        PassagePreprocessor(["a"], [0], 1, tokenizer="penn")
+    with pytest.raises(ValueError, match="The question is empty"):
+        preprocessor.encode_text("mary", " ")
+    with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):
+        preprocessor.encode(dataclasses.replace(SECOND, sentences=(". .",), entities=[0] * 4))
+
+
+def test_targets_of_attention():
+    structure = Structure.of(STORY)
+    example = dataclasses.replace(FIRST, structure=structure)
+    signals = ("coref_all", "dependency")
+    preprocessor = PassagePreprocessor.fit([example, SECOND], signals=signals[:1])
+    # Five mentions have twenty pairs, at most two for each of 14 tokens.
+    assert preprocessor.signals == {"coref_all": 2}
+    # Nobody parsed them.
+    with pytest.raises(ValueError, match="No training example has targets of dependency: annotate"):
+        PassagePreprocessor.fit([example, SECOND], signals=signals)
+    preprocessor.signals["dependency"] = 1
+    rows = [preprocessor.encode(example), preprocessor.encode_text("so . he slept", "who")]
+    names = ("passage_sentences", *map(target_name, signals))
+    sentences, every, parsed = preprocessor.collate(rows, 3, 16, 3, names).values()
+    expected = [[1] * 4 + [2] * 10 + [0] * 2, [1, 1, 2, 2] + [0] * 12, [0] * 16]
+    assert sentences.tolist() == expected
+    assert every.shape == (3, 32, 2) and parsed.shape == (3, 16, 2)
+    assert every[0, :20].tolist() == attention_pairs(structure, "coref_all").tolist()
+    assert not every[0, 20:].any() and not every[1:].any() and not parsed.any()
+    # A passage with more pairs than any in training.
+    crowded = dataclasses.replace(rows[0], targets={"coref_all": np.ones((50, 2), "int32")})
+    assert preprocessor.collate([crowded], 1, 16, 3, names)[names[1]].shape == (1, 64, 2)
+    # Among others it decides the shape of all.
+    roomy = with_room(preprocessor, [rows[0], crowded])
+    assert roomy.signals == {"coref_all": 4, "dependency": 1}
+    assert roomy.collate(rows, 3, 16, 3, names)[names[1]].shape == (3, 64, 2)
+    assert with_room(preprocessor, rows) is preprocessor

@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor
+
+TAGGED = [
+    Sentence(("The", "dog", "barks", "."), ("DT", "NN", "VBZ", ".")),
+    Sentence(("Dogs", "the", "the", "bark", "."), ("NNS", "DT", "DT", "VB", ".")),
+]
+LABELLED = [
+    Sentence(("Great", "film"), "positive"),
+    Sentence(("film",), "neutral", is_root=False),
+    Sentence(("bad", "film"), "negative"),
+]
+
+
+def test_words_and_labels_are_learned_from_sentences():
+    preprocessor = SentencePreprocessor.fit(LABELLED)
+    assert preprocessor.vocabulary.words[2:] == ["film", "bad", "great"]
+    assert preprocessor.answers == ["[unknown]", "negative", "neutral", "positive"]
+    encoded = preprocessor.encode(LABELLED[0])
+    assert encoded.words.tolist() == [4, 2] and encoded.answer == 3 and encoded.is_root
+    assert encoded.characters is None and not preprocessor.tags
+    assert preprocessor.encode(Sentence(("new",), "odd")).answer == 0
+
+
+def test_a_cased_word_falls_back_on_its_lower_case():
+    preprocessor = SentencePreprocessor.fit(TAGGED, lower_case=False)
+    words = preprocessor.vocabulary.words
+    assert {"The", "the", "Dogs"} < set(words) and "dogs" not in words
+    ids = preprocessor.encode_words(("THE", "The", "Barks", "Cat"), 0).words
+    assert [words[i] for i in ids] == ["the", "The", "barks", "[unknown]"]
+
+
+def test_rare_words_are_unknown():
+    preprocessor = SentencePreprocessor.fit(TAGGED, min_count=2)
+    assert preprocessor.vocabulary.words[2:] == ["the", "."]
+    encoded = preprocessor.encode(TAGGED[0])
+    assert encoded.words.tolist() == [2, 1, 1, 3]
+    assert [preprocessor.answers[n] for n in encoded.answer] == list(TAGGED[0].answer)
+
+
+def test_words_are_spelt_as_they_are_written():
+    preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=5)
+    spelt = preprocessor.encode_words(("Dogs", "tagger", "x", "the-end"), 0).characters
+    letters = ["".join(preprocessor.characters.decode(row)) for row in spelt]
+    unknown = "[unknown]"
+    known = set("".join(word for sentence in TAGGED for word in sentence.words))
+    expected = ("Dogs", "tager", "x", "thend")
+    assert letters == ["".join(c if c in known else unknown for c in word) for word in expected]
+    assert "D" in known and spelt.shape == (4, 5) and spelt.dtype == np.int32
+
+
+def test_batches_hold_words_and_their_characters():
+    preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=4)
+    rows = [preprocessor.encode(sentence) for sentence in TAGGED]
+    features = preprocessor.collate(rows, 3, 6)
+    assert features["words"].shape == (3, 6) and features["characters"].shape == (3, 6, 4)
+    for n, row in enumerate(rows):
+        length = len(row.words)
+        np.testing.assert_array_equal(features["words"][n, :length], row.words)
+        np.testing.assert_array_equal(features["characters"][n, :length], row.characters)
+        assert not features["words"][n, length:].any()
+        assert not features["characters"][n, length:].any()
+    assert list(preprocessor.collate(rows, 2, 5, names=("words",))) == ["words"]
+
+
+def test_raw_text_is_cut_into_words():
+    preprocessor = SentencePreprocessor.fit(TAGGED)
+    encoded = preprocessor.encode_text("The dog doesn't bark.")
+    words = preprocessor.vocabulary.decode(encoded.words)
+    assert words == ["the", "dog", "[unknown]", "[unknown]", "bark", "."]
+    assert encoded.answer.tolist() == [0] * 6
+    assert SentencePreprocessor.fit(LABELLED).encode_text("film").answer == 0
+
+
+def test_the_configuration_makes_the_same_preprocessor():
+    preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=6)
+    copy = SentencePreprocessor(**preprocessor.get_config())
+    assert copy.get_config() == preprocessor.get_config()
+    first, second = (p.encode(TAGGED[0]) for p in (preprocessor, copy))
+    for name in ("words", "characters", "answer"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+@pytest.mark.parametrize(
+    "sentences, message",
+    [
+        ([], "at least one sentence"),
+        ([TAGGED[0], LABELLED[0]], "all of them a label, or all tags"),
+        ([Example(("Mary left.",), "Who left?", "Mary")], "not from Examples: train it on those"),
+    ],
+)
+def test_what_it_cannot_learn_from_is_refused(sentences, message):
+    with pytest.raises(ValueError, match=message):
+        SentencePreprocessor.fit(sentences)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="word_length must be at least 2, got 1"):
+        SentencePreprocessor.fit(TAGGED, word_length=1)
+    with pytest.raises(ValueError, match="The sentence is empty: ' '. Give at least one word"):
+        SentencePreprocessor.fit(TAGGED).encode_text(" ")

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.stories import babi, simulator
+from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+
+STORY = ("Mary went to the kitchen.", "She slept.", "Did John leave?", "The milk!")
+EXAMPLES = [
+    Example(STORY, "Where is Mary?", "kitchen", (1,)),
+    Example(STORY[:2], "Who slept?", "Mary", (2, 1)),
+]
+
+
+@pytest.fixture(scope="module")
+def preprocessor():
+    return StoryPreprocessor.fit(EXAMPLES, max_sentences=3)
+
+
+def words(preprocessor, sentences):
+    return [" ".join(preprocessor.vocabulary.decode(row[row > 0])) for row in sentences]
+
+
+def test_ends_of_sentences_need_not_be_read():
+    preprocessor = StoryPreprocessor.fit(EXAMPLES, read_ends=False)
+    assert preprocessor.sentence_length == 5
+    encoded = preprocessor.encode(EXAMPLES[0])
+    read = ["mary went to the kitchen", "she slept", "did john leave", "the milk"]
+    assert words(preprocessor, encoded.sentences) == read
+    assert words(preprocessor, [encoded.question]) == ["where is mary"]
+    assert encoded.supporting_facts == (1,)
+    tokens = [preprocessor.plain.tokens(text)[None] for text in (" ".join(STORY), "Where is Mary?")]
+    features = preprocessor.features(*tokens)
+    np.testing.assert_array_equal(features["sentences"][0], encoded.sentences)
+    np.testing.assert_array_equal(features["question"][0][:3], encoded.question[:3])
+    assert not features["question"][0][3:].any()
+    copy = StoryPreprocessor(**preprocessor.get_config())
+    np.testing.assert_array_equal(copy.encode(EXAMPLES[0]).sentences, encoded.sentences)
+
+
+def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
+    encoded = preprocessor.encode(EXAMPLES[0])
+    assert preprocessor.sentence_length == 6
+    assert encoded.sentences.shape == (3, 6)
+    assert words(preprocessor, encoded.sentences) == [
+        "she slept .",
+        "did john leave ?",
+        "the milk !",
+    ]
+    assert encoded.supporting_facts == ()
+    assert preprocessor.answers[encoded.answer] == "kitchen"
+    encoded = preprocessor.encode(EXAMPLES[1])
+    assert words(preprocessor, encoded.sentences) == ["mary went to the kitchen .", "she slept ."]
+    assert encoded.supporting_facts == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("passage", "expected"),
+    [
+        ("Mary slept", ["mary slept"]),
+        ("She slept. Mary", ["she slept .", "mary"]),
+        ("Did she leave?! No.", ["did she leave ?", "!", "[unknown] ."]),
+        ("She went to the the the kitchen. She slept.", ["she went to the the the", "she slept ."]),
+    ],
+)
+def test_text_without_clean_sentences(preprocessor, passage, expected):
+    encoded = preprocessor.encode_text(passage, "Where is Mary?")
+    assert words(preprocessor, encoded.sentences) == expected
+
+
+def test_batches_and_graphs_cut_alike(preprocessor):
+    passages = [example.passage for example in EXAMPLES] + ["Mary", "She slept. Mary left. No"]
+    encoded = [preprocessor.encode_text(passage, "Who slept?") for passage in passages]
+    encoded[1] = preprocessor.encode(EXAMPLES[1])
+    ids = [preprocessor.plain.tokens(passage) for passage in passages]
+    padded = np.zeros((len(ids), 30), "int32")
+    for row, tokens in zip(padded, ids, strict=True):
+        row[: len(tokens)] = tokens
+    question = preprocessor.plain.tokens("Who slept?")[None].repeat(len(ids), axis=0)
+    expected = preprocessor.collate(encoded, len(ids), 3)
+    assert expected["supporting_facts"].tolist() == [[0, 0], [2, 1], [0, 0], [0, 0]]
+    expected["supporting_facts"][:] = 0
+    for name, found in preprocessor.features(padded, question).items():
+        np.testing.assert_array_equal(found, expected[name], err_msg=name)
+        assert found.dtype == np.int32
+
+
+def test_supporting_facts_of_sentences_that_are_cut_or_go_on():
+    sentences = ("Mr. Smith went to the kitchen.", "Mary left", "and John slept.", "She left.")
+    example = Example(sentences, "Where is Mr. Smith?", "kitchen", (1, 2, 3, 4))
+    preprocessor = StoryPreprocessor.fit([example])
+    encoded = preprocessor.encode(example)
+    rows = words(preprocessor, encoded.sentences)
+    assert rows == [
+        "mr .",
+        "smith went to the kitchen .",
+        "mary left and john slept .",
+        "she left .",
+    ]
+    assert encoded.supporting_facts == (2, 3, 3, 4)
+    short = StoryPreprocessor.fit([example], max_sentences=2).encode(example)
+    assert short.supporting_facts == (1, 1, 2)
+
+
+def test_real_and_simulated_stories_keep_their_sentences():
+    for task in (1, 3, 8):
+        examples = simulator.simulate(task, 50)
+        preprocessor = StoryPreprocessor.fit(examples, max_sentences=500)
+        for example in examples:
+            encoded = preprocessor.encode(example)
+            assert len(encoded.sentences) == len(example.sentences)
+            assert encoded.supporting_facts == example.supporting_facts
+
+
+def test_real_stories_keep_their_sentences(babi_dir):
+    for task in range(1, 21):
+        examples = babi.load(babi_dir, task).valid
+        preprocessor = StoryPreprocessor.fit(examples, max_sentences=500)
+        for example in examples:
+            assert len(preprocessor.encode(example).sentences) == len(example.sentences)
+
+
+def test_the_configuration_makes_the_same_preprocessor(preprocessor):
+    copy = StoryPreprocessor(**preprocessor.get_config())
+    assert copy.get_config() == preprocessor.get_config()
+    first, second = (p.encode(EXAMPLES[0]) for p in (preprocessor, copy))
+    np.testing.assert_array_equal(first.sentences, second.sentences)
+    np.testing.assert_array_equal(first.question, second.question)
+
+
+def test_answers_may_be_sequences_of_words():
+    lists = [Example(STORY, "Who?", answer) for answer in ("milk,Mary", "John", "milk,John")]
+    preprocessor = StoryPreprocessor.fit(lists, answer_words=True)
+    assert preprocessor.answers == ["[unknown]", "John", "Mary", "milk", "[end]"]
+    assert preprocessor.answer_length == 3
+    assert [preprocessor.encode(e).answer.tolist() for e in lists] == [
+        [3, 2, 4],
+        [1, 4, 4],
+        [3, 1, 4],
+    ]
+    assert preprocessor.encode_text("Mary", "Who?").answer.tolist() == [0, 0, 0]
+    copy = StoryPreprocessor(**preprocessor.get_config())
+    assert copy.get_config() == preprocessor.get_config() and copy.answers == preprocessor.answers
+    assert StoryPreprocessor.fit(lists).answers == ["[unknown]", "John", "milk,John", "milk,Mary"]
+
+
+def test_bad_input_is_refused(preprocessor):
+    with pytest.raises(ValueError, match="max_sentences must be at least 1, got 0"):
+        StoryPreprocessor.fit(EXAMPLES, max_sentences=0)
+    with pytest.raises(ValueError, match="The passage is empty: ' '"):
+        preprocessor.encode_text(" ", "Where?")
+    with pytest.raises(ValueError, match="The question is empty: ''"):
+        preprocessor.encode_text("Mary", "")

@@ -1,0 +1,144 @@
+import dataclasses
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.graphs import annotate, learn_entities
+from keras_corefmem.preprocessing.answers import best_answer
+from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
+from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
+from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from keras_corefmem.text import WordTokenizer
+from keras_corefmem.visualization.inspection import (
+    ask,
+    heading,
+    sentence_views,
+    sentences_read,
+    token_views,
+)
+from zoo.architectures.stories.dynamic_memory_network import DynamicMemoryNetwork
+
+EXAMPLES = simulator.simulate(1, 24)
+
+
+def told(*sentences, facts=()):
+    return Example(sentences, "Where is Mary?", "kitchen", facts)
+
+
+@pytest.fixture(scope="module")
+def model():
+    keras.utils.set_random_seed(0)
+    options = {"units": 6, "passes": 2, "end_of_passes": True, "max_sentences": 5}
+    return DynamicMemoryNetwork.from_examples(EXAMPLES, **options)
+
+
+def test_answers_do_not_depend_on_the_company(model):
+    _, logits, attention = ask(EXAMPLES[:20], model.reader, model.inspect)
+    assert logits.shape == (20, len(model.reader.answers)) and len(attention) == 20
+    for n in (0, 7, 19):
+        alone = ask(EXAMPLES[n : n + 1], model.reader, model.inspect)
+        np.testing.assert_allclose(alone[1][0], logits[n], atol=1e-5)
+        reading = model.read(EXAMPLES[n].passage, EXAMPLES[n].question)
+        answer, probability = best_answer(logits[n], model.reader.answers)
+        assert (answer, probability) == (
+            reading.answer,
+            pytest.approx(reading.probability, abs=1e-5),
+        )
+
+
+def test_a_model_without_attention_has_none(model):
+    def inspect(features):
+        return model.inspect(features)[0], None
+
+    _, logits, attention = ask(EXAMPLES[:20], model.reader, inspect)
+    assert attention is None and len(logits) == 20
+
+
+def test_views_hold_the_sentences_that_are_read(model):
+    columns = model.columns()
+    views = list(sentence_views(EXAMPLES[:20], model.reader, model.inspect, columns))
+    features, _, attention = ask(EXAMPLES[:20], model.reader, model.inspect)
+    length = features["sentences"].shape[1]
+    for n, (view, example) in enumerate(zip(views, EXAMPLES, strict=False)):
+        count = min(len(example.sentences), 5)
+        assert view["sentences"] == [*example.sentences[-count:], "(end of passes)"]
+        expected = attention[n][[*range(count), length]]
+        np.testing.assert_array_equal(view["values"], expected)
+        assert view["columns"] == columns == ["pass 1", "pass 2"]
+        dropped = len(example.sentences) - count
+        for fact in view["supporting_facts"]:
+            assert fact + dropped in example.supporting_facts and 1 <= fact <= count
+    assert any(view["supporting_facts"] for view in views)
+    lengths = {len(example.sentences) for example in EXAMPLES[:20]}
+    assert min(lengths) < 5 < max(lengths)
+
+
+def test_rows_that_are_no_sentences_are_told_by_their_words():
+    examples = [told("Mary went to the kitchen.", "John left."), *EXAMPLES]
+    preprocessor = StoryPreprocessor.fit(examples)
+
+    def rows(example):
+        encoded = preprocessor.encode(example)
+        return sentences_read(example, encoded.sentences, preprocessor)
+
+    plain = told("Mary went to the kitchen.", "John left.", facts=(1,))
+    assert rows(plain) == (plain.sentences, [1])
+    joined = told("Mary went to the kitchen", "Zoë left.", facts=(1,))
+    assert rows(joined)[1] == [] and rows(joined)[0][0].startswith("mary went to the kitchen ")
+    cut = told("Mary left. Mary went to the kitchen.", facts=(1,))
+    assert rows(cut) == (["mary left .", "mary went to the kitchen ."], [])
+    unknown = told("Zoë left.", "Mary left.", facts=(2,))
+    assert rows(unknown) == (unknown.sentences, [2])
+
+
+def test_headings_judge_only_where_the_answer_is_known():
+    answers, logits = [UNKNOWN_ANSWER, "garden", "kitchen"], np.log([1e-9, 0.2, 0.8])
+    example = told("Mary left.")
+    assert [text for text, _ in heading(example, logits, answers)] == ["✓ kitchen 80%"]
+    other = dataclasses.replace(example, answer="garden")
+    texts = [text for text, _ in heading(other, logits, answers)]
+    assert texts == ["✗ kitchen 80%", "right: garden"]
+    nobody_knows = dataclasses.replace(example, answer=UNKNOWN_ANSWER)
+    assert [text for text, _ in heading(nobody_knows, logits, answers)] == ["kitchen 80%"]
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_chains_reach_the_question_where_it_is_part_of_the_sequence(joint):
+    entities = learn_entities(EXAMPLES, WordTokenizer())
+    preprocessor = Preprocessor.fit(EXAMPLES, entities, joint=joint)
+    random = np.random.default_rng(0)
+
+    def inspect(features):
+        batch, time = features["passage"].shape
+        return random.normal(size=(batch, len(preprocessor.answers))), random.random((batch, time))
+
+    for view, example in zip(
+        token_views(EXAMPLES[:4], preprocessor, inspect), EXAMPLES, strict=False
+    ):
+        words = sum(view["sentences"], [])
+        assert words == WordTokenizer()(example.passage)
+        assert len(words) == len(view["attention"]) == len(view["chains"])
+        name = view["question"][2]
+        assert name in words and np.any(view["question_chains"]) == joint
+        if joint:
+            chains = view["chains"][[n for n, word in enumerate(words) if word == name]]
+            assert set(chains) == {view["question_chains"][2]}
+
+
+def test_tokens_of_annotated_text_are_those_between_spaces():
+    (annotation,) = annotate(["Mary walked 3km home ."], tokenized=True)
+    example = AnnotatedExample.from_annotation(annotation, 3, "home")
+    example = dataclasses.replace(example, sentences=("Mary walked 3\u00a0km",))
+    preprocessor = PassagePreprocessor.fit([example])
+
+    def inspect(features):
+        batch, time = features["passage"].shape
+        return np.zeros((batch, len(preprocessor.answers))), np.ones((batch, time))
+
+    (view,) = token_views([example], preprocessor, inspect)
+    words = sum(view["sentences"], [])
+    assert "3\u00a0km" in words and len(words) == len(view["attention"]) == 3

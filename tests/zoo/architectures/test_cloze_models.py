@@ -1,0 +1,155 @@
+"""Recurrent entity networks on cloze questions: sentences, windows, candidates."""
+
+import keras
+import pytest
+
+import zoo
+from keras_corefmem.callbacks import Questions
+from keras_corefmem.callbacks.events import EventFile
+from keras_corefmem.datasets import Splits
+from keras_corefmem.datasets.passages import cnn
+from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
+from keras_corefmem.visualization.inspection import sentences_read
+from tests.support import cloze
+from zoo.cli.train import callbacks
+from zoo.configs.models import CLOZE_MODELS, configuration
+from zoo.training import fitting as training
+
+EXAMPLES = cloze.simulate(24)
+every_kind = pytest.mark.parametrize("passages", ["sentences", "windows"])
+
+
+def make(passages, examples=EXAMPLES, **options):
+    keras.utils.set_random_seed(3)
+    options = {"units": 6, "slots": 3, "half_width": 2} | options
+    return zoo.RecurrentEntityNetwork.from_examples(examples, passages=passages, **options)
+
+
+@every_kind
+def test_training_generalizes_to_new_questions(passages, tmp_path):
+    parts = (cloze.simulate(size, seed) for seed, size in enumerate((600, 60, 100)))
+    settings = training.Settings.of(
+        "qdren-wind" if passages == "windows" else "qdren-sent",
+        batch_size=32,
+        learning_rate=0.005,
+        epochs=60,
+        arguments={"units": 24, "slots": 8, "l2": 0.0, "dropout": 0.0},
+    )
+    model, batches = training.prepare(Splits(*parts), settings)
+    assert model.config["passages"] == passages
+    training.fit(model, batches, tmp_path, settings)
+    # One of four entities would be right by chance.
+    assert training.evaluate(model, batches["test"])["accuracy"] > 0.7
+
+
+@every_kind
+def test_only_entities_of_the_passage_compete(passages):
+    passage, question = "@entity2 took it . then @entity0 met @entity2 .", "it took @placeholder"
+    answers = {}
+    for candidates in (True, False):
+        model = make(passages, candidates=candidates)
+        reading = model.read(passage, question)
+        answers[candidates] = dict(zip(reading.answers, reading.probabilities, strict=True))
+        assert set(answers[candidates]) == {f"@entity{n}" for n in range(4)}
+    assert min(answers[False].values()) > 0.01
+    inside = {name for name, probability in answers[True].items() if probability > 1e-6}
+    assert inside == {"@entity0", "@entity2"}
+    scale = answers[False]["@entity0"] + answers[False]["@entity2"]
+    for name in inside:
+        assert answers[True][name] == pytest.approx(answers[False][name] / scale, rel=1e-4)
+
+
+def test_windows_beyond_the_limit_are_not_read():
+    model = make("windows", max_windows=1)
+    reading = model.read("@entity3 took the milk . @entity1 met it", "@placeholder")
+    assert reading.answer == "@entity3" and reading.probability == pytest.approx(1)
+
+
+def test_a_saved_model_refuses_what_reading_refuses(tmp_path):
+    tf = pytest.importorskip("tensorflow")
+    zoo.export(make("windows"), tmp_path / "model")
+    serve = tf.saved_model.load(tmp_path / "model").signatures["serving_default"]
+    good = {"passage": "@entity1 met @entity2", "question": "@placeholder met @entity2"}
+    for name, bad in (("passage", "nobody met nobody"), ("question", "who met @entity2")):
+        texts = {key: tf.constant([value, value]) for key, value in good.items()}
+        assert serve(**texts)["answer"].shape == (2,)
+        texts[name] = tf.constant([good[name], bad])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"A {name} has no .*index is.*1"):
+            serve(**texts)
+        with pytest.raises(ValueError, match=f"The {name} has no "):
+            make("windows").read(*(good | {name: bad}).values())
+
+
+@every_kind
+def test_pictures_show_what_is_read(passages, tmp_path, monkeypatch):
+    model = make(passages)
+    drawn = []
+    monkeypatch.setattr(EventFile, "image", lambda self, step, tag, png: drawn.append(tag))
+    for callback in callbacks(tmp_path, Splits(EXAMPLES, EXAMPLES, EXAMPLES), model):
+        if isinstance(callback, Questions):
+            callback.write(0)
+    assert drawn == [
+        *(f"questions/answer_after_sentence/{n}" for n in (1, 2)),
+        *(f"questions/attention/{n}" for n in (1, 2, 3, 4)),
+    ]
+    example = EXAMPLES[5]
+    rows = model.reader.encode(example).sentences
+    texts, _ = sentences_read(example, rows, model.reader)
+    if passages == "sentences":
+        assert texts == example.sentences
+    else:
+        tokens = example.passage.split()
+        centres = [n for n, token in enumerate(tokens) if token.startswith("@")]
+        assert texts == [" ".join(tokens[max(0, n - 2) : n + 3]) for n in centres]
+
+
+# The settings table of Madotto and Attardi (2017); what is kept, and the width of windows.
+@pytest.mark.parametrize(
+    "name, question, slots, half_width, rate, optimizer, keep, batch, factor",
+    [
+        ("ren-sent", False, 20, None, 0.001, "adam", 0.7, 128, 1e-4),
+        ("qdren-sent", True, 10, None, 0.001, "adam", 0.2, 64, 1e-3),
+        ("ren-wind", False, 50, 5, 0.0001, "rmsprop", 0.5, 64, 1e-4),
+        ("qdren-wind", True, 20, 4, 0.01, "rmsprop", 0.5, 64, 1e-4),
+    ],
+)
+def test_published_settings(
+    name, question, slots, half_width, rate, optimizer, keep, batch, factor
+):
+    assert name in CLOZE_MODELS
+    settings = training.Settings.of(name)
+    assert (settings.learning_rate, settings.halve_every) == (rate, None)
+    assert (settings.optimizer, settings.batch_size) == (optimizer, batch)
+    kind, arguments = configuration(name)
+    assert set(arguments) <= set(getattr(zoo, kind).arguments())
+    model = zoo.RecurrentEntityNetwork.from_examples(EXAMPLES, **arguments)
+    config = model.get_config()
+    assert (config["question_dependent"], config["slots"]) == (question, slots)
+    assert (1 - config["dropout"], 2 * config["l2"]) == pytest.approx((keep, factor))
+    assert getattr(model.reader, "half_width", None) == half_width
+    assert (config["passages"] == "windows") == (half_width is not None)
+
+
+def test_real_questions_are_read(real_data):
+    examples = cnn.read_json(real_data("formats/cnn_train_snippet5.jtr.json"))
+    examples = [cnn.relabel(example) for example in examples]
+    for passages in ("sentences", "windows"):
+        model = make(passages, examples)
+        readings = model.read([e.passage for e in examples], [e.question for e in examples])
+        for reading, example in zip(readings, examples, strict=True):
+            assert reading.unknown_words == ()
+            assert set(reading.answers) <= set(example.candidates)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="passages must be sentences or windows; got 'lines'"):
+        make("lines")
+    with pytest.raises(ValueError, match="task 1, .* is none of the 0 markers @entity0"):
+        make("windows", simulator.simulate(1, 4))
+    with pytest.raises(ValueError, match="passages='windows' needs a WindowPreprocessor, got a St"):
+        preprocessor = fit_sentences(EXAMPLES)
+        zoo.RecurrentEntityNetwork(9, 5, 9, passages="windows", preprocessor=preprocessor)
+    with pytest.raises(ValueError, match="passages='sentences' needs a StoryPreprocessor, got a W"):
+        preprocessor = WindowPreprocessor.fit(EXAMPLES)
+        zoo.RecurrentEntityNetwork(9, 5, 9, preprocessor=preprocessor)

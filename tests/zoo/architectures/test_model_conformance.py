@@ -1,0 +1,246 @@
+"""What every model of the zoo promises."""
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.preprocessing.fitting import HEADS
+from keras_corefmem.preprocessing.preprocessor import ORDERS
+from tests.support.evaluation import alike
+from tests.support.model_cases import ALONE, CASES, DISTINCT, WITHOUT_TWINS, make, shared
+from tests.support.quick import JIT
+from zoo.architectures.passage.encoders import ENCODERS
+from zoo.configs.models import BIDAF_MODELS, READER_MODELS
+
+# What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
+every_model = pytest.mark.parametrize("name", DISTINCT if JIT else CASES)
+KINDS = ["as-coref-gru", "qdren", "dmn-lists", "dmn-plus-retrieving", "dmn-tagger"]
+# What hardly depends on the backend is tested on TensorFlow, and for one of each kind on JAX.
+ONE_EACH = [*KINDS, "bidaf-supervised"]
+most_models = pytest.mark.parametrize("name", ONE_EACH if JIT else WITHOUT_TWINS)
+# From JAX, a model takes ten times as long to export.
+EXPORTED = KINDS[::2] if JIT else [*DISTINCT, "dmn-plus-retrieving", "dmn-sentiment-spelt"]
+
+
+def encoded_of(name, count):
+    return [shared(name).reader.encode(example) for example in CASES[name].examples[:count]]
+
+
+def features_of(model, encoded, rows, extra):
+    """Features of examples, with more padding than the longest passage and question need."""
+    length = max(map(model.reader.length, encoded)) + extra
+    question = max(len(example.question) for example in encoded) + extra
+    return model.reader.collate(encoded, rows, length, question, model.features)
+
+
+def logits_of(model, encoded, rows, extra):
+    """Logits of the answers that count, `(answers, classes)`, of each example."""
+    logits = model.predict_on_batch(features_of(model, encoded, rows, extra))
+    classes = len(model.reader.answers)
+    assert logits.dtype == np.float32 and logits.shape[-1] == classes
+    by_example = logits.reshape(rows, -1, classes)
+    return [row[: np.size(e.answer)] for row, e in zip(by_example, encoded, strict=False)]
+
+
+def test_every_model_of_the_zoo_is_here():
+    # Two of the BiDAF readers have all that the others have.
+    known = {case.model for case in CASES.values()}
+    assert known | BIDAF_MODELS.keys() == set(zoo.models())
+    assert len(known & BIDAF_MODELS.keys()) == 2
+    distinct = [shared(name).config for name in DISTINCT if CASES[name].model in READER_MODELS]
+    for argument, ways in {
+        "encoder": ENCODERS,
+        "head": HEADS,
+        "order": ORDERS,
+        "joint": (True, False),
+    }.items():
+        assert {config[argument] for config in distinct} == set(ways)
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_no_two_weights_start_alike(name):
+    assert not alike(make(name, spread=0).trainable_variables)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_layers_are_built(name):
+    # Where one is not, Keras runs the model operation by operation first, on JAX.
+    assert not [layer for layer in shared(name)._flatten_layers() if not layer.built]
+
+
+@every_model
+def test_padding_and_company_change_no_logit(name):
+    model, encoded = shared(name), encoded_of(name, 12)
+    together = logits_of(model, encoded, 16, 3)
+    every = np.concatenate(together)
+    assert np.ptp(every[:, 1:], axis=0).max() > 0.1
+    assert (every[:, 0] < every[:, 1:].max(axis=1) - 50).all()
+    for n in (0, 5, 11):
+        alone = logits_of(model, encoded[n : n + 1], 1, 0)
+        np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_fit_learns_the_training_examples(name):
+    options = {"dropout": 0.0, "units": 24, "passes": 2}.items()
+    model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
+    rate = 0.03 if CASES[name].model in READER_MODELS else 0.01
+    model.compile(optimizer=keras.optimizers.Adam(rate))
+    assert model.jit_compile
+    # XLA compiles long: on TensorFlow, one of each kind, and readers in `test_reader_model`.
+    model.jit_compile = JIT or name in KINDS and name not in READER_MODELS
+    encoded = encoded_of(name, 8)
+    batches = model.BATCHES(encoded, model.reader, model.features, batch_size=8)
+    learned = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: setattr(model, "stop_training", logs["accuracy"] == 1)
+    )
+    history = model.fit(batches, epochs=300, verbose=0, callbacks=[learned]).history
+    assert history["loss"][-1] < history["loss"][0] and history["accuracy"][-1] == 1
+
+
+@most_models
+def test_attention_is_about_the_sentences_or_words(name):
+    model, encoded = shared(name), encoded_of(name, 4)
+    features = features_of(model, encoded, 4, 3)
+    if not model.has_attention:
+        with pytest.raises(ValueError, match="has no attention to look at; `inspect` gives its"):
+            model.attend(features)
+        return
+    attention = np.asarray(model.attend(features))
+    counts = list(map(model.reader.length, encoded))
+    padded = max(counts) + 3
+    # One more row ends the reading.
+    rows = padded + bool(model.config.get("end_of_passes"))
+    words = {*READER_MODELS, *BIDAF_MODELS}
+    dimensions = (2,) if CASES[name].model in words else (3, 4)
+    assert attention.shape[:2] == (4, rows) and attention.ndim in dimensions
+    for row, count in zip(attention, counts, strict=True):
+        assert np.any(row[:count] != 0) and not np.any(row[count:padded])
+
+
+def told(reading):
+    """What a reading says: its answers, and how probable they are."""
+    answers = reading.tags if isinstance(reading, zoo.Tagging) else reading.answers
+    return list(answers), list(reading.probabilities)
+
+
+@most_models
+def test_a_saved_model_reads_the_same(name, tmp_path):
+    model, examples = shared(name), CASES[name].examples
+    model.save(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras")
+    assert type(loaded) is type(model) and loaded.get_config() == model.get_config()
+    if CASES[name].texts is ALONE:
+        texts = [[" ".join(e.words) for e in examples]]
+    else:
+        texts = [[e.passage for e in examples], [e.question for e in examples]]
+    expected = model.read(*texts)
+    assert len({reading.probabilities for reading in expected}) > 5
+    for reading, wanted in zip(loaded.read(*texts), expected, strict=True):
+        assert told(reading)[0] == told(wanted)[0]
+        np.testing.assert_allclose(
+            reading.probabilities, wanted.probabilities, rtol=1e-5, atol=1e-6
+        )
+
+
+def read_texts(name):
+    """Answers and probabilities that a model gives to its texts."""
+    with pytest.warns(UserWarning, match="zoë"):
+        readings = shared(name).read(*CASES[name].texts.values(), top=3)
+    return [told(reading) for reading in readings]
+
+
+def every_text(names):
+    return {name: CASES[name].texts for name in names}
+
+
+# In two parts, so that they run side by side.
+@pytest.mark.parametrize("part", [0, 1])
+def test_saved_models_for_tensorflow_answer_as_read_does(part, tmp_path, run_python):
+    names = EXPORTED[part::2]
+    for name in names:
+        zoo.export(shared(name), tmp_path / name, top=3)
+    answer = """
+sys.modules.update(dict.fromkeys(("zoo", "keras_corefmem", "keras", "tensorflow_text")))
+import tensorflow as tf
+result = {}
+for name, texts in data.items():
+    texts = {key: tf.constant(value) for key, value in texts.items()}
+    outputs = tf.saved_model.load(name).signatures["serving_default"](**texts)
+    outputs = {key: value.numpy().tolist() for key, value in outputs.items()}
+    rows = outputs["tags" if "tags" in outputs else "answers"]
+    answers = [[answer.decode() for answer in row if answer] for row in rows]
+    pairs = zip(answers, outputs["probabilities"])
+    result[name] = [(row, values[: len(row)], sum(values[len(row) :])) for row, values in pairs]
+"""
+    exported = run_python(answer, every_text(names), tmp_path)
+    for name in names:
+        for (answers, probabilities), found in zip(read_texts(name), exported[name], strict=True):
+            assert found[0] == answers and found[2] == 0, name
+            np.testing.assert_allclose(found[1], probabilities, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.skipif(JIT, reason="the run on TensorFlow compares both")
+def test_backends_agree(tmp_path, run_python):
+    pytest.importorskip("jax")
+    for name in WITHOUT_TWINS:
+        shared(name).save(tmp_path / f"{name}.keras")
+    read = """
+import warnings, zoo
+warnings.simplefilter("ignore")
+result = {}
+for name, texts in data["texts"].items():
+    readings = zoo.load(f"{data['folder']}/{name}.keras").read(*texts.values(), top=3)
+    result[name] = [reading.probabilities for reading in readings]
+"""
+    data = {"texts": every_text(WITHOUT_TWINS), "folder": str(tmp_path)}
+    elsewhere = run_python(read, data, KERAS_BACKEND="jax")
+    for name in WITHOUT_TWINS:
+        for (_, probabilities), found in zip(read_texts(name), elsewhere[name], strict=True):
+            np.testing.assert_allclose(found, probabilities, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        *((name, "mixed_bfloat16") for name in (ONE_EACH if JIT else WITHOUT_TWINS)),
+        *((name, "mixed_float16") for name in KINDS if not JIT),
+    ],
+)
+def test_mixed_precision_stays_close(name, policy):
+    encoded = encoded_of(name, 8)
+    expected = np.concatenate(logits_of(shared(name), encoded, 8, 3))
+    before = keras.config.dtype_policy()
+    try:
+        keras.config.set_dtype_policy(policy)
+        model = make(name)
+    finally:
+        keras.config.set_dtype_policy(before)
+    model.set_weights(shared(name).get_weights())
+    found = np.concatenate(logits_of(model, encoded, 8, 3))
+    possible = expected > expected.max(axis=1, keepdims=True) - 50
+    assert np.all(found[~possible] < np.max(found) - 50)
+    scale, error = np.abs(expected[possible]), np.abs(found - expected)[possible]
+    assert error.max() < (0.25 if "b" in policy else 0.03) * scale.max()
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        make("qrn", retrieve=0)
+    with pytest.raises(ValueError, match="gate_loss and retrieve exclude each other"):
+        make("dmn-supervised", retrieve=3)
+    with pytest.raises(ValueError, match="input_module must be words or fusion; got 'image'"):
+        make("dmn", input_module="image")
+    preprocessor = shared("ren").reader
+    with pytest.raises(ValueError, match="sentence_length=7, the model 9; give both the same"):
+        zoo.RecurrentEntityNetwork(20, 5, 9, preprocessor=preprocessor)
+    with pytest.raises(ValueError, match="units must be even where bidirectional, got 5"):
+        make("dmn-sentiment", units=5)
+    with pytest.raises(ValueError, match="output must be one of class, tags; got 'tree'"):
+        zoo.SentenceDynamicMemoryNetwork(20, 5, output="tree")
+    preprocessor = shared("dmn-tagger").reader
+    with pytest.raises(ValueError, match="output='tags', the model 'class'; give both the same"):
+        zoo.SentenceDynamicMemoryNetwork(20, 5, preprocessor=preprocessor)
+    with pytest.raises(ValueError, match="The sentence is empty: ' '"):
+        shared("dmn-tagger").read(["The film", " "])

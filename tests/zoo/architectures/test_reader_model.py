@@ -1,0 +1,127 @@
+"""The readers as Keras models; `test_model_conformance` has what they share with all others."""
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.preprocessor import pad
+from tests.support.quick import JIT
+
+
+@pytest.fixture(scope="module")
+def encoded(make_reader, examples):
+    reader = make_reader("gru")
+    return [reader.reader.encode(example) for example in examples]
+
+
+def predict(reader, rows, time, question_time):
+    passage = pad([row.passage for row in rows], time)
+    question = pad([row.question for row in rows], question_time)
+    features = reader.reader.features(passage, question)
+    return reader.predict_on_batch({name: features[name] for name in reader.features})
+
+
+@pytest.mark.parametrize("encoder", ["mage_gru", "coref_gru"])
+def test_structure_matters(make_reader, encoded, encoder):
+    reader = make_reader(encoder, layers=2)
+    reader.compile(jit_compile=JIT)
+    linked = predict(reader, encoded, 40, 9)
+    reader.reader.entities = np.zeros_like(reader.reader.entities)
+    assert np.abs(predict(reader, encoded, 40, 9) - linked).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("encoder", "head"), [("coref_gru", "pointer_sum"), ("one_hot", "classification")]
+)
+def test_fit_under_xla_learns_the_training_questions(make_reader, encoded, encoder, head):
+    reader = make_reader(encoder, head=head, layers=2, units=16, dropout=0.0, spread=0)
+    reader.compile(optimizer=keras.optimizers.Adam(0.03))
+    assert reader.jit_compile
+    batches = Batches(encoded, reader.reader, reader.features, [40], 8, batch_size=5, shuffle=True)
+    history = reader.fit(batches, epochs=60, verbose=0).history
+    assert history["loss"][-1] < 0.2 * history["loss"][0]
+    assert history["accuracy"][-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoder": "lstm"}, "encoder must be one of gru, "),
+        ({"head": "softmax"}, "head must be one of pointer_sum, span_sum, .*; got 'softmax'"),
+        ({"encoder": "mage_gru", "carry": "none"}, "carry must be one of"),
+        ({"order": "random"}, "order must be one of question_first, passage_first; got 'random'"),
+        ({"encoder": "gru", "carry": "foo"}, "carry must be one of .*; got 'foo'"),
+        ({"layers": 0}, "layers must be an integer of at least 1, got 0"),
+        ({"embedding_dim": 0}, "embedding_dim must be an integer of at least 1, got 0"),
+        ({"encoder": "one_hot", "max_chains": 0}, "max_chains must be .* at least 1, got 0"),
+        ({"encoder": "gru", "units": 0}, "units must be an integer of at least 1 for gru, got 0"),
+        ({"encoder": "gru", "units": "4"}, "units must be an integer .* got '4'"),
+        ({"units": 7}, "units must be even for coref_gru, half for coreference; got 7"),
+        ({"encoder": "mage_gru_shared", "units": 1}, "units .* at least 2 for mage_gru_shared"),
+        (
+            {"encoder": "mage_gru", "units": 16, "edge_units": 24},
+            "edge_units must be less than units .* got edge_units=24 and units=16",
+        ),
+        ({"encoder": "mage_gru", "edge_units": 0}, "edge_units must be .* at least 1, got 0"),
+    ],
+)
+def test_refuses_bad_arguments(make_reader, options, message):
+    with pytest.raises(ValueError, match=message):
+        make_reader(**{"layers": 2, **options})
+
+
+@pytest.mark.parametrize("encoder", ["gru", "mage_gru", "mage_gru_shared"])
+def test_smallest_sizes_are_taken(make_reader, encoder):
+    reader = make_reader(encoder, layers=2, units=2, edge_units=1, embedding_dim=1, max_chains=1)
+    assert reader.read("Mary took the milk.", "Where is Mary?").probability > 0
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize(
+    ("encoder", "name", "value", "message"),
+    [
+        ("gru", "passage", 999, "passage of row 1 holds 999, which the model does not know"),
+        ("gru", "question", -2, "question of row 1 holds -2"),
+        ("gru", "candidates", 6, "candidates of row 1 holds 6, .* numbers go from 0 to 5"),
+        ("one_hot", "passage_chains", 33, "passage_chains of row 1 holds 33, .* 0 to 32"),
+        ("mage_gru", "passage_sources", 39, "passage_sources: position 39 of example 1 .*forward"),
+        ("coref_gru", "question_antecedents", 8, "position 8 of example 1 at .* points forward"),
+        ("coref_gru", "passage_antecedents", 90, "passage_antecedents: position 90 .*out of range"),
+    ],
+)
+def test_features_that_the_model_does_not_know_are_refused(
+    make_reader, encoded, encoder, name, value, message, joint
+):
+    reader = make_reader(encoder, joint=joint)
+    features = reader.reader.collate(encoded[:2], 2, 40, 9)
+    assert reader.inspect(features)[0].shape == (2, 6)
+    features[name][1, 5] = value
+    for look in (reader.inspect, reader.attend):
+        with pytest.raises(ValueError, match=message):
+            look(features)
+
+
+def test_refuses_a_preprocessor_of_another_layout(make_reader):
+    config = make_reader(layers=2).get_config()
+    config["joint"] = False
+    with pytest.raises(ValueError, match="The preprocessor has joint=True, the model False"):
+        type(make_reader(layers=2)).from_config(config)
+
+
+def test_misspelt_arguments_are_refused(examples):
+    for make in (
+        lambda **options: zoo.GatedAttentionReader(10, 3, **options),
+        lambda **options: zoo.AttentionSumReader.from_examples(examples, **options),
+        lambda **options: zoo.QueryReductionNetwork(10, 3, 5, **options),
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'unit'"):
+            make(unit=7)
+
+
+def test_an_answer_without_a_mention_is_no_unknown_one(make_reader, encoded):
+    reader = make_reader("gru")
+    reader.compile(jit_compile=JIT)
+    logits = predict(reader, [type(encoded[0])(np.array([1, 1]), np.array([1]), 0)], 8, 8)
+    assert logits[0].argmax() > 0

@@ -1,0 +1,82 @@
+"""What all models of the zoo share, on tiny ones."""
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from tests.support.model_cases import CASES, STORIES, make, shared
+from zoo.training.fitting import Progress, make_batches
+
+
+@pytest.mark.parametrize("name", ["qdren", "dmn", "dmn-sentiment-spelt"])
+def test_ids_that_the_model_does_not_know_are_refused(name):
+    model = shared(name)
+    features = make_batches(model, CASES[name].examples[:4], batch_size=4)[0][0]
+    assert np.all(np.isfinite(model.inspect(features)[0]))
+    for feature, limit in model.id_counts().items():
+        wrong = {**features, feature: features[feature] + limit}
+        with pytest.raises(ValueError, match=f"{feature} of row .* from 0 to {limit - 1}"):
+            model.inspect(wrong)
+
+
+class Seen(keras.callbacks.Callback):
+    """The switch of a linear start while and between epochs."""
+
+    def __init__(self):
+        super().__init__()
+        self.training, self.between = [], []
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == 0:
+            self.training.append(float(self.model.get_layer("memory").linear))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.between.append(float(self.model.get_layer("memory").linear))
+
+
+def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
+    model = make("memn2n", spread=0, linear_start=2)
+    batches = make_batches(model, STORIES, batch_size=8)
+    seen = Seen()
+    model.fit(batches, epochs=3, callbacks=seen, verbose=0)
+    assert seen.training == [1, 1, 0] and seen.between == [0, 0, 0]
+    attention = model.attend(batches[0][0])
+    # The places of the memory that are empty have the rest.
+    shares = attention.sum(axis=1)
+    assert np.all(attention >= 0) and np.all((shares > 0.01) & (shares < 1 + 1e-5))
+
+
+@pytest.mark.parametrize(("warm_up", "finished"), [(0, True), (4, False), (3, False), (2, True)])
+def test_training_does_not_stop_for_want_of_improvement_in_a_warm_up(tmp_path, warm_up, finished):
+    progress = Progress({}, tmp_path, 3, warm_up)
+    epochs = [(0.5, 0.9), (0.4, 0.9), (0.4, 0.9), (0.4, 0.9), (0.3, 0.9)]
+    progress.history = [
+        {"val_accuracy": valid, "val_loss": 1.0, "accuracy": train} for valid, train in epochs
+    ]
+    assert progress.best_epoch == 0 and progress.finished is finished
+
+
+def test_keys_tied_to_entities():
+    model = make("ren", spread=0, tied_keys=True, units=8)
+    words = model.reader.vocabulary.words
+    entities = [words[token] for token in model.config["entity_tokens"]]
+    assert "kitchen" in entities and "mary" in entities and "to" not in entities
+    assert model.columns()[0] == f"slot 1 {entities[0]}"
+    memory = model.get_layer("entity_memory")
+    assert memory.cell.slots == len(entities)
+    assert not any(weight.name == "keys" for weight in memory.weights)
+    features = make_batches(model, STORIES[:4], batch_size=4)[0][0]
+    # The key and the start of a slot are its word vector: a word that no text has still counts.
+    table = model.get_layer("word_embedding").embeddings
+    features["sentences"][features["sentences"] == words.index("kitchen")] = 0
+    absent = model.predict(features, verbose=0)
+    changed = np.array(keras.ops.convert_to_numpy(table))
+    changed[words.index("kitchen")] += 1
+    table.assign(changed)
+    assert np.abs(model.predict(features, verbose=0) - absent).max() > 1e-4
+    copy = zoo.RecurrentEntityNetwork.from_config(model.get_config())
+    copy.set_weights(model.get_weights())
+    np.testing.assert_allclose(
+        copy.predict(features, verbose=0), model.predict(features, verbose=0), atol=1e-6
+    )

@@ -1,0 +1,314 @@
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import keras
+import pytest
+
+import zoo
+from keras_corefmem.datasets.stories import babi, simulator
+from zoo.cli import app as cli
+from zoo.cli.train import run_name
+from zoo.hub import presets as preset
+from zoo.reports import tables as report
+
+TINY = ["--set", "units=4", "--set", "buckets=1", "--set", "batch_size=50"]
+STORY = "Mary went to the kitchen. John went to the garden."
+
+
+@pytest.fixture(scope="session")
+def data_dir(tmp_path_factory):
+    """A tiny bAbI with task 1 alone."""
+    folder = tmp_path_factory.mktemp("data") / "en-valid"
+    folder.mkdir()
+    for seed, (part, size) in enumerate({"train": 50, "valid": 10, "test": 12}.items()):
+        babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(data_dir, tmp_path_factory):
+    """The folder in which a tiny reader was trained, and the arguments that trained it."""
+    folder = tmp_path_factory.mktemp("train")
+    command = ["train", "--model", "as-coref-gru", "--data-dir", str(data_dir), *TINY]
+    command += ["--output", str(folder / "models"), "--log-dir", str(folder / "logs")]
+    assert cli.main([*command, "--epochs", "1"]) == 0
+    return folder, command
+
+
+NAME = "as-coref-gru-babi-task-01-seed-0-batch_size-50-buckets-1-units-4"
+
+
+def test_help_needs_no_keras():
+    code = "import sys; from zoo.cli.app import build_parser; build_parser().format_help()\n"
+    code += "print([name for name in ('keras', 'numpy', 'tensorflow') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_command_has_help_and_a_function():
+    text = cli.build_parser().format_help()
+    for name, (_, function) in cli.COMMANDS.items():
+        assert re.search(rf"^ +{name}\b", text, re.MULTILINE)
+        module, _, attribute = function.partition(":")
+        assert callable(getattr(__import__(module, fromlist=[attribute]), attribute))
+
+
+def test_training_says_where_everything_is(trained, capsys):
+    folder, command = trained
+    assert cli.main([*command, "--epochs", "2"]) == 0
+    out = capsys.readouterr().out
+    assert f"{NAME}: 50 train, 10 valid, 12 test questions" in out
+    assert (
+        "Found a run with these arguments, 1 epochs old." in out
+        and "nothing left to train" not in out
+    )
+    assert re.search(r"Best of 2 epochs by validation: [12], validation accuracy \d+\.\d%", out)
+    assert re.search(r"Test accuracy: \d+\.\d% of 12 questions", out)
+    assert len(re.findall(r"^  .*\?  \w+ \(\d+%\), (right|wrong: \w+)$", out, re.MULTILINE)) == 5
+    run = folder / "models" / NAME
+    for path in (run / "model.keras", run / "saved_model"):
+        assert path.exists() and str(path) in out
+    assert f"tensorboard --logdir {folder / 'logs'}" in out
+    logs = {path.name for path in (folder / "logs" / NAME).iterdir() if "tfevents" not in path.name}
+    vectors = {"projector_config.pbtxt", "vectors.tsv", "words.tsv"}
+    assert logs == {"train", "validation", *vectors}
+    assert not list(run.rglob("*partial*"))
+
+
+def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
+    folder, command = trained
+    run = folder / "models" / NAME
+    epochs = len(json.loads((run / "state" / "state.json").read_text())["history"])
+    before = (run / "state" / "state.json").stat().st_mtime_ns
+    assert cli.main([*command, "--epochs", str(epochs)]) == 0
+    assert "nothing left to train. Pass --fresh to start again." in capsys.readouterr().out
+    assert (run / "state" / "state.json").stat().st_mtime_ns == before
+
+
+def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsys):
+    folder, command = trained
+    for path in data_dir.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    command = [str(tmp_path) if word == str(data_dir) else word for word in command]
+    assert cli.main(command) == 2
+    assert "holds a run with another data_dir: pass --fresh" in capsys.readouterr().err
+
+
+def test_names_of_runs_tell_arguments_apart():
+    record = {"dataset": "babi", "task": 2, "seed": 1, "language": None, "settings": {}}
+    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1"
+    record["settings"] = {"epochs": 3, "batch_size": 8, "arguments": {"units": 4}}
+    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-batch_size-8-units-4"
+    record |= {"language": "hn", "settings": {}}
+    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-hn"
+    record |= {"dataset": "pos", "task": "XPOS", "language": None}
+    record["settings"] = {"arguments": {"word_vectors": "data/glove.txt"}}
+    expected = "dmn-tagger-pos-XPOS-seed-1-word_vectors-glove.txt"
+    assert run_name("dmn-tagger", record) == expected
+    record["settings"] = {"arguments": {"supervision": [["roles", "early", 3]]}}
+    assert run_name("bidaf", record).endswith("seed-1-supervision-roles-early-3")
+
+
+def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):
+    path = str(trained[0] / "models" / NAME / "model.keras")
+    assert cli.main(["evaluate", path]) == 0
+    found = re.search(r"babi task 1, test: accuracy (\S+)%, (\d+) of 12", capsys.readouterr().out)
+    assert float(found[1]) == pytest.approx(100 * int(found[2]) / 12, abs=0.01)
+
+    assert cli.main(["evaluate", path, "--task", "0"]) == 2
+    assert "no bAbI task 0" in capsys.readouterr().err
+    assert cli.main(["evaluate", path, "--part", "valid", "--language", "en"]) == 2
+    assert "No files of bAbI task 1" in capsys.readouterr().err
+    # The folder it was trained on is no matter of another data set.
+    assert cli.main(["evaluate", path, "--dataset", "simulator", "--part", "valid"]) == 0
+    assert "simulator task 1, valid: accuracy" in capsys.readouterr().out
+
+    assert cli.main(["predict", path, str(data_dir / "qa1_test.txt")]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sum(line["answer"] == line["expected"] for line in lines) == int(found[2])
+    assert sum(lines[0]["answers"].values()) <= 1.001
+    assert lines[0]["answer"] == next(iter(lines[0]["answers"]))
+
+    assert cli.main(["predict", path, "--passage", STORY, "--question", "Where is Mary?"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    question = {"passage": STORY, "question": "Where is Mary?"}
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{json.dumps(question)}\n\n"))
+    assert cli.main(["predict", path]) == 0
+    assert json.loads(capsys.readouterr().out) == alone
+    reading = zoo.load(path).read(STORY, "Where is Mary?")
+    assert reading.answer == alone["answer"]
+
+    assert cli.main(["export", path, str(tmp_path / "saved")]) == 0
+    assert (tmp_path / "saved" / "saved_model.pb").exists()
+
+
+def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys):
+    results, runs, presets = (str(tmp_path / name) for name in ("results", "runs", "presets"))
+    command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
+    command += ["--data-dir", str(data_dir), "--results", results, "--runs", runs, "--resume"]
+    command += [*TINY, "--set", "epochs=1", "--tag", "tiny", "--presets", presets]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert "[1/1] as-gru-tiny-task-01-seed-0: valid" in out
+    assert report.table("babi-1k", results) in out
+    card = preset.read_preset("as_gru_babi_1", presets)["card"]
+    assert card["result"] == "results/babi-1k/as-gru-tiny-task-01-seed-0.json"
+    content = json.loads((tmp_path / card["result"]).read_text())
+    # Half precision may change an answer of eleven.
+    assert abs(card["test_accuracy"] - content["test_accuracy"]) < 0.1
+    assert preset.from_preset("as_gru_babi_1", presets).read(STORY, "Where is Mary?").answer
+
+
+def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
+    command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
+    command += ["--data-dir", str(data_dir), "--results", str(tmp_path), "--runs", str(tmp_path)]
+    assert cli.main([*command, "--set", "units=none", "--tag", "bad"]) == 2
+    assert cli.main([*command, "--set", "unit=4", "--tag", "bad"]) == 1
+    captured = capsys.readouterr()
+    assert "as-gru-bad-task-01-seed-0: failed: 'unit' is no argument of as-gru" in captured.out
+    assert "No run of `babi-1k` is recorded yet" in captured.out
+
+
+def test_list_names_everything(capsys):
+    assert cli.main(["list"]) == 0
+    out = capsys.readouterr().out
+    for name in (*zoo.models(), *zoo.presets(), "simulator", "babi-mix", "babi-1k"):
+        assert f"  {name}  " in out
+    assert re.search(r"lambada, seed \d: validation \d+.\d%, development \d", out)
+    assert re.search(r"babi task 20, seed \d: validation \d+.\d%, test \d", out)
+
+
+@pytest.mark.parametrize(
+    "command, message",
+    [
+        ("evaluate ga_mage_gru_babi_99", "There is no preset 'ga_mage_gru_babi_99'"),
+        ("export nowhere.keras folder", "There is no file nowhere.keras"),
+        ("train --data-dir nowhere", "No files of bAbI task 1"),
+        ("train --task 4", "Task 4 cannot be simulated"),
+        ("train --task fine", "Task 'fine' cannot be simulated"),
+        ("train --model dmn-tagger", "dmn-tagger does not read simulator; it reads sst, pos"),
+        ("train --dataset sst --data-dir x", "ga-coref-gru does not read sst; it reads simulator"),
+        ("reproduce sst", "sst needs the folder of sst: give it as --data-dir"),
+        ("train --set units", "the value is no JSON"),
+        ("train --set arguments=1", "give an object"),
+        ("train --set unit=4 --epochs 1", "'unit' is no argument of ga-coref-gru"),
+        ("reproduce babi-1k --data-dir nowhere", "No files of bAbI task"),
+        ("reproduce babi-1k --set epochs=1", "give --tag NAME with --set"),
+        ("train --language hn", "--language hn: simulator has no languages, only babi and"),
+        ("train --dataset simulator --data-dir x", "/x: the simulator reads no files"),
+        (
+            "train --model dmn-tagger --dataset pos --data-dir x --language hn",
+            "--language hn: pos has no languages",
+        ),
+        ("evaluate ga_coref_gru_babi_1 --dataset simulator --language hn", "--language hn: sim"),
+        ("train --epochs 0", "epochs must be a positive integer, got 0"),
+        ("predict x.keras --passage Mary", "--passage and --question go together"),
+        ("predict x.keras nowhere.txt", "nowhere.txt"),
+        ("predict x.keras --sentence Mary --passage Mary", "--sentence alone"),
+        ("explain x.keras", "Give --passage and --question, --sentence, or a file"),
+        ("report --write nowhere.md", "nowhere.md"),
+    ],
+)
+def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(command.split()) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("corefmem: error: ") and message in error
+    assert error.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        ("text", "is broken, or holds no reader of this zoo (File is not a zip file)"),
+        ("truncated", "is broken, or holds no reader of this zoo (File is not a zip file)"),
+        ("damaged", "is broken, or holds no reader of this zoo (Bad CRC-32"),
+        ("incomplete", "is broken, or holds no reader of this zoo ("),
+        ("foreign", "holds no reader of this zoo, but a Sequential"),
+        ("wordless", "has no preprocessor and reads ids alone"),
+    ],
+)
+def test_files_that_hold_no_reader_of_text_are_refused(
+    kind, message, make_reader, tmp_path, capsys
+):
+    path = tmp_path / "model.keras"
+    reader = make_reader("gru")
+    if kind == "foreign":
+        reader = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    elif kind == "wordless":
+        reader.reader = None
+    reader.save(path)
+    content = bytearray(path.read_bytes())
+    if kind == "text":
+        content = b"Mary went to the kitchen."
+    elif kind == "truncated":
+        content = content[: len(content) // 2]
+    elif kind == "damaged":
+        content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    if kind == "incomplete":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("metadata.json", "{}")
+    if kind == "wordless":
+        assert zoo.load(path).reader is None
+    else:
+        with pytest.raises(ValueError, match=re.escape(f"{path} {message}")):
+            zoo.load(path)
+    texts = ["--passage", STORY, "--question", "Where is Mary?"]
+    for command in (
+        ["predict", str(path), *texts],
+        ["explain", str(path), *texts],
+        ["evaluate", str(path), "--dataset", "simulator", "--task", "1"],
+        ["export", str(path), str(tmp_path / "saved")],
+    ):
+        assert cli.main(command) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("corefmem: error: ") and error.count("\n") == 1
+        assert str(path) in error and message in error
+    assert not (tmp_path / "saved").exists()
+
+
+def test_seeds_are_numbers_and_ranges(capsys):
+    def seeds(*words):
+        return cli.build_parser().parse_args(["reproduce", "babi-1k", *words]).seeds
+
+    assert seeds() == [0] and seeds("--seeds", "3") == [3]
+    assert seeds("--seeds", "0-4", "7", "3", "6-6") == [0, 1, 2, 3, 4, 7, 6]
+    for bad in ("4-2", "x", "-1", "1-", "1.5"):
+        with pytest.raises(SystemExit) as stop:
+            seeds("--seeds", bad)
+        assert stop.value.code == 2
+        assert f"'{bad}' is neither a seed" in capsys.readouterr().err
+
+
+def test_a_broken_line_of_json_is_named(capsys, monkeypatch):
+    texts = '{"passage": "Mary left.", "question": 3}', '{"sentence": ["Mary", "left"]}'
+    for line in ('{"passage": 1}', "Mary", "[]", *texts):
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{line}\n"))
+        assert cli.main(["predict", "x.keras"]) == 2
+        assert "standard input, line 1: give an object" in capsys.readouterr().err
+
+
+def test_download_names_the_folder(monkeypatch, capsys):
+    monkeypatch.setattr(babi, "download", lambda cache_dir: f"{cache_dir}/tasks_1-20_v1-2")
+    assert cli.main(["download", "babi", "--cache-dir", "cache"]) == 0
+    assert "--data-dir cache/tasks_1-20_v1-2" in capsys.readouterr().out
+
+
+def test_a_backend_that_is_missing_is_named():
+    program = "import sys; from zoo import cli; sys.exit(cli.main(['evaluate', 'x.keras']))"
+    hide = "import sys; sys.modules['jax'] = None; " + program
+    process = subprocess.run(
+        [sys.executable, "-c", hide],
+        env={**os.environ, "KERAS_BACKEND": "jax"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 2
+    assert process.stderr.endswith("jax, which is not installed: pip install jax\n")

@@ -1,0 +1,190 @@
+"""`corefmem explain` of every kind of model, and its pictures."""
+
+import functools
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.callbacks import AttentionPictures, SentencePictures
+from keras_corefmem.datasets.stories import babi, simulator
+from zoo.cli import app as cli
+from zoo.configs.models import configuration
+
+EXAMPLES = simulator.simulate(1, 12)
+PASSAGE = "Mary went to the kitchen. John went to the garden."
+QUESTION = "Where is Mary?"
+STORY = ["--passage", PASSAGE, "--question", QUESTION]
+TINY = {"units": 6}
+MODELS = {
+    "ren": {"slots": 12},
+    "qdren": {"slots": 3, "retrieve": 1},
+    "dmn": {"passes": 2},
+    "memn2n": {},
+    "ga-coref-gru": {"layers": 2},
+    "as-mage-gru": {"joint": False, "edge_units": 2},
+}
+
+
+@functools.cache
+def build(name):
+    keras.utils.set_random_seed(0)
+    kind, arguments = configuration(name)
+    arguments = {**arguments, **TINY, **MODELS[name]}
+    return getattr(zoo, kind).from_examples(EXAMPLES, **arguments)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A folder with a file of questions, and a `.keras` file per model."""
+    folder = tmp_path_factory.mktemp("explain")
+    babi.write_file(EXAMPLES, folder / "questions.txt")
+    for name in MODELS:
+        build(name).save(folder / f"{name}.keras")
+    return folder
+
+
+def explain(capsys, *arguments):
+    """The lines that the command prints."""
+    assert cli.main(["explain", *map(str, arguments)]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_prints_the_answer_that_read_gives(name, folder, capsys):
+    lines = explain(capsys, folder / f"{name}.keras", *STORY)
+    reading = build(name).read(PASSAGE, QUESTION)
+    assert re.sub(r"#\d+", "", lines[0]).lower().replace(" ?", "?") == QUESTION.lower()
+    assert lines[1].strip() == f"{reading.answer} {reading.probability:.0%}"
+    assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize("name", ["ren", "dmn", "memn2n"])
+def test_prints_what_the_model_attends_to(name, folder, capsys):
+    model = build(name)
+    encoded = model.reader.encode_text(PASSAGE, QUESTION)
+    attention = model.attend(model.reader.collate([encoded], 1, 2))[0]
+    lines = explain(capsys, folder / f"{name}.keras", *STORY)
+    for line, sentence, row in zip(lines[3:5], PASSAGE.split(". "), attention, strict=True):
+        number, _, rest = line.strip().partition(" ")
+        assert number in "12" and rest.startswith(sentence.rstrip("."))
+        percents = [f"{value:.0%}" for value in row if value >= 0.005]
+        assert rest.split(".")[1].split() == percents and percents
+    assert all(word in " ".join(lines) for word in model.columns())
+
+
+def test_a_sentence_that_is_not_read_has_no_numbers(folder, capsys):
+    lines = explain(capsys, folder / "qdren.keras", *STORY)
+    assert re.search(r"1 Mary went to the kitchen\. +\d+%", lines[3])
+    assert lines[4].strip() == "2 John went to the garden."
+
+
+def test_tokens_and_chains_of_a_reader(folder, capsys):
+    model = build("ga-coref-gru")
+    ids = [model.reader.tokens(text)[None] for text in (PASSAGE, QUESTION)]
+    attention = np.asarray(model.attend(model.reader.features(*ids)))[0]
+    lines = explain(capsys, folder / "ga-coref-gru.keras", *STORY)
+    assert lines[0] == "where is mary#1 ?"
+    tokens = " ".join(line.strip().partition(" ")[2] for line in lines[2:4]).split()
+    expected = [f"[{value:.0%}]" if value >= 0.01 else "" for value in attention]
+    assert [re.sub(r"^[^\[]*", "", token) for token in tokens] == expected and any(expected)
+    assert tokens[0].startswith("mary#1") and not tokens[6].startswith("john#")
+    apart = explain(capsys, folder / "as-mage-gru.keras", *STORY)
+    assert apart[0] == "where is mary ?"
+
+
+@pytest.mark.parametrize("name", ["ren", "as-mage-gru"])
+@pytest.mark.parametrize("number", [1, 9])
+def test_a_question_of_a_file_and_the_picture_of_tensorboard(
+    name, number, folder, capsys, tmp_path
+):
+    example, model = EXAMPLES[number - 1], build(name)
+    chosen = ["--number", number] if number > 1 else []
+    picture = tmp_path / "new" / "picture.png"
+    lines = explain(
+        capsys,
+        folder / f"{name}.keras",
+        folder / "questions.txt",
+        *chosen,
+        "--output",
+        picture,
+    )
+    reading = model.read(example.passage, example.question)
+    right = reading.answer == example.answer
+    assert lines[1].startswith(f"{'✓' if right else '✗'} {reading.answer}")
+    assert right or lines[1].endswith(f"right: {example.answer}")
+    marked = [line for line in lines if line.startswith("▸") or " ▸" in line]
+    assert [int(re.search(r"▸(\d+)", line)[1]) for line in marked] == sorted(
+        example.supporting_facts
+    )
+    assert lines[-1] == f"Picture: {picture}"
+    arguments = tmp_path / "log", [example], model.reader, model.inspect
+    if name == "ren":
+        callback = SentencePictures(*arguments, model.columns)
+    else:
+        callback = AttentionPictures(*arguments)
+    drawn = []
+    callback.events.image = lambda step, tag, png: drawn.append(png)
+    callback.write(0)
+    assert picture.read_bytes() == drawn[0]
+
+
+def test_a_preset_is_explained(capsys):
+    lines = explain(capsys, "ga_mage_gru_babi_2", *STORY)
+    assert lines[1].split()[0] in zoo.from_preset("ga_mage_gru_babi_2").reader.answers
+    assert len(lines) == 4
+
+
+def test_a_model_without_attention_says_so(folder, capsys, monkeypatch, tmp_path):
+    model = build("qdren")
+
+    class Plain:
+        STRINGS = model.STRINGS
+        reader, config, name, has_attention = model.reader, model.config, "plain", False
+
+        @staticmethod
+        def inspect(features):
+            return model.inspect(features)[0], None
+
+    monkeypatch.setattr("zoo.cli.explain.load_model", lambda name: Plain)
+    lines = explain(capsys, "plain.keras", *STORY)
+    reading = model.read(PASSAGE, QUESTION)
+    assert lines[:2] == [QUESTION, f"{reading.answer} {reading.probability:.0%}"]
+    assert "nothing" in lines[2]
+    picture = tmp_path / "a.png"
+    assert cli.main(["explain", "plain.keras", *STORY, "--output", str(picture)]) == 2
+    assert "plain.keras has no attention to draw" in capsys.readouterr().err
+    assert not picture.exists()
+
+
+def test_unknown_words_are_named(folder, capsys):
+    arguments = ["--passage", "Zoë went to the kitchen.", "--question", QUESTION]
+    with pytest.warns(UserWarning, match="does not know these words: 'zoë'"):
+        lines = explain(capsys, folder / "dmn.keras", *arguments)
+    assert lines[3].strip().startswith("1 Zoë went to the kitchen.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give --passage and --question, --sentence, or a file of questions."),
+        (["--passage", PASSAGE], "--passage and --question go together"),
+        (["questions.txt", *STORY], "Give either a file, or --passage and"),
+        (["questions.txt", "--number", "13"], "--number 13: questions.txt has 12 questions"),
+        (["questions.txt", "--number", "0"], "choose one of 1..12"),
+        ([*STORY, "--number", "2"], "--number chooses a question of a file"),
+        (["nowhere.txt"], "nowhere.txt"),
+        ([*STORY, "--output", "a.jpg"], "--output a.jpg: the picture is a PNG file"),
+        (["--passage", " ", "--question", QUESTION], "the passage is empty"),
+        (["--passage", PASSAGE, "--question", ""], "the question is empty"),
+    ],
+)
+def test_bad_input_gives_one_line_and_status_2(arguments, message, folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    assert cli.main(["explain", "dmn.keras", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("corefmem: error: ") and message in error and error.count("\n") == 1
+    assert sorted(folder.iterdir()) == before

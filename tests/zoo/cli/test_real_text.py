@@ -1,0 +1,215 @@
+"""Questions about real text, from files through annotation to a trained reader and its table."""
+
+import concurrent.futures
+import json
+import re
+
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.example import CandidateExample
+from zoo.cli import annotate
+from zoo.cli import app as cli
+from zoo.configs import models as configurations
+from zoo.experiments import data
+from zoo.experiments.reproduce import Run, check_data, execute
+from zoo.experiments.studies import STUDIES
+from zoo.reports import tables as report
+from zoo.training import fitting as training
+
+NAMES = ("Mary", "John", "Sandra", "Daniel")
+SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 2, "arguments": {"units": 4, "edge_units": 2}}
+
+
+def passage(number):
+    """Context, question and answer."""
+    name, other = NAMES[number % 4], NAMES[(number + 1) % 4]
+    return (
+        f"So {name} met {other} . Then {name} slept{' and ate' * (number % 3)} .",
+        "They saw",
+        name,
+    )
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """Tiny passages, LAMBADA and WikiHop."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "passages").mkdir()
+    for part, numbers in (("train", range(24)), ("valid", range(5))):
+        lines = []
+        for context, question, answer in map(passage, numbers):
+            text = f"{context} {question} {answer}"
+            sizes = {"context_tokens": len(context.split()), "query_tokens": 2}
+            lines.append(json.dumps({"text": text, **sizes, "answer": answer}))
+        (folder / "passages" / f"{part}.jsonl").write_text("\n".join(lines) + "\n")
+    lines = [" ".join(passage(number)).lower() for number in range(6)]
+    lines.append("so mary slept . they saw nobody")
+    (folder / "lambada_development_plain_text.txt").write_text("\n".join(lines) + "\n")
+    for part, count in (("train", 21), ("dev", 3)):
+        questions = [
+            {
+                "id": str(n),
+                "query": "home_of tom",
+                "supports": ["Tom met the red cat .", f"The red cat lives in New York{n} ."],
+                "candidates": [f"new york{n}", "boston"],
+                "answer": f"new york{n}",
+            }
+            for n in range(count)
+        ]
+        (folder / f"{part}.json").write_text(json.dumps(questions))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def annotated(data_dir):
+    """The same, annotated beside."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Threads do the work of processes.
+        pool = concurrent.futures.ThreadPoolExecutor
+        patch.setattr(
+            annotate.concurrent.futures, "ProcessPoolExecutor", lambda count, *_: pool(count)
+        )
+        for dataset in ("lambada", "wikihop"):
+            folder = data_dir / "annotated" / dataset
+            command = ["annotate", "--dataset", dataset, "--data-dir", str(data_dir)]
+            assert cli.main([*command, "--output", str(folder)]) == 0
+    return data_dir
+
+
+def test_annotation_keeps_the_questions_of_lambada(annotated):
+    splits, plain = (
+        read("lambada", annotated) for read in (data.load_annotated, data.load_questions)
+    )
+    for part in training.PARTS:
+        for example, before in zip(getattr(splits, part), getattr(plain, part), strict=True):
+            assert isinstance(example, AnnotatedExample)
+            assert (example.passage, example.question) == (before.passage, before.question)
+            assert (example.answer, example.source) == (before.answer, before.source)
+    # Capitalised words that repeat are a chain; LAMBADA has no capitals.
+    assert splits.train[0].entities[:8] == (0, 1, 0, 0, 0, 0, 1, 0)
+    assert not any(splits.test[0].entities)
+    assert [example.kinds for example in splits.test] == [("answerable",)] * 6 + [()]
+
+
+def test_no_annotator_sees_an_answer(annotated):
+    for part in training.PARTS:
+        path = annotated / "annotated" / "lambada" / f"{part}.jsonl"
+        texts = [json.loads(line)["text"] for line in path.read_text().splitlines()]
+        assert all(text.lower().endswith(" they saw") for text in texts)
+
+
+def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
+    options = {"layers": 1, "embedding_dim": 4}
+    settings = {**SETTINGS, "arguments": {**SETTINGS["arguments"], **options}}
+    check_data("lambada", "passages", annotated)
+    run = Run("lambada", "ga-coref-gru", "passages", 0, str(annotated), settings, "tiny")
+    content = execute(run, tmp_path / "results", tmp_path / "runs")
+    assert content["questions"] == {"train": 24, "valid": 5, "test": 7}
+    assert content["settings"]["arguments"]["order"] == "passage_first"
+    right = sum(n not in content["test_wrong"] for n in range(6))
+    assert content["test_kinds"] == {"answerable": [right, 6]} and 6 in content["test_wrong"]
+    assert content["baselines"]["last name"] == {"wrong": 7, "kinds": {"answerable": [0, 6]}}
+    lines = report.table("lambada", tmp_path / "results").splitlines()
+    head = "| dev accuracy in % | questions | most frequent name | last name | `ga-coref-gru` | "
+    assert lines[0].startswith(head)
+    kinds = STUDIES["lambada"]["kinds"]
+    assert lines[2].startswith(f"| all passages | 7 | 0.0 | 0.0 | {100 * right / 7:.1f} | 55.7 |")
+    row = f"| {kinds['answerable']} | 6 | 0.0 | 0.0 | {100 * right / 6:.1f} | 68.9 |"
+    assert lines[3] == row and len(lines[2:]) > 10
+
+
+def test_wikihop_has_candidates_of_several_words(annotated):
+    splits = data.load("wikihop", 1, annotated)
+    example = splits.test[0]
+    assert example.candidates == ("new york0", "boston") and example.question == "home_of tom"
+    settings = training.Settings.of("ga-coref-gru", "wikihop", **SETTINGS)
+    assert settings.arguments["characters"] and settings.batch_size == 8
+    model, batches = training.prepare(splits, settings)
+    assert model.config["head"] == "span_sum" and not model.config["joint"]
+    assert set(model.features) >= {"passage_asked", "passage_characters", "candidates"}
+    features, answers, _ = batches["test"][0]
+    assert np.argwhere(features["candidates"][0]).shape == (2, 2) and answers[0] == 1
+
+
+def test_records_of_one_kind_are_not_read_for_another(annotated, tmp_path):
+    (tmp_path / "annotated").mkdir()
+    for name in ("cbt", "cbt-NE"):
+        (tmp_path / "annotated" / name).symlink_to(annotated / "annotated" / "lambada")
+    assert len(data.load("cbt", "NE", tmp_path).train) == 24
+    with pytest.raises(FileNotFoundError, match="cbtest_CN_train.txt"):
+        data.load("cbt", "CN", tmp_path)
+
+
+def test_text_without_annotation_is_read_too(data_dir, tmp_path):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for path in ("train.json", "dev.json", "passages", "lambada_development_plain_text.txt"):
+        (plain / path).symlink_to(data_dir / path)
+    assert data.load_annotated("lambada", plain) is None
+    splits = data.load("lambada", 1, plain)
+    assert splits.train[0].passage.startswith("so mary met john")
+    settings = training.Settings.of("as-gru", "lambada", **SETTINGS)
+    model, _ = training.prepare(splits, settings)
+    assert model.config["head"] == "pointer_sum"
+    assert model.read("so fred slept .", "they saw", top=2).answers[0] in ("so", "fred", "slept")
+    with pytest.raises(ValueError, match="plain holds no records of lambada: make them in its"):
+        check_data("lambada", "passages", plain)
+    hop = data.load("wikihop", 1, plain)
+    assert isinstance(hop.train[0], CandidateExample)
+    assert zoo.AttentionSumReader.from_examples(hop.train, units=4).config["head"] == "span_sum"
+
+
+def test_a_reader_trains_on_streamed_records(annotated):
+    pytest.importorskip("tensorflow")
+    from keras_corefmem.preprocessing.record_batches import stream
+
+    splits = data.load("lambada", 1, annotated)
+    settings = training.Settings.of("as-coref-gru", "lambada", **SETTINGS)
+    model, _ = training.prepare(splits, settings)
+    folder = annotated / "annotated" / "lambada" / "train"
+    batches = stream(folder, model.reader, model.features, 4, buckets=(24,), batch_size=8, seed=0)
+    history = model.fit(batches, epochs=2, verbose=0).history
+    assert len(history["loss"]) == 2 and history["loss"][1] < history["loss"][0]
+
+
+def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(zoo, "export", lambda model, folder: None)
+    command = ["train", "--dataset", "lambada", "--data-dir", str(annotated), "--epochs", "1"]
+    for setting in ("units=4", "embedding_dim=4", "layers=1", "batch_size=8", "buckets=1"):
+        command += ["--set", setting]
+    assert cli.main(command) == 0
+    out = capsys.readouterr().out
+    assert "24 train, 5 valid, 7 test questions" in out and "Test accuracy: " in out
+    (path,) = tmp_path.glob("models/*/model.keras")
+    asked = ["--passage", "So Tom met Ann .", "--question", "They saw"]
+    assert cli.main(["explain", str(path), *asked]) == 0
+    assert re.search(r"tom\[\d+%\] met", capsys.readouterr().out)
+    assert cli.main(["evaluate", str(path)]) == 0
+    assert "lambada task 1, test: accuracy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give texts, files or -, or a --dataset"),
+        (["Mary left.", "--dataset", "lambada"], "Give texts, files or -, or a --dataset"),
+        (["Mary left.", "--data-dir", "x"], "--data-dir x is that of a --dataset"),
+        (["--dataset", "lambada"], "--dataset writes records of questions: give --output"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(arguments, message, capsys):
+    assert cli.main(["annotate", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_published_settings():
+    coref = training.Settings.of("ga-coref-gru", "lambada", arguments={"units": 64})
+    assert coref.arguments["units"] == 64 and coref.arguments["embedding_dim"] == 100
+    assert coref.batch_size == 64 and coref.learning_rate == 0.0005
+    assert training.Settings.of("ga-coref-gru") == training.Settings.of("ga-coref-gru", "babi")
+    assert configurations.training_settings("as-gru", "cnn")["arguments"]["units"] == 384
+    assert training.Settings.of("qdren", "cnn").arguments == {}

@@ -1,0 +1,57 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.layers import hit_rate
+from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, shared
+from zoo.experiments.attention_mass import hit_rates
+from zoo.training.fitting import make_batches
+
+
+def expected(reader, signal, examples):
+    """Attention on targets, from what the reader shows of one batch."""
+    features, *_ = make_batches(reader, examples, batch_size=len(examples))[0]
+    attention = reader.look(features)[signal]
+    pairs, mask = features[f"passage_targets_{signal}"], features["passage"] != 0
+    rates, rows = (np.asarray(values) for values in hit_rate(attention, pairs, mask))
+    return np.sum(rates * rows) / np.sum(rows)
+
+
+def test_supervised_heads_are_measured_by_their_signals():
+    reader = shared("bidaf-supervised")
+    found = hit_rates(reader, SPANS, batch_size=5)
+    assert list(found) == ["coref_all", "dependency", "roles"]
+    for signal, rate in found.items():
+        assert rate == pytest.approx(expected(reader, signal, SPANS), abs=1e-5)
+
+
+def test_heads_of_others_are_measured_by_every_signal():
+    options = {**BIDAF, "units": 4, "embedding_dim": 6, "self_attention": "early"}
+    plain = zoo.BiDAFReader.from_examples(ANNOTATED, **options)
+    found = hit_rates(plain, ANNOTATED)
+    # Nor does it matter that batches have more pairs than the first ones.
+    alone = hit_rates(plain, ANNOTATED[::-1], ("coref_all",), batch_size=1)
+    assert alone == {"coref_all": pytest.approx(found["coref_all"], abs=1e-5)}
+    assert list(found)[:2] == ["dependency", "coref_all"] and len(found) == 5
+    for signal in ("dependency", "narrative"):
+        told = zoo.BiDAFReader.from_examples(ANNOTATED, **options, supervision=signal)
+        told.set_weights(plain.get_weights())
+        assert found[signal] == pytest.approx(expected(told, signal, ANNOTATED), abs=1e-5)
+
+
+def test_signals_without_targets_are_left_out():
+    reader = shared("bidaf-supervised")
+    bare = [
+        dataclasses.replace(
+            example,
+            structure=dataclasses.replace(example.structure, mentions=np.zeros((0, 2), int)),
+        )
+        for example in SPANS
+    ]
+    assert list(hit_rates(reader, bare)) == ["dependency", "roles"]
+
+
+def test_readers_without_self_attention_have_none():
+    assert hit_rates(shared("bidaf-mage-gru"), ANNOTATED) == {}

@@ -1,0 +1,207 @@
+import dataclasses
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from keras_corefmem.datasets.stories import babi, simulator
+from zoo.cli import commands
+from zoo.cli.app import build_parser
+from zoo.experiments.outcome import versions
+from zoo.experiments.reproduce import (
+    Run,
+    check_settings,
+    describe_pending,
+    execute,
+    is_done,
+    plan,
+    reproduce,
+)
+from zoo.experiments.studies import STUDIES, TASKS
+from zoo.reports.published import PUBLISHED
+from zoo.training.fitting import Settings
+
+SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}}
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """A tiny bAbI with task 1 alone."""
+    folder = tmp_path_factory.mktemp("data") / "en-valid"
+    folder.mkdir()
+    for seed, (part, size) in enumerate({"train": 30, "valid": 5, "test": 11}.items()):
+        babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
+    return str(folder.parent)
+
+
+def test_a_plan_has_every_run_once_and_long_tasks_first():
+    runs = plan("babi-1k", seeds=(0, 1))
+    assert len({run.name for run in runs}) == len(runs) == len(STUDIES["babi-1k"]["models"]) * 40
+    assert {run.task for run in runs[:5]} == {2, 3, 5, 7, 8}
+    chosen = plan("babi-1k", "data", ["as-gru"], [4, 2], (7,), {"epochs": 2}, "short")
+    assert [run.name for run in chosen] == [
+        "as-gru-short-task-02-seed-7",
+        "as-gru-short-task-04-seed-7",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"study": "babi-2k"}, "no study 'babi-2k'; choose one of babi-1k, babi-mix"),
+        ({"tasks": [21]}, "study babi-1k has no task 21; choose of 1, 2"),
+        ({"models": ["rnn"]}, "no model 'rnn'; choose one of as-coref-gru"),
+    ],
+)
+def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        plan(**{"study": "babi-1k", **arguments})
+
+
+def test_tasks_of_some_models_are_planned_for_these_alone():
+    assert [run.task for run in plan("babi-mentions", models=["ga-gru"])] == ["plain"]
+    names = [run.name for run in plan("babi-mentions", seeds=(3,))]
+    assert len(names) == len(STUDIES["babi-mentions"]["tasks"]) == 8
+    assert names[0] == "ga-coref-gru-kept-100-seed-3" and names[-1] == "ga-gru-plain-seed-3"
+    with pytest.raises(
+        ValueError, match="None of the tasks kept-20 of babi-mentions is for ga-gru"
+    ):
+        plan("babi-mentions", models=["ga-gru"], tasks=["kept-20"])
+
+
+@pytest.mark.parametrize(
+    "study, questions, epochs, patience",
+    [
+        ("babi-train-size", 900, Settings().epochs, Settings().patience),
+        ("lambada-train-size", 5000, 10, 3),
+        ("wikihop-train-size", 5000, 20, 6),
+    ],
+)
+def test_fewer_questions_are_read_as_often(study, questions, epochs, patience):
+    for run in plan(study):
+        settings = Settings(**STUDIES[study]["tasks"][run.task].settings)
+        assert settings.train_size * settings.epochs == questions * epochs
+        assert settings.train_size * settings.patience == questions * patience
+
+
+def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
+    settings = {**SETTINGS, "train_size": 12}
+    run = Run("babi-train-size", "as-coref-gru", "task-1-300", 1, data_dir, settings, "tiny")
+    content = execute(run, tmp_path / "results", tmp_path / "runs")
+    assert content["questions"] == {"train": 12, "valid": 5, "test": 11}
+    assert content["settings"]["patience"] == 60 and content["settings"]["epochs"] == 1
+    assert content["settings"]["train_size"] == 12 and content["settings"]["mentions"] is None
+
+
+@pytest.mark.parametrize("tag, settings", [("", {}), ("small", SETTINGS)])
+def test_the_command_of_a_run_repeats_it(tag, settings):
+    run = Run("babi-mix", "as-mage-gru", 3, 5, settings=settings, tag=tag)
+    args = build_parser().parse_args(shlex.split(run.command)[1:])
+    settings = commands.parse_settings(args.set)
+    assert plan(
+        args.study, args.data_dir, args.models, args.tasks, args.seeds, settings, args.tag
+    ) == [run]
+
+
+def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
+    results, states, lines = tmp_path / "results", tmp_path / "runs", []
+    runs = [Run("babi-1k", "as-gru", task, 0, data_dir, SETTINGS, "tiny") for task in (1, 2)]
+    content = execute(runs[0], results, states)
+    path = results / "babi-1k" / "as-gru-tiny-task-01-seed-0.json"
+    assert json.loads(path.read_text()) == content
+    assert content["questions"] == {"train": 30, "valid": 5, "test": 11}
+    assert content["test_accuracy"] == pytest.approx(1 - len(content["test_wrong"]) / 11)
+    assert content["settings"]["arguments"] == {"units": 4} and content["head"] == "pointer_sum"
+    assert content["versions"]["keras"] == versions()["keras"]
+    assert content["command"] == runs[0].command and content["epochs"] == content["best_epoch"] == 1
+    assert (states / "babi-1k" / "as-gru-tiny-task-01-seed-0" / "model.keras").exists()
+
+    written = path.stat().st_mtime_ns
+    other = dataclasses.replace(runs[0], settings={**SETTINGS, "epochs": 2})
+    with pytest.raises(ValueError, match="task-01-seed-0.json holds the result of `corefmem repro"):
+        reproduce([runs[1], other], results, states, jobs=1, report=lines.append)
+    assert not lines
+    turned = dataclasses.replace(runs[0], settings=dict(reversed(SETTINGS.items())))
+    assert turned.command != runs[0].command and is_done(turned, results)
+    failures = reproduce(runs, results, states, jobs=1, report=lines.append)
+    assert path.stat().st_mtime_ns == written
+    assert [run.task for run, _ in failures] == [2]
+    assert isinstance(failures[0][1], FileNotFoundError)
+    assert lines[0] == "as-gru-tiny-task-01-seed-0: done before"
+    assert lines[1].startswith("1 to run, 1 at a time; results: ")
+    assert lines[2].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files of bAbI task 2")
+    assert [path.name for path in results.rglob("*.json")] == ["as-gru-tiny-task-01-seed-0.json"]
+
+
+SLEEPER = """
+import functools, pathlib, signal, sys, time
+from zoo import reproduce
+
+def sleep(run, results, runs):
+    pathlib.Path(results, run.name).touch()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    # A parent in the background may have had it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    reproduce.execute, reproduce.PULSE = sleep, 0.5
+    runs = reproduce.plan("babi-1k", models=["as-gru"], tasks=[1, 4, 6])
+    say = functools.partial(print, flush=True)
+    reproduce.reproduce(runs, sys.argv[1], sys.argv[1], jobs=1, report=say)
+"""
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["interrupted", "killed"])
+def test_workers_end_with_their_parent(killed, tmp_path):
+    (tmp_path / "sleeper.py").write_text(SLEEPER)
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "sleeper.py"), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("as-gru-task-*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert b"3 to run, 1 at a time" in process.stdout.readline()
+    assert process.stdout.readline() == b"  in the first epoch\n"
+    if killed:
+        process.kill()
+    else:
+        # What a terminal sends on Ctrl-C: to the whole group.
+        os.killpg(process.pid, signal.SIGINT)
+    # Ends when nobody holds the pipe any more, the worker included.
+    errors = process.communicate(timeout=30)[1]
+    assert killed or b"KeyboardInterrupt" in errors
+    assert len(list(tmp_path.glob("as-gru-task-*"))) == 1
+
+
+def test_runs_under_way_say_how_far_they_are(tmp_path):
+    runs = plan("babi-1k", models=["as-gru"], tasks=[1, 4])
+    assert describe_pending(runs, tmp_path) == "  in the first epoch"
+    folder = tmp_path / "babi-1k" / runs[1].name
+    folder.mkdir(parents=True)
+    (folder / "state.json").write_text(json.dumps({"history": [{}, {}]}))
+    assert describe_pending(runs, tmp_path) == "  as-gru-task-04-seed-0: 2 epochs"
+
+
+def test_a_folder_of_other_settings_is_not_continued(tmp_path):
+    check_settings(tmp_path, {"epochs": 3})
+    check_settings(tmp_path, {"epochs": 3})
+    with pytest.raises(ValueError, match="a run with another epochs: give this one a --tag"):
+        check_settings(tmp_path, {"epochs": 4})
+
+
+def test_published_rows_are_whole():
+    for (study, model), row in PUBLISHED.items():
+        assert model in STUDIES[study]["models"]
+        if "errors" in row:
+            errors = row["errors"]
+            assert len(errors) == len(TASKS)
+            assert sum(errors) / len(TASKS) == pytest.approx(row["mean"], abs=0.06)
+            assert sum(error > 5 for error in errors) == row["failed"]

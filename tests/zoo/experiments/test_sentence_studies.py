@@ -1,0 +1,295 @@
+"""Studies of single sentences, from files to tables."""
+
+import io
+import json
+import pathlib
+import re
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.callbacks import Questions
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.text import UNKNOWN
+from zoo.cli import app as cli
+from zoo.cli.train import callbacks
+from zoo.experiments import data
+from zoo.experiments.reproduce import plan
+from zoo.experiments.studies import STUDIES
+from zoo.reports import tables as report
+from zoo.reports.published import PUBLISHED
+from zoo.training import fitting as training
+
+TREES = ("(3 (2 a) (4 (3 great) (2 film)))", "(1 (2 a) (0 (1 bad) (2 film)))", "(2 (2 a) (2 film))")
+TREES += ("(4 (4 great) (2 film))", "(0 (0 bad) (2 film))", "(3 (3 great) (2 .))")
+VECTORS = "a 0.1 0.2 0.3\ngreat 1 1 1\nbad -1 -1 -1\n"
+TINY = {"epochs": 2, "batch_size": 8, "buckets": 1, "arguments": {"units": 4, "filters": 2}}
+
+
+def conllu(sentences):
+    lines = []
+    for words in sentences:
+        for n, (word, tag) in enumerate(words, 1):
+            lines.append("\t".join([str(n), word, "_", tag, tag, *"_" * 5]))
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+TAGGED = [[("The", "DT"), ("film", "NN")], [("It", "PRP"), ("is", "VBZ"), ("great", "JJ")]]
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """A tiny treebank of each kind, and word vectors."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("sst/trees", "ud_english_ewt", "glove"):
+        (folder / name).mkdir(parents=True)
+    (folder / "sst/trees/train.txt").write_text("\n".join(TREES * 5) + "\n")
+    (folder / "sst/trees/dev.txt").write_text("\n".join(TREES[:4]) + "\n")
+    for part, count in (("train", 15), ("dev", 3)):
+        path = folder / f"ud_english_ewt/en_ewt-ud-{part}.conllu"
+        path.write_text(conllu(TAGGED * count))
+    (folder / "glove/glove.tiny.txt").write_text(VECTORS)
+    return folder
+
+
+def test_a_tenth_of_the_training_sentences_is_held_out(data_dir):
+    splits = data.load("sst", "fine", data_dir)
+    assert sum(s.is_root for s in splits.train) == 27 and len(splits.valid) == 3
+    assert [s.answer for s in splits.test] == ["positive", "negative", "neutral", "very positive"]
+    assert [s.answer for s in data.load("sst", "binary", data_dir).test] == [
+        *("positive", "negative", "positive")
+    ]
+    splits = data.load("pos", "XPOS", data_dir)
+    assert list(map(len, (splits.train, splits.valid, splits.test))) == [27, 3, 6]
+
+
+def test_the_treebank_of_the_journal_has_parts_of_its_own(tmp_path):
+    for section in range(25):
+        (tmp_path / f"wsj_{section:02}00.mrg").write_text(f"( (NP (DT the) (NN word{section})))\n")
+    splits = data.load("wsj", "PTB", tmp_path)
+    assert list(map(len, (splits.train, splits.valid, splits.test))) == [19, 3, 3]
+    assert splits.test[0] == Sentence(("the", "word22"), ("DT", "NN"))
+    with pytest.raises(ValueError, match="no task 'XPOS' of wsj, only PTB"):
+        data.load("wsj", "XPOS", tmp_path)
+
+
+def test_a_model_starts_from_word_vectors(data_dir):
+    splits = data.load("sst", "fine", data_dir)
+    path = data.word_vectors(data_dir)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, path, units=4)
+    assert model.config["embedding_dim"] == 3
+    assert str(model.coverage).startswith("3 of 5 words have a vector; ")
+    table = model.get_layer("word_embedding").get_weights()[0]
+    ids = model.reader.vocabulary.encode(["", "great", "bad"])
+    np.testing.assert_allclose(table[ids[1:]], [[1] * 3, [-1] * 3])
+    assert not table[0].any() and model.get_layer("word_embedding").trainable
+    with pytest.raises(ValueError, match="3 numbers instead of 7"):
+        type(model).from_examples(splits.train, path, embedding_dim=7)
+
+
+def test_words_that_are_dropped_are_read_as_unknown(data_dir):
+    splits = data.load("sst", "fine", data_dir)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(
+        splits.train, units=4, word_dropout=1.0, dropout=0.0
+    )
+    words = np.array([[2, 3, 4, 0]], "int32")
+    unknown = np.where(words > 0, UNKNOWN, 0)
+    trained, read, unread = (
+        keras.ops.convert_to_numpy(model({"words": ids}, training=training))
+        for ids, training in ((words, True), (words, False), (unknown, False))
+    )
+    np.testing.assert_allclose(trained, unread, atol=1e-6)
+    assert np.abs(trained - read).max() > 1e-3
+
+
+def test_word_vectors_are_one_file(data_dir, tmp_path):
+    assert data.word_vectors(data_dir / "glove") == data_dir / "glove/glove.tiny.txt"
+    with pytest.raises(FileNotFoundError, match="No file glove"):
+        data.word_vectors(tmp_path)
+    for name in ("glove.a.txt", "glove.b.txt"):
+        (tmp_path / name).write_text(VECTORS)
+    with pytest.raises(ValueError, match="several files of word vectors .glove.a.txt, glove.b"):
+        data.word_vectors(tmp_path)
+
+
+def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
+    results, runs = str(tmp_path / "results"), str(tmp_path / "runs")
+    command = ["reproduce", "pos", "--tasks", "characters-0", "--data-dir", str(data_dir)]
+    command += ["--results", results, "--runs", runs, "--tag", "tiny", "--jobs", "1"]
+    for name, value in {**TINY, **TINY["arguments"]}.items():
+        if name != "arguments":
+            command += ["--set", f"{name}={value}"]
+    assert cli.main(command) == 0
+    (path,) = pathlib.Path(results, "pos").glob("*.json")
+    content = json.loads(path.read_text())
+    assert path.stem == f"{content['model']}-tiny-characters-0-seed-0"
+    assert content["questions"]["test"] == 15
+    wrong = content["test_wrong"]
+    assert content["test_accuracy"] == pytest.approx(1 - len(wrong) / 15)
+    assert wrong == sorted(set(wrong)) and set(wrong) <= set(range(15))
+    assert content["settings"]["arguments"]["passes"] == 0
+    assert content["word_vectors"]["file"] == "glove.tiny.txt"
+    assert "words have a vector" in content["word_vectors"]["coverage"]
+    assert str(data_dir) not in path.read_text()
+    label = STUDIES["pos"]["tasks"]["characters-0"].label
+    assert f"| {label} | {100 * content['test_accuracy']:.1f} |" in capsys.readouterr().out
+    path = str(pathlib.Path(runs, "pos", path.stem, "model.keras"))
+    assert zoo.load(path).read("great film").probabilities
+    assert cli.main(["predict", path, "--passage", "Great.", "--question", "Is it?"]) == 2
+    assert "reads sentence, not passage and question: give --sentence" in capsys.readouterr().err
+
+
+def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ["train", "--model", "dmn-tagger", "--dataset", "pos", "--data-dir", str(data_dir)]
+    assert cli.main([*command, "--epochs", "1", "--set", "units=4", "--set", "buckets=1"]) == 0
+    out = capsys.readouterr().out
+    name = "dmn-tagger-pos-XPOS-seed-0-buckets-1-units-4"
+    assert f"{name}: 27 train, 3 valid, 6 test sentences\n" in out
+    accuracy = re.search(r"Test accuracy: (\S+)% of 15 labels", out)[1]
+    path = f"models/{name}/model.keras"
+    assert f'corefmem predict {path} --sentence "A great film."' in out
+    tags = event_tags(f"tensorboard_logs/{name}/validation")
+    assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
+
+    assert cli.main(["evaluate", path]) == 0
+    found = re.search(
+        r"pos task XPOS, test: accuracy (\S+)%, \d+ of 15 labels", capsys.readouterr().out
+    )
+    assert float(found[1]) == pytest.approx(float(accuracy), abs=0.051)
+
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"sentence": "The great film"}\n'))
+    assert cli.main(["predict", path]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert cli.main(["predict", path, "--sentence", "The great film"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+    reading = zoo.load(path).read("The great film")
+    assert found["tags"] == list(reading.tags) and found["words"] == ["The", "great", "film"]
+    assert cli.main(["explain", path, "--sentence", "The great film", "--output", "x.png"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "The great film" and (tmp_path / "x.png").exists()
+    shown = [re.split(" +", line.strip())[1:3] for line in lines[3:6]]
+    assert shown == [list(pair) for pair in zip(reading.words, reading.tags, strict=True)]
+
+
+def test_a_classifier_shows_its_labels_and_its_passes_over_words(data_dir, tmp_path, capsys):
+    splits = data.load("sst", "fine", data_dir)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, units=4, passes=3)
+    for callback in callbacks(tmp_path, splits, model):
+        callback.set_model(model)
+        if isinstance(callback, Questions):
+            callback.write(0)
+    tags = event_tags(tmp_path / "validation")
+    assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
+    assert [tag for tag in tags["tensors"] if tag.startswith("answers")]
+    path = str(tmp_path / "model.keras")
+    model.save(path)
+    assert cli.main(["explain", path, "--sentence", "A great film"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith(model.read("A great film").answer)
+    assert lines[2].split() == ["pass", "1", "pass", "2", "pass", "3"]
+    assert [line.split()[1] for line in lines[3:6]] == ["A", "great", "film"]
+
+
+def event_tags(folder):
+    """Tags of what TensorBoard shows, by kind."""
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    return EventAccumulator(str(folder)).Reload().Tags()
+
+
+def test_accuracy_counts_every_tag(data_dir):
+    splits = data.load("pos", "XPOS", data_dir)
+    settings = training.Settings.of("dmn-tagger", **TINY)
+    model, batches = training.prepare(splits, settings)
+    sentences = [*splits.test, Sentence(("The", "film"), ("DT", "NEW"))]
+    found = training.evaluate(model, training.make_batches(model, sentences, batch_size=4))
+    tags = [tag for sentence in sentences for tag in sentence.answer]
+    chosen = []
+    for sentence in sentences:
+        encoded = model.reader.encode(sentence)
+        logits = model.predict_on_batch(model.reader.collate([encoded], 1, 5, names=("words",)))
+        chosen += [model.reader.answers[n] for n in logits[0, : len(sentence.words)].argmax(-1)]
+    wrong = [n for n, pair in enumerate(zip(chosen, tags, strict=True)) if pair[0] != pair[1]]
+    assert found["wrong"] == wrong and found["count"] == len(tags) and len(tags) - 1 in wrong
+
+
+def write(folder, task, seed, right, valid):
+    (folder / "sst").mkdir(exist_ok=True)
+    content = {
+        "study": "sst",
+        "model": "dmn-sentiment",
+        "task": task,
+        "seed": seed,
+        "tag": "",
+        "command": f"corefmem reproduce sst --models dmn-sentiment --tasks {task} --seeds {seed}",
+        "valid_accuracy": valid,
+        "valid_loss": 1.0,
+        "test_wrong": list(range(1000 - right)),
+        "questions": {"test": 1000},
+        "backend": "tensorflow",
+    }
+    (folder / "sst" / f"{task}-{seed}.json").write_text(json.dumps(content))
+
+
+def test_a_table_of_accuracies_by_passes(tmp_path):
+    write(tmp_path, "fine-0", 0, 400, 0.41)
+    write(tmp_path, "fine-2", 0, 420, 0.40)
+    write(tmp_path, "fine-2", 1, 440, 0.42)
+    write(tmp_path, "binary-1", 0, 812, 0.8)
+    text = report.table("sst", tmp_path)
+    rows = dict(line[2:-2].split(" | ", 1) for line in text.splitlines() if line.startswith("| "))
+    assert rows["dev accuracy in %"] == "`dmn-sentiment` | Kumar et al. 2016, test, GloVe 300d"
+    assert rows["fine, 0 passes"] == "40.0 | 50.0" and rows["fine, 1 pass"] == "– | 51.5"
+    assert rows["fine, 2 passes"] == "44.0 (43.0 ± 1.4) | 52.1"
+    assert rows["fine, the best by validation"] == "44.0 | 52.1"
+    assert rows["binary, the best by validation"] == "81.2 | 88.6"
+    assert text.endswith(
+        "corefmem reproduce sst --models dmn-sentiment --tasks fine-0 binary-1 --seeds 0 "
+        "--data-dir DIR\n"
+        "corefmem reproduce sst --models dmn-sentiment --tasks fine-2 --seeds 0 1 "
+        "--data-dir DIR\n```"
+    )
+
+
+def test_tasks_are_chosen_by_name_or_group():
+    tasks = [run.task for run in plan("sst", tasks=["binary"], seeds=(0,))]
+    assert tasks == ["binary-0", "binary-1", "binary-2", "binary-3"]
+    runs = plan("pos", tasks=["words-3", "characters-1"], seeds=(0, 1))
+    assert [(run.task, run.seed) for run in runs] == [
+        *(("words-3", 0), ("characters-1", 0), ("words-3", 1), ("characters-1", 1))
+    ]
+    with pytest.raises(ValueError, match="study sst has no task ternary; choose of fine-0, fine-1"):
+        plan("sst", tasks=["ternary"])
+    with pytest.raises(ValueError, match="ga-gru does not read sst; it reads simulator, babi"):
+        plan("sst", models=["ga-gru"])
+    with pytest.raises(ValueError, match="dmn-tagger does not read babi;"):
+        plan("babi-1k", models=["dmn-tagger"])
+
+
+def test_published_rows_are_of_tasks_and_groups():
+    for study in ("sst", "pos"):
+        for model in STUDIES[study]["models"]:
+            row, tasks = PUBLISHED[study, model], STUDIES[study]["tasks"]
+            assert set(row.get("scores", {})) <= set(tasks)
+            assert set(row["best"]) <= {task.group for task in tasks.values()}
+            scores = row.get("scores", {})
+            for group in {tasks[name].group for name in scores}:
+                assert max(scores.values()) == row["best"][group]
+
+
+def test_stories_do_not_train_a_model_of_sentences(tmp_path, capsys):
+    command = ["train", "--model", "dmn-sentiment", "--output", str(tmp_path), "--log-dir"]
+    assert cli.main([*command, str(tmp_path)]) == 2
+    assert "does not read simulator; it reads sst, pos, wsj." in capsys.readouterr().err
+
+
+def test_missing_files_are_named(tmp_path):
+    with pytest.raises(ValueError, match="sst has no download: give the folder"):
+        data.load("sst", "fine")
+    with pytest.raises(FileNotFoundError, match="No files train.txt and dev.txt"):
+        data.load("sst", "fine", tmp_path)

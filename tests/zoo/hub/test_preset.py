@@ -1,0 +1,117 @@
+import json
+
+import numpy as np
+import pytest
+
+import zoo
+from tests.support.quick import JIT
+from zoo.experiments import data
+from zoo.experiments.presets import preset_name
+from zoo.hub import presets as preset
+from zoo.training import fitting as training
+
+CARD = {"dataset": "babi", "task": 2, "valid_accuracy": 0.5, "test_accuracy": 0.25}
+TEXT = "Mary went to the kitchen. Mary took the milk there.", "Where is Mary?"
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory, make_reader):
+    """A reader and the folder that holds it as a preset."""
+    folder = tmp_path_factory.mktemp("presets")
+    model = make_reader("mage_gru", layers=2, carry="previous")
+    preset.save_preset(model, "ga_mage_gru_babi_2", CARD, folder)
+    return model, folder
+
+
+def test_a_preset_answers_as_the_model_with_rounded_weights(saved):
+    model, folder = saved
+    loaded = preset.from_preset("ga_mage_gru_babi_2", folder)
+    assert type(loaded) is type(model) and loaded.config == model.config
+    assert loaded.reader.get_config() == model.reader.get_config()
+    for found, wanted in zip(loaded.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(found, found.astype("float16"))
+    assert loaded.read(*TEXT).answers == model.read(*TEXT).answers
+    assert loaded.optimizer is not None and loaded.jit_compile
+
+
+def test_names_and_cards(saved):
+    _, folder = saved
+    assert preset.presets(folder) == ["ga_mage_gru_babi_2"]
+    assert preset.read_preset("ga_mage_gru_babi_2", folder)["card"] == CARD
+    assert preset_name("ga-mage-gru", "babi-1k", 2) == "ga_mage_gru_babi_2"
+    assert preset_name("ga-mage-gru", "babi-mix", 20) == "ga_mage_gru_babi_mix_20"
+    assert preset_name("ga-gru", "lambada", "passages") == "ga_gru_lambada"
+    assert preset_name("dmn", "babi-passes", "task-3-1") == "dmn_babi_passes_task_3_1"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "ga_mage_gru_babi_2.json",
+        "ga_mage_gru_babi_2.npz",
+    ]
+
+
+def test_an_unknown_name_brings_near_matches(saved):
+    with pytest.raises(ValueError, match="no preset 'ga_mage_babi_2'; did you mean ga_mage_gru_"):
+        preset.from_preset("ga_mage_babi_2", saved[1])
+    with pytest.raises(ValueError, match="There is no preset 'nothing'"):
+        zoo.from_preset("nothing")
+
+
+def test_weights_that_do_not_fit_are_refused(saved, tmp_path):
+    for path in saved[1].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    np.savez(tmp_path / "ga_mage_gru_babi_2.npz", **{"000": np.zeros((2, 3), "float16")})
+    with pytest.raises(ValueError, match="do not fit ga_mage_gru_babi_2.json"):
+        preset.from_preset("ga_mage_gru_babi_2", tmp_path)
+
+
+def test_pickled_weights_are_refused(saved, tmp_path):
+    for path in saved[1].iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    np.savez(tmp_path / "ga_mage_gru_babi_2.npz", **{"000": np.array([{}], object)})
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        preset.from_preset("ga_mage_gru_babi_2", tmp_path)
+
+
+def test_weights_too_large_for_half_precision_are_refused(make_reader, tmp_path):
+    model = make_reader("gru")
+    model.set_weights([weight + 1e5 for weight in model.get_weights()])
+    with pytest.raises(ValueError, match="half precision cannot hold"):
+        preset.save_preset(model, "large", CARD, tmp_path)
+    assert preset.presets(tmp_path) == []
+
+
+def result_of(card):
+    """What the run that a preset was made of has on record."""
+    return json.loads((preset.FOLDER.parents[1] / card["result"]).read_text())
+
+
+@pytest.mark.parametrize("name", preset.presets())
+def test_shipped_presets_load_and_have_a_card(name):
+    model = zoo.from_preset(name)
+    card = preset.read_preset(name)["card"]
+    assert model.reader.answers[0] == "[unknown]"
+    assert 0 <= card["test_accuracy"] <= 1 and 0 <= card["valid_accuracy"] <= 1
+    assert card["command"].startswith("corefmem reproduce ") and card["licence"]
+    assert result_of(card)["seed"] == card["seed"]
+
+
+@pytest.mark.parametrize(
+    "model", ["ga_mage_gru", "ga_coref_gru", "qdren", "ren", "dmn_supervised", "memn2n", "qrn"]
+)
+def test_shipped_presets_answer_as_the_run_on_record(model, babi_dir):
+    name = f"{model}_babi_17"
+    model, card = zoo.from_preset(name), preset.read_preset(name)["card"]
+    model.compile(jit_compile=JIT)
+    examples = data.load(card["dataset"], card["task"], babi_dir, card["language"]).test
+    batches = training.make_batches(model, examples[:160])
+    found, result = training.evaluate(model, batches), result_of(card)
+    wrong = [n for n in result["test_wrong"] if n < 160]
+    assert found["count"] == 160 and len(wrong) > 5
+    # The run had weights in full precision: the card says how many answers the half changed.
+    changed = abs(card["test_accuracy"] - result["test_accuracy"]) * len(examples)
+    assert len(set(found["wrong"]) ^ set(wrong)) <= round(changed)
+
+
+def test_the_zoo_lists_models_and_presets():
+    assert zoo.presets() == preset.presets()
+    assert "ga-coref-gru" in zoo.models() and zoo.models() == sorted(zoo.models())

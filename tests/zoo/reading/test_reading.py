@@ -1,0 +1,97 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from keras_corefmem.preprocessing.preprocessor import pad
+from zoo import Reading
+
+PASSAGE = "Mary went to the kitchen. Zoë took the milk."
+
+
+@pytest.fixture(scope="module")
+def model(make_reader):
+    return make_reader("coref_gru", head="classification")
+
+
+@pytest.fixture(scope="module")
+def long_and_short(examples):
+    """Forty passages and questions, of 6 to 200 tokens."""
+    rows = [(" ".join(e.sentences * (n % 8 + 1)), e.question) for n in range(8) for e in examples]
+    return [passage for passage, _ in rows], [question for _, question in rows]
+
+
+def test_probabilities_are_the_softmax_of_the_logits(model):
+    ids = [model.reader.tokens(text)[None] for text in (PASSAGE, "Where is Mary?")]
+    features = model.reader.features(*ids)
+    logits = np.asarray(model({name: features[name] for name in model.features}))[0, 1:]
+    expected = np.exp(logits) / np.exp(logits).sum()
+    reading = model.read(PASSAGE, "Where is Mary?", top=99)
+    assert isinstance(reading, Reading)
+    numbers = [model.reader.answer_numbers[answer] for answer in reading.answers]
+    assert sorted(numbers) == [1, 2, 3, 4, 5]
+    np.testing.assert_allclose(reading.probabilities, expected[np.array(numbers) - 1], rtol=1e-4)
+    assert reading.probabilities == tuple(sorted(reading.probabilities, reverse=True))
+    assert (reading.answer, reading.probability) == (reading.answers[0], reading.probabilities[0])
+    assert reading.unknown_words == ()
+
+
+def test_one_string_goes_with_every_element_of_a_list(model):
+    questions = ["Where is Mary?", "Where is Zoë?"]
+    by_passage = model.read(PASSAGE, questions, top=2)
+    assert [len(reading.answers) for reading in by_passage] == [2, 2]
+    assert by_passage == model.read([PASSAGE] * 2, questions, top=2)
+    assert model.read([PASSAGE], questions[0])[0].answer == by_passage[0].answer
+    assert model.read([], []) == []
+
+
+def test_batch_composition_and_padding_do_not_change_predictions(model, long_and_short):
+    passages, questions = long_and_short
+    together = model.read(passages, questions, top=5)
+    assert len({reading.probability for reading in together}) > 20
+    for n in (0, 7, 33, 39):
+        alone = model.read(passages[n], questions[n])
+        assert alone.answers == together[n].answers
+        np.testing.assert_allclose(alone.probabilities, together[n].probabilities, atol=1e-5)
+
+
+@pytest.mark.parametrize("order", ["question_first", "passage_first"])
+def test_padded_columns_do_not_change_logits(make_reader, order):
+    model = make_reader("mage_gru", order=order)
+    ids = [model.reader.tokens(text) for text in (PASSAGE, "Where is Mary?")]
+    logits = []
+    for extra in (0, 3):
+        padded = [pad([row], len(row) + extra) for row in ids]
+        logits.append(model.inspect(model.reader.features(*padded))[0])
+    np.testing.assert_allclose(logits[0], logits[1], atol=1e-5)
+
+
+def test_unknown_words_are_named_once(model):
+    with pytest.warns(UserWarning, match="does not know these words: 'bob', 'slept'") as record:
+        readings = model.read(["Bob slept.", "Bob went."], "Where is Bob?")
+    (warning,) = [each for each in record if "does not know" in str(each.message)]
+    assert str(warning.message).count("'bob'") == 1 and warning.filename == __file__
+    assert [reading.unknown_words for reading in readings] == [("bob", "slept"), ("bob",)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.read(PASSAGE, "Where is Mary?")
+
+
+def test_refuses_empty_text(model):
+    with pytest.raises(ValueError, match="The passage is empty: ' '"):
+        model.read(" ", "Where is Mary?")
+    with pytest.raises(ValueError, match="The question is empty: ''"):
+        model.read([PASSAGE, PASSAGE], ["Where is Mary?", ""])
+
+
+def test_refuses_bad_arguments(model, make_reader):
+    with pytest.raises(ValueError, match="2 passages, but 1 questions"):
+        model.read([PASSAGE, PASSAGE], ["Where is Mary?"])
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        model.read(PASSAGE, "Where is Mary?", top=0)
+    reader = make_reader("gru")
+    with pytest.raises(ValueError, match="6 answers, but the model has .*num_answers=3"):
+        type(reader).from_config({**reader.get_config(), "num_answers": 3})
+    reader.reader = None
+    with pytest.raises(ValueError, match="has no preprocessor"):
+        reader.read(PASSAGE, "Where is Mary?")

@@ -1,0 +1,295 @@
+import json
+import pathlib
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from zoo.cli.app import main
+from zoo.experiments.reproduce import plan
+from zoo.experiments.results import read_results
+from zoo.experiments.studies import STUDIES, TASKS
+from zoo.reports import plots
+from zoo.reports.plot_curves import (
+    BASELINE,
+    MEASURED,
+    PUBLISHED_ROW,
+    curves_by,
+    curves_of,
+    curves_of_search,
+)
+from zoo.reports.plot_style import style
+from zoo.reports.plot_tasks import DOTS, draw_shades
+from zoo.reports.searches import searches
+
+ROOT = pathlib.Path(__file__).parents[3]
+RESULTS = ROOT / "results"
+
+
+def write(folder, runs, wrong=lambda run: 10 + run.seed, **fields):
+    """Results of runs, of 100 questions each."""
+    for run in runs:
+        content = {
+            "study": run.study,
+            "model": run.model,
+            "task": run.task,
+            "seed": run.seed,
+            "tag": run.tag,
+            "valid_accuracy": 0.9,
+            "valid_loss": 0.1,
+            "test_wrong": list(range(wrong(run))),
+            "questions": {"test": 100},
+            "settings": {"learning_rate": 0.01, "optimizer": "adam", "arguments": {}},
+            **fields,
+        }
+        path = folder / run.study / f"{run.name}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+
+
+def texts(figure):
+    """All that is written in a figure."""
+    from matplotlib.text import Text
+
+    figure.draw_without_rendering()
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def svg_texts(path):
+    """All that is written in a file."""
+    return [text.text for text in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def figures(study, folder):
+    return plots.figures_of(study, read_results(study, folder))
+
+
+def test_tasks_and_models_are_a_table_of_shades(tmp_path):
+    write(tmp_path, plan("babi-1k", models=["ga-gru", "qrn"], seeds=(0, 1)))
+    write(tmp_path, plan("babi-1k", models=["lstm"], tasks=[1], seeds=(4,)), lambda run: 55)
+    (figure,) = figures("babi-1k", tmp_path).values()
+    found = texts(figure)
+    # Means of 10 and 11 errors of 100; lstm has neither most tasks nor their mean.
+    assert found.count("10.5") == 2 * (len(TASKS) + 1) and found.count("±0.7") == 2 * len(TASKS)
+    assert found.count("55.0") == 1 and found.count("–") == len(TASKS)
+    assert {"1 single supporting fact", "mean of all tasks", "ga-gru", "qrn", "lstm"} <= set(found)
+    note = "mean over 1–2 seeds; ± standard deviation; bold: the best of a row"
+    assert f"babi-1k: test error in %\n{note}" in found
+    # The darkest cell is the worst.
+    patches = [patch for axes in figure.axes for patch in axes.patches]
+    shades = {sum(patch.get_facecolor()) for patch in patches}
+    assert len(patches) == 2 * (len(TASKS) + 1) + 1 and len(shades) == 2
+
+
+def test_a_study_that_varies_an_argument_is_curves(tmp_path):
+    write(
+        tmp_path, plan("babi-passes", seeds=(0, 1)), lambda run: 40 - int(run.task[-1]) - run.seed
+    )
+    panels = curves_of("babi-passes", read_results("babi-passes", tmp_path))
+    assert list(panels) == ["task-3", "task-7", "task-8"]
+    measured, published = panels["task-3"]
+    assert measured == ("dmn-supervised", {n: [60.0 + n, 61.0 + n] for n in (1, 2, 3, 5)}, MEASURED)
+    assert published.kind == PUBLISHED_ROW and published.points[3] == [64.7]
+    (figure,) = figures("babi-passes", tmp_path).values()
+    found = texts(figure)
+    heading = "babi-passes: test accuracy in % by number of passes"
+    assert f"{heading}\nmean over 2 seeds; shaded: from the lowest to the highest" in found
+    assert {"task 3", "task 7", "task 8", "number of passes", "5"} <= set(found)
+    # Names stand once where all panels have the same.
+    assert found.count("dmn-supervised") == found.count("Kumar et al. 2016, DMN,\nsupporting facts")
+    assert found.count("dmn-supervised") == 1
+
+
+def test_tasks_without_a_number_are_baselines(tmp_path):
+    write(
+        tmp_path, plan("babi-mentions"), lambda run: {"random": 60, "plain": 50}.get(run.task, 10)
+    )
+    (curves,) = curves_of("babi-mentions", read_results("babi-mentions", tmp_path)).values()
+    assert curves == [
+        ("ga-coref-gru", dict.fromkeys((1.0, 0.8, 0.6, 0.4, 0.2, 0.0), [90.0]), MEASURED),
+        ("ga-coref-gru, random tokens as mentions", {None: [40.0]}, BASELINE),
+        ("ga-gru, without mentions", {None: [50.0]}, BASELINE),
+    ]
+    (figure,) = figures("babi-mentions", tmp_path).values()
+    levels = [set(line.get_ydata()) for line in figure.axes[0].get_lines()]
+    assert levels == [{90.0}, {40.0}, {50.0}]
+    assert "ga-gru, without mentions" in texts(figure)
+
+
+def test_baselines_alone_are_drawn(tmp_path):
+    runs = [run for run in plan("babi-mentions") if run.task in ("random", "plain")]
+    write(tmp_path, runs, lambda run: 50)
+    (figure,) = figures("babi-mentions", tmp_path).values()
+    assert {"ga-gru, without mentions", "task 3"} <= set(texts(figure))
+    assert [set(line.get_ydata()) for line in figure.axes[0].get_lines()] == [{50.0}, {50.0}]
+
+
+def test_arguments_that_are_not_given_are_those_by_default(tmp_path):
+    few = {"learning_rate": 0.01, "arguments": {"slots": 5}}
+    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[1], tag="few"), settings=few)
+    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[1]), lambda run: 30)
+    panels = curves_by(read_results("babi-1k", tmp_path), "slots")
+    curve = ("ren", {5: [10.0], 20: [30.0]}, MEASURED)
+    assert panels == {"1 single supporting fact": [curve]}
+
+
+def test_names_of_close_curves_stand_apart(tmp_path):
+    write(tmp_path, plan("babi-train-size", seeds=(0, 1, 2)))
+    (figure,) = figures("babi-train-size", tmp_path).values()
+    figure.draw_without_rendering()
+    boxes = sorted((t.get_window_extent() for t in figure.axes[1].texts), key=lambda b: b.y0)
+    assert len(boxes) == 3 and not figure.axes[0].texts
+    for below, above in zip(boxes, boxes[1:], strict=False):
+        assert below.y1 <= above.y0 + 1
+
+
+def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
+    runs = plan("babi-1k", models=["ren", "qrn"], tasks=[1, 2, 3], seeds=(0, 1))
+    write(tmp_path, runs)
+    for slots, tag in ((5, "few"), (20, "many")):
+        runs = plan("babi-1k", models=["ren"], tasks=[1, 2], tag=tag)
+        few = {"arguments": {"slots": 5}}
+        arguments = {"arguments": {"slots": slots, "characters": True}, "learning_rate": 0.01}
+        write(tmp_path, runs, lambda run, slots=slots: 50 - slots, settings=arguments)
+    panels = curves_by(read_results("babi-1k", tmp_path), "slots")
+    # Runs that say nothing of slots have 20.
+    curve = ("ren", {5: [45.0], 20: [30.0, 10.0, 11.0]}, MEASURED)
+    assert panels == {"1 single supporting fact": [curve], "2 two supporting facts": [curve]}
+    words = ["report", "babi-1k", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn")]
+    assert main([*words, "--by", "slots"]) == 0
+    assert [pathlib.Path(line).name for line in capsys.readouterr().out.splitlines()] == [
+        "babi-1k-by-slots.png",
+        "babi-1k-by-slots.svg",
+    ]
+    # A model has one colour in all panels.
+    write(tmp_path, plan("babi-1k", models=["qrn"], tasks=[1], tag="slow"), settings=arguments)
+    write(tmp_path, plan("babi-1k", models=["qrn"], tasks=[1], tag="few"), settings=few)
+    figure = plots.draw_by(read_results("babi-1k", tmp_path), "slots")
+    colours = [{line.get_color() for line in axes.get_lines()} for axes in figure.axes]
+    assert len(colours[0]) == 2 and len(colours[1]) == 1 and colours[1] < colours[0]
+    (shown,) = {text.get_color() for text in figure.axes[1].texts}
+    assert {shown} == colours[1]
+    # One number alone is no curve, nor is what is no number.
+    for name in ("learning_rate", "characters", "units"):
+        assert main([*words, "--by", name]) == 2
+        message = f"--by {name}: no model has runs of babi-1k with several numbers of it; choose of"
+        assert f"{message} slots." in capsys.readouterr().err
+    assert main(["report", "babi-1k", "--by", "slots"]) == 2
+    assert "give --plots DIR with it" in capsys.readouterr().err
+
+
+def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
+    folder = tmp_path / "searches" / "qdren-small"
+    folder.mkdir(parents=True)
+    for n, slots in enumerate((5, 20, 20)):
+        chosen = {"slots": slots, "dropout": 0.1 * n, "optimizer": "adam", "units": 8}
+        content = {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
+        content |= {"chosen": chosen, "valid_accuracy": 0.5 + n / 10, "valid_loss": 0.1}
+        (folder / f"trial-{n}.json").write_text(json.dumps(content))
+    panels = curves_of_search(read_results("searches/qdren-small", tmp_path))
+    assert list(panels) == ["dropout", "slots"]
+    assert panels["slots"] == [("qdren", {5: [50.0], 20: [60.0, 70.0]}, MEASURED)]
+    words = ["report", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn"), "--search"]
+    assert main([*words, "qdren-small"]) == 0
+    written = tmp_path / "drawn" / "qdren-small.svg"
+    assert str(written) in capsys.readouterr().out
+    assert {"dropout", "slots", "mean over 1–2 trials; shaded: from the lowest to the highest"} <= {
+        *svg_texts(written)
+    }
+    assert main([*words, "none"]) == 2
+    assert "has no trial of 'none'; it has qdren-small." in capsys.readouterr().err
+    for path in list(folder.iterdir())[1:]:
+        path.unlink()
+    assert main([*words, "qdren-small"]) == 2
+    assert "qdren-small: no hyper-parameter has several numbers" in capsys.readouterr().err
+
+
+KINDS = {"answerable": [40, 80], "person": [5, 10]}
+GUESSES = {"last name": {"wrong": 70, "kinds": {"answerable": [30, 80], "person": [1, 10]}}}
+
+
+@pytest.mark.parametrize("models", [["ga-gru", "ga-coref-gru"], ["bidaf", "bidaf-sa-early"]])
+def test_few_models_are_dots_by_kind_of_question(models, tmp_path):
+    runs = plan("lambada", models=models, seeds=(0, 1))
+    write(tmp_path, runs, test_kinds=KINDS, baselines=GUESSES)
+    ((ending, figure),) = figures("lambada", tmp_path).items()
+    assert ending == f"-{models[0].partition('-')[0]}"
+    found = texts(figure)
+    assert {"all passages (100)", "with the answer in the context (80)", *models} <= set(found)
+    assert "last name" in found and "… the name of a person (10)" in found
+    places = [c.get_offsets().data[:3, 0].tolist() for c in figure.axes[0].collections]
+    assert [30.0, 37.5, 0.0] in places and [89.5, 50.0, 0.0] in places
+
+
+def test_many_models_are_shades_by_kind_of_question(tmp_path):
+    models = [name for name in STUDIES["lambada"]["models"] if name.startswith("bidaf")]
+    assert len(models) > DOTS
+    write(tmp_path, plan("lambada", models=[*models, "ga-gru"]), test_kinds=KINDS)
+    found = figures("lambada", tmp_path)
+    assert list(found) == ["-ga", "-bidaf"]
+    assert texts(found["-bidaf"]).count("90.0") == texts(found["-bidaf"]).count("50.0") / 2
+    assert {*models, "with the answer in the context (80)"} <= set(texts(found["-bidaf"]))
+    assert any("blue: above bidaf, red: below" in text for text in texts(found["-bidaf"]))
+
+
+def test_shades_beside_the_first_column_say_what_is_above_and_below():
+    rows = [[[40.0], [44.0], [36.0], [60.0]]]
+    names = ["first", "above", "below", "far above"]
+    with style():
+        figure = draw_shades("scores", [1], ["all"], names, rows, True, beside_first=True)
+    colours = [patch.get_facecolor()[:3] for patch in figure.axes[0].patches]
+    (red, _, blue), pale = zip(colours[2], colours[1], strict=True), colours[0]
+    assert red[0] > red[1] and blue[1] > blue[0] and max(pale) - min(pale) < 0.02
+    assert sum(colours[3]) < sum(colours[1])
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path):
+    for study in ("babi-passes", "babi-mentions"):
+        write(tmp_path, plan(study, seeds=(0, 1)))
+    written = {}
+    for folder in ("first", "second"):
+        assert main(["report", "--results", str(tmp_path), "--plots", str(tmp_path / folder)]) == 0
+        paths = sorted((tmp_path / folder).iterdir())
+        written[folder] = {path.name: path.read_bytes() for path in paths}
+    assert written["first"] == written["second"]
+    assert list(written["first"]) == [
+        *("babi-mentions.png", "babi-mentions.svg", "babi-passes.png", "babi-passes.svg")
+    ]
+    assert b"dc:date" not in written["first"]["babi-passes.svg"]
+    assert "number of passes" in svg_texts(tmp_path / "first" / "babi-passes.svg")
+    with Image.open(tmp_path / "first" / "babi-passes.png") as image:
+        assert image.size[0] > 500 and np.asarray(image).std() > 10
+        assert "Software" not in image.info
+
+
+def test_what_cannot_be_drawn_is_said(tmp_path, capsys):
+    words = ["report", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn")]
+    assert main([*words[:1], "sst", *words[1:]]) == 2
+    assert f"{tmp_path} has no run of sst: `corefmem reproduce`" in capsys.readouterr().err
+    assert main(words) == 2 and not (tmp_path / "drawn").exists()
+    with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
+        plots.draw("babi-10k", tmp_path)
+
+
+@pytest.mark.parametrize("study", [study for study in STUDIES if (RESULTS / study).is_dir()])
+def test_recorded_results_can_be_drawn(study):
+    for figure in figures(study, RESULTS).values():
+        assert texts(figure)[0] and figure.axes
+
+
+def test_the_pictures_of_the_pages_show_what_the_results_say(tmp_path):
+    pages = (ROOT / "README.md", RESULTS / "README.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = {pathlib.Path(name) for name in re.findall(r"\((?:\.\./)?(docs/\S+)\.png\)", text)}
+    names = searches(RESULTS)
+    drawers = {**dict.fromkeys(STUDIES, plots.draw), **dict.fromkeys(names, plots.draw_search)}
+    drawn = {name for name in drawers for path in shown if path.name.startswith(name)}
+    assert "babi-1k" in drawn and drawn.intersection(names)
+    for name in drawn:
+        made = drawers[name](name, tmp_path, RESULTS)
+        for path in (path for path in made if path.suffix == ".svg"):
+            kept = ROOT / "docs" / path.name
+            assert svg_texts(path) == svg_texts(kept), f"corefmem report --plots docs: {name}"
+            assert kept.with_suffix(".png").exists()

@@ -1,0 +1,154 @@
+import keras
+import numpy as np
+import pytest
+
+from tests.support.quick import JIT
+from zoo.serving import saved_model as export
+from zoo.serving.graph_numpy import GraphNumpy
+
+# What is not asked for cannot be imported.
+ANSWER = """
+hidden = {"zoo", "keras_corefmem", "keras", "tensorflow_text"} - set(data["imports"])
+sys.modules.update(dict.fromkeys(hidden))
+import tensorflow as tf
+for name in data["imports"]:
+    __import__(name)
+texts = {name: tf.constant(data["texts"][name]) for name in ("passage", "question")}
+outputs = tf.saved_model.load(data["path"]).signatures["serving_default"](**texts)
+result = {name: value.numpy().tolist() for name, value in outputs.items()}
+result["answer"] = [answer.decode() for answer in result["answer"]]
+result["answers"] = [[answer.decode() for answer in answers] for answers in result["answers"]]
+"""
+
+
+def assert_answers_as_read_does(outputs, model, texts, top):
+    with pytest.warns(UserWarning, match="istanbul"):
+        readings = model.read(texts["passage"], texts["question"], top)
+    assert outputs["answer"] == [reading.answer for reading in readings]
+    assert outputs["answers"] == [list(reading.answers) for reading in readings]
+    for name in ("probability", "probabilities"):
+        expected = np.array([getattr(reading, name) for reading in readings])
+        np.testing.assert_allclose(np.array(outputs[name]), expected, atol=1e-5)
+
+
+@pytest.fixture
+def answers(run_python, texts, tmp_path):
+    """Function that gives what a SavedModel answers where nothing but TensorFlow is imported."""
+
+    def answer(path, *imports):
+        data = {"path": str(path), "texts": texts, "imports": imports}
+        return run_python(ANSWER, data, tmp_path)
+
+    return answer
+
+
+def test_texts_have_coreference_between_question_and_passage(make_reader, texts):
+    reader = make_reader("mage_gru").reader
+    passage, question = (reader.tokens(texts[name][0])[None] for name in ("passage", "question"))
+    first = reader.features(passage, question)["passage_antecedents"][0]
+    assert first[0] == 3, "MARY begins the passage; the third token of the question is Mary"
+    assert np.count_nonzero(first > question.shape[1]) >= 2
+
+
+@pytest.mark.skipif(JIT, reason="the run on TensorFlow exports it")
+def test_unicode_script_tokenizer(tmp_path, make_reader, answers, texts):
+    pytest.importorskip("tensorflow_text")
+    model = make_reader(tokenizer="unicode_script")
+    export(model, tmp_path / "model")
+    # Which needs Keras itself.
+    outputs = answers(tmp_path / "model", "tensorflow_text", "keras")
+    assert_answers_as_read_does(outputs, model, texts, top=5)
+
+
+@pytest.mark.skipif(JIT, reason="the run on TensorFlow exports from JAX too")
+def test_export_from_jax(tmp_path, make_reader, run_python, answers, texts):
+    pytest.importorskip("jax")
+    model = make_reader("mage_gru", layers=2)
+    files = [str(tmp_path / "model.keras"), str(tmp_path / "model")]
+    model.save(files[0])
+    convert = """
+import keras, zoo
+assert keras.config.backend() == "jax"
+zoo.export(zoo.load(data[0]), data[1])
+result = True
+"""
+    run_python(convert, files, KERAS_BACKEND="jax")
+    assert_answers_as_read_does(answers(files[1]), model, texts, top=5)
+
+
+def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
+    tf = pytest.importorskip("tensorflow")
+    path = tmp_path / "new folder" / "model"
+    path.mkdir(parents=True)
+    (path / "saved_model.pb").touch()
+    (path / "left_over").touch()
+    model = make_reader("gru", head="classification")
+    export(model, str(path), top=99)
+    assert [entry.name for entry in path.parent.iterdir()] == ["model"]
+    assert not (path / "left_over").exists()
+
+    serve = tf.saved_model.load(str(path)).signatures["serving_default"]
+    outputs = serve(passage=tf.constant(["Mary"]), question=tf.constant(["Where?"]))
+    assert {name: tuple(value.shape) for name, value in outputs.items()} == {
+        "answer": (1,),
+        "probability": (1,),
+        "answers": (1, 5),
+        "probabilities": (1, 5),
+    }
+    assert b"[unknown]" not in outputs["answers"].numpy()
+    np.testing.assert_allclose(outputs["probabilities"].numpy().sum(), 1.0, rtol=1e-5)
+    words, blank = tf.constant(["Mary", "Zoë"]), tf.constant(["Mary", " \n"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every passage at least one.*\[1\]"):
+        serve(passage=blank, question=words)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every question at least one"):
+        serve(passage=words, question=blank)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions as passages"):
+        serve(passage=words, question=words[:1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions as passages"):
+        serve(passage=words[:0], question=words[:0])
+
+
+def test_failure_leaves_nothing_behind(tmp_path, make_reader, monkeypatch):
+    tf = pytest.importorskip("tensorflow")
+
+    def save(module, path, *args):
+        (tmp_path / path).mkdir()
+        (tmp_path / path / "saved_model.pb").touch()
+        raise OSError("disk full")
+
+    monkeypatch.setattr(tf.saved_model, "save", save)
+    with pytest.raises(OSError, match="disk full"):
+        export(make_reader("gru"), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_refuses_to_overwrite_something_else(tmp_path, make_reader):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.tex").touch()
+    (tmp_path / "file").touch()
+    for name in ("folder", "file"):
+        with pytest.raises(ValueError, match=f"{name} is not a SavedModel"):
+            export(make_reader("gru"), tmp_path / name)
+    assert (tmp_path / "folder" / "thesis.tex").exists()
+
+
+def test_refuses_models_that_cannot_read_text(tmp_path, make_reader):
+    reader = make_reader("gru")
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        export(reader, tmp_path / "model", top=0)
+    reader.reader = None
+    with pytest.raises(ValueError, match="has no preprocessor"):
+        export(reader, tmp_path / "model")
+    with pytest.raises(ValueError, match="Sequential is not a reader"):
+        export(keras.Sequential([keras.Input((1,))]), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_numpy_of_a_graph_takes_along_the_last_axis():
+    pytest.importorskip("tensorflow")
+    random = np.random.default_rng(0)
+    values, indices = random.normal(size=(2, 3, 5)), random.integers(0, 5, (2, 3, 4))
+    found = GraphNumpy().take_along_axis(values, indices, axis=-1)
+    np.testing.assert_array_equal(found, np.take_along_axis(values, indices, axis=-1))
+    with pytest.raises(ValueError, match="axis must be the last of 3, got 1"):
+        GraphNumpy().take_along_axis(values, indices, axis=1)

@@ -1,0 +1,147 @@
+import concurrent.futures
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets.stories import simulator
+from tuning.workers import free_port
+from zoo.architectures.devices import LocalRows, check_jit
+from zoo.training import fitting as training
+from zoo.training.devices import data_parallel
+
+# Compiling is most of these tests.
+QUICK = "--xla_backend_optimization_level=0"
+TWO_DEVICES = f"--xla_force_host_platform_device_count=2 {QUICK}"
+STORIES = simulator.simulate(1, 4)
+SETTINGS = training.Settings.of("as-gru", arguments={"units": 4})
+
+TRAIN = """
+import json, os, sys
+import keras
+from keras_corefmem.datasets import Splits, simulator
+from zoo import training
+from zoo.training.devices import data_parallel, first_tensorflow_devices
+
+stories = simulator.simulate(1, 30)
+arguments = {"units": 8, "embedding_dim": 8, "dropout": 0.0}
+settings = {"batch_size": 8, "buckets": 1, "learning_rate": 0.02, "clip_norm": 0.005}
+settings = training.Settings.of("as-coref-gru", **settings, arguments=arguments)
+result, together = [], "KERAS_DISTRIBUTION_NUM_PROCESSES" in os.environ
+if together:
+    keras.distribution.initialize()
+if keras.backend.backend() == "tensorflow":
+    first_tensorflow_devices(2)
+for devices in data:
+    with data_parallel(devices):
+        model, batches = training.prepare(Splits(stories[:24], stories[24:], []), settings)
+        losses = model.fit(batches["train"], epochs=3, verbose=0).history["loss"]
+        valid = {"loss": 0, "wrong": []} if together else training.evaluate(model, batches["valid"])
+        weights = [weight.tolist() for weight in model.get_weights()]
+        norm = model.optimizer.gradient_norm
+        result.append([losses, valid["loss"], valid["wrong"], model.jit_compile, weights, norm])
+"""
+
+# The steps of all ways to clip gradients, one and two devices by turns.
+CLIP = """
+import keras
+import numpy as np
+from keras_corefmem import optimizers
+from zoo.training.devices import data_parallel, first_tensorflow_devices
+
+tokens = np.random.default_rng(0).integers(0, 9, (16, 5)).astype("int32")
+labels = tokens[:, 0] % 3
+
+def train(devices, clip):
+    keras.utils.set_random_seed(0)
+    with data_parallel(devices):
+        words = keras.Input((5,), dtype="int32")
+        x = keras.layers.Flatten()(keras.layers.Embedding(9, 4)(words))
+        model = keras.Model(words, keras.layers.Dense(3)(x))
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(optimizers.SGD(0.5, **clip), loss, jit_compile=False)
+        losses = model.fit(tokens, labels, 8, 3, verbose=0, shuffle=False).history["loss"]
+        return [*losses, model.optimizer.gradient_norm]
+
+first_tensorflow_devices(2)
+result = [[train(devices, clip) for devices in (1, 2)] for clip in data]
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+def test_two_devices_learn_what_one_does(run_python, backend):
+    environment = {"KERAS_BACKEND": backend, "XLA_FLAGS": TWO_DEVICES}
+    one, two = run_python(TRAIN, [1, 2], **environment)
+    np.testing.assert_allclose(two[0], one[0], rtol=1e-5)
+    assert two[1] == pytest.approx(one[1], rel=1e-5) and two[2] == one[2]
+    assert one[0][-1] < one[0][0] and one[3] and two[3] == (backend == "jax")
+    assert two[5] == pytest.approx(one[5], rel=1e-5) and one[5] > 0.005
+    for first, second in zip(one[4], two[4], strict=True):
+        np.testing.assert_allclose(second, first, atol=1e-4)
+
+
+def test_two_devices_clip_gradients_as_one_does(run_python):
+    clips = [{"clipnorm": 0.1}, {"clipvalue": 0.02}]
+    runs = run_python(CLIP, clips, KERAS_BACKEND="tensorflow")
+    for one, two in runs:
+        np.testing.assert_allclose(two, one, rtol=1e-5)
+    # Each clips, in a way of its own.
+    assert len({one[-2] for one, _ in runs}) == len(clips)
+
+
+def test_two_processes_learn_what_one_does(run_python):
+    address = f"127.0.0.1:{free_port()}"
+    environment = {
+        "KERAS_BACKEND": "jax",
+        "XLA_FLAGS": QUICK,
+        "KERAS_DISTRIBUTION_JOB_ADDRESSES": address,
+        "KERAS_DISTRIBUTION_NUM_PROCESSES": "2",
+    }
+
+    def run(number):
+        return run_python(TRAIN, [None], **environment, KERAS_DISTRIBUTION_PROCESS_ID=str(number))
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        whole = pool.submit(run_python, TRAIN, [1], KERAS_BACKEND="jax", XLA_FLAGS=TWO_DEVICES)
+        first, second = pool.map(run, range(2))
+        (alone,) = whole.result()
+    for shared in (first[0], second[0]):
+        np.testing.assert_allclose(shared[0], alone[0], rtol=1e-5)
+        for one, other in zip(alone[4], shared[4], strict=True):
+            np.testing.assert_allclose(other, one, atol=1e-4)
+
+
+def test_rows_that_cannot_be_shared_are_refused():
+    reader = training.make_model(STORIES, SETTINGS)
+    batches = training.make_batches(reader, STORIES, batch_size=4)
+    shares = [LocalRows(batches, n, 2)[0] for n in range(2)]
+    whole = keras.tree.map_structure(lambda *rows: np.concatenate(rows), *shares)
+    keras.tree.map_structure(np.testing.assert_array_equal, whole, batches[0])
+    with pytest.raises(ValueError, match="3 processes cannot share a batch of 4 rows"):
+        LocalRows(batches, 0, 3)[0]
+
+
+def test_more_devices_than_there_are_are_refused():
+    with pytest.raises(ValueError, match="devices=9999, but (JAX|TensorFlow) sees"):
+        with data_parallel(9999):
+            pass
+    with pytest.raises(ValueError, match="devices=0, but"):
+        with data_parallel(0):
+            pass
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow's strategies")
+def test_what_does_not_work_is_refused():
+    import tensorflow as tf
+
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        model = training.make_model(STORIES, SETTINGS)
+        assert not model.jit_compile
+        with pytest.raises(
+            ValueError, match="jit_compile=True does not work under a tf.distribute"
+        ):
+            model.compile(jit_compile=True)
+    with tf.distribute.MultiWorkerMirroredStrategy().scope():
+        with pytest.raises(ValueError, match="Keras cannot fit under MultiWorkerMirroredStrategy"):
+            check_jit(None)
+    assert check_jit(None) is True and check_jit(False) is False

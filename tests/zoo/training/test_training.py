@@ -1,0 +1,261 @@
+import dataclasses
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem import optimizers
+from keras_corefmem.datasets import Example, Splits
+from keras_corefmem.datasets.stories import simulator
+from tests.support.quick import JIT
+from zoo.experiments.reproduce import epochs_done
+from zoo.training import fitting as training
+from zoo.training.fitting import Progress, Settings
+
+SETTINGS = Settings(
+    model="as-mage-gru",
+    epochs=3,
+    batch_size=8,
+    arguments={"units": 8, "edge_units": 3, "embedding_dim": 8},
+)
+
+
+@pytest.fixture(scope="session")
+def splits():
+    return Splits(*(simulator.simulate(1, size, seed) for seed, size in enumerate((40, 11, 13))))
+
+
+class Interruption(keras.callbacks.Callback):
+    """Ends training in the middle of an epoch, as a user would."""
+
+    def __init__(self, epoch):
+        super().__init__()
+        self.epoch = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.now = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.now == self.epoch and batch == 2:
+            raise KeyboardInterrupt
+
+
+class Spoiler(keras.callbacks.Callback):
+    """Spoils the weights in the middle of an epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 2:
+            self.model.set_weights([0 * weight for weight in self.model.get_weights()])
+
+
+def prepare(splits, settings=SETTINGS):
+    model, batches = training.prepare(splits, settings)
+    model.compile(model.optimizer, jit_compile=JIT)
+    return model, batches
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(splits, tmp_path_factory):
+    """A model, its batches and the progress of a run in one go."""
+    model, batches = prepare(splits)
+    progress = training.fit(model, batches, tmp_path_factory.mktemp("run"), SETTINGS)
+    return model, batches, progress
+
+
+def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_path):
+    model, batches = prepare(splits)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(model, batches, tmp_path, SETTINGS, [Interruption(epoch=2)])
+    assert epochs_done(tmp_path) == 2
+    # What a kill in the middle of writing leaves behind.
+    (tmp_path / "epoch-2.weights.h5").write_bytes(b"broken")
+    (tmp_path / ".state.json-1234").mkdir()
+    (tmp_path / ".state.json-1234" / "state.json").write_text("{")
+
+    model, batches = prepare(splits)
+    keras.utils.set_random_seed(99)
+    progress = training.fit(model, batches, tmp_path, SETTINGS)
+    expected, _, whole = uninterrupted
+    assert len(progress.history) == len(whole.history) == 3
+    for found, wanted in zip(progress.history, whole.history, strict=True):
+        assert found == pytest.approx(wanted, rel=1e-5)
+    for found, wanted in zip(model.get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    assert model.optimizer.iterations == expected.optimizer.iterations
+    assert sorted(path.name for path in tmp_path.glob("epoch-*")) == ["epoch-2.weights.h5"]
+
+
+def test_a_finished_run_is_not_trained_again(uninterrupted, splits):
+    expected, _, whole = uninterrupted
+    model, batches = prepare(splits)
+    progress = training.fit(model, batches, whole.folder, SETTINGS)
+    assert progress.history == whole.history and progress.seconds == whole.seconds
+    for found, wanted in zip(model.get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_best_epoch_by_validation_stays(splits, tmp_path):
+    model, batches = prepare(splits)
+    progress = training.fit(model, batches, tmp_path, SETTINGS, [Spoiler()])
+    accuracies = [logs["val_accuracy"] for logs in progress.history]
+    assert progress.best_epoch < 2 and accuracies[progress.best_epoch] == max(accuracies)
+    best = progress.history[progress.best_epoch]
+    found = training.evaluate(model, batches["valid"])
+    for name in ("accuracy", "loss"):
+        assert found[name] == pytest.approx(best[f"val_{name}"], rel=1e-5)
+    in_full = training.make_batches(model, splits.valid, batch_size=len(splits.valid))
+    by_keras = model.evaluate(in_full, return_dict=True, verbose=0)
+    for name in ("accuracy", "loss"):
+        assert by_keras[name] == pytest.approx(found[name], rel=1e-5)
+
+
+class Averages(keras.callbacks.Callback):
+    """The weights after each update, and their running averages at the end of each epoch."""
+
+    def __init__(self, momentum):
+        super().__init__()
+        self.momentum, self.averages, self.kept = momentum, None, []
+
+    def on_train_batch_end(self, batch, logs=None):
+        if keras.backend.backend() == "jax":
+            self.model.jax_state_sync()
+        weights = [weight.numpy() for weight in self.model.trainable_variables]
+        previous, m = self.averages or weights, self.momentum
+        pairs = zip(previous, weights, strict=True)
+        self.averages = [m * old + (1 - m) * new for old, new in pairs]
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.kept.append(self.averages)
+
+
+def test_averages_of_weights_are_validated_and_kept(splits, tmp_path):
+    settings = dataclasses.replace(SETTINGS, average=0.9)
+    model, batches = prepare(splits, settings)
+    averages = Averages(0.9)
+    progress = training.fit(model, batches, tmp_path / "whole", settings, [averages])
+    kept = averages.kept[progress.best_epoch]
+    for found, wanted in zip(model.trainable_variables, kept, strict=True):
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4, atol=1e-6)
+    found = training.evaluate(model, batches["valid"])
+    best = progress.history[progress.best_epoch]
+    assert found["loss"] == pytest.approx(best["val_loss"], rel=1e-5)
+
+    model, batches = prepare(splits, settings)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(model, batches, tmp_path / "parts", settings, [Interruption(epoch=2)])
+    model, batches = prepare(splits, settings)
+    continued = training.fit(model, batches, tmp_path / "parts", settings)
+    for found, wanted in zip(continued.history, progress.history, strict=True):
+        assert found == pytest.approx(wanted, rel=1e-4)
+
+
+def history(*scores, accuracy=0.5):
+    return [
+        {"accuracy": accuracy, "val_accuracy": valid, "val_loss": loss} for valid, loss in scores
+    ]
+
+
+def test_selection_and_the_end_of_training(tmp_path):
+    progress = Progress(None, tmp_path, patience=4)
+    assert progress.best_epoch == -1 and not progress.finished
+    progress.history = history((0.5, 2.0), (0.6, 3.0), (0.6, 2.5), (0.4, 0.1))
+    assert progress.best_epoch == 2 and not progress.finished
+    progress.history += history((0.6, 2.5), (0.5, 2.4), (0.6, 2.6))
+    assert progress.best_epoch == 2 and progress.finished
+    progress.history = history((0.6, 2.5), (0.5, 2.6), accuracy=0.996)
+    assert progress.finished
+    progress.history = history((1.0, 0.2), (0.9, 0.2), (1.0, 0.1))
+    assert not progress.finished
+    progress.history = history((1.0, 0.3), (1.0, 0.2), (1.0, 0.1))
+    assert progress.finished
+
+
+@dataclasses.dataclass
+class Constant:
+    """A reader that always gives one answer."""
+
+    answer: int
+    size: int
+    loss: str = "sparse_categorical_crossentropy"
+
+    def predict_on_batch(self, features):
+        sure = np.eye(self.size)[[self.answer] * len(features["passage"])]
+        return 0.9 * sure + 0.1 / self.size
+
+
+def test_every_question_counts(uninterrupted):
+    _, batches, _ = uninterrupted
+    encoded = batches["test"].encoded
+    assert len(encoded) % 8
+    size = len(batches["test"].preprocessor.answers)
+    total = 0
+    for answer in range(1, size):
+        result = training.evaluate(Constant(answer, size), batches["test"])
+        wrong = [n for n, example in enumerate(encoded) if example.answer != answer]
+        assert result["count"] == len(encoded)
+        assert result["wrong"] == wrong
+        assert result["accuracy"] == pytest.approx(1 - len(wrong) / len(encoded))
+        right = len(encoded) - len(wrong)
+        loss = -np.log(0.1 / size) * len(wrong) - np.log(0.9 + 0.1 / size) * right
+        assert result["loss"] == pytest.approx(loss / len(encoded), rel=1e-5)
+        total += right
+    assert total == len(encoded)
+
+
+def test_a_new_answer_is_never_right(uninterrupted):
+    model, _, _ = uninterrupted
+    example = Example(("Mary went to the attic.",), "Where is Mary?", "attic")
+    batches = training.make_batches(model, [example], batch_size=1)
+    result = training.evaluate(Constant(0, len(model.reader.answers)), batches)
+    assert (result["accuracy"], result["count"], result["wrong"]) == (0.0, 1, [0])
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"epochs": 0}, "epochs must be a positive integer, got 0"),
+        ({"batch_size": "8"}, "batch_size must be a positive integer, got '8'"),
+        ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
+        ({"halve_every": 0}, "halve_every must be a positive integer, got 0"),
+        ({"average": 1}, "average must be at least 0 and below 1, got 1"),
+        ({"clip_each": "no"}, "clip_each must be true or false, got 'no'"),
+        ({"optimizer": "lion"}, "optimizer must be one of adam, .*, adagrad; got 'lion'"),
+        ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
+        ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of .*carry"),
+        (
+            {"arguments": {"head": "pointer"}},
+            "head must be one of pointer_sum, .*classification; got 'pointer'",
+        ),
+    ],
+)
+def test_bad_settings_are_refused(splits, change, message):
+    with pytest.raises(ValueError, match=message):
+        training.prepare(splits, dataclasses.replace(SETTINGS, **change))
+
+
+@pytest.mark.parametrize(
+    "changes, kind, rates, clip",
+    [
+        ({}, optimizers.Adam, (3e-3, 1.5e-3), "global_clipnorm"),
+        (
+            {"optimizer": "rmsprop", "halve_every": None, "clip_each": True},
+            optimizers.RMSprop,
+            (3e-3, 3e-3),
+            "clipnorm",
+        ),
+    ],
+)
+def test_the_optimizer_follows_the_settings(splits, changes, kind, rates, clip):
+    model = training.make_model(splits.train, dataclasses.replace(SETTINGS, **changes))
+    clips = {name: getattr(model.optimizer, name) for name in ("clipnorm", "global_clipnorm")}
+    assert type(model.optimizer) is kind
+    assert {name for name, norm in clips.items() if norm} == {clip} and clips[clip] == 10
+    for iterations, rate in zip((999, 1000), rates, strict=True):
+        model.optimizer.iterations.assign(iterations)
+        assert float(model.optimizer.learning_rate) == pytest.approx(rate)
+
+
+def test_the_state_is_json(uninterrupted):
+    state = json.loads((uninterrupted[2].folder / "state.json").read_text())
+    assert state["weights"] == "epoch-2" and len(state["history"]) == 3

@@ -1,0 +1,1 @@
+"""Readers of a passage: Gated-Attention, Attention-Sum and BiDAF."""

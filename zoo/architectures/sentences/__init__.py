@@ -1,0 +1,1 @@
+"""Models of single sentences: classifiers and taggers."""

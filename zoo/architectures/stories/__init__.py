@@ -1,0 +1,1 @@
+"""Readers of stories, sentence by sentence: memory networks and baselines."""

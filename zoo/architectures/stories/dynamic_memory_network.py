@@ -1,0 +1,182 @@
+"""Dynamic memory networks: DMN and DMN+."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers import (
+    MAGEGRU,
+    AnswerDecoder,
+    EpisodicMemory,
+    HashDropout,
+    PositionEncoding,
+    SentenceEnds,
+)
+from keras_corefmem.preprocessing.answers import SEPARATOR
+from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from zoo.architectures.stories.story_model import StoryModel, unit_uniform
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class DynamicMemoryNetwork(StoryModel):
+    """Reads the facts of a passage again and again, led by the question and by what it found.
+
+    ```
+    c_t = state of a GRU over the words of the passage at the end of sentence t
+    q = last state of a GRU over the words of the question
+    m = EpisodicMemory(c, q)
+    P = softmax(W [m ; q] + b)
+    ```
+
+    With `input_module="fusion"` (DMN+), `c` is the sum of both directions of a GRU over sentences
+    that are encoded by position. With an `answer_length` above 1, an `AnswerDecoder` says answers
+    of several words, and logits are `(batch, answer_length, num_answers)`. With a `gate_loss`,
+    training needs the feature `supporting_facts` `(batch, facts)` as well: the sentence that each
+    pass should attend to, from 1; 0 = unknown, as in prediction.
+
+    Args:
+        vocabulary_size: number of token ids.
+        num_answers: number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: words of a sentence or question.
+        units: width of word vectors, facts and memory.
+        passes: number of passes.
+        attention: see `EpisodicMemory`.
+        compact: see `EpisodicMemory`.
+        update: see `EpisodicMemory`.
+        end_of_passes: see `EpisodicMemory`.
+        input_module: `"words"` (DMN) or `"fusion"` (DMN+).
+        answer_length: words of the longest answer and its end, or 1 where answers are classes.
+        max_facts: number of supporting facts of a question that are told.
+        gate_loss: weight of the loss of passes that do not attend to the supporting facts.
+        embeddings_initializer: initializer of the word vectors; `None` for uniform ones of variance
+            1. Those of Keras are so small that all facts look alike to the gates at first.
+        dropout: fraction of the units of the passage's word vectors (DMN+: of its sentences and
+            facts), the same ones for all of a passage, and of those of the answer module, to drop.
+        l2: factor of the squares of all weights but biases.
+        **kwargs: `preprocessor` and the arguments of a Keras model.
+
+    `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`
+    the last row is that of the fact which ends the reading.
+
+    References: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285); DMN+: [Xiong et al.,
+    ICML 2016](https://arxiv.org/abs/1603.01417).
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_answers,
+        sentence_length,
+        units=80,
+        passes=3,
+        attention="gated",
+        compact=False,
+        update="gru",
+        end_of_passes=False,
+        input_module="words",
+        answer_length=1,
+        max_facts=1,
+        gate_loss=0.0,
+        embeddings_initializer=None,
+        dropout=0.1,
+        l2=0.0,
+        **kwargs,
+    ):
+        if input_module not in ("words", "fusion"):
+            raise ValueError(f"input_module must be words or fusion; got {input_module!r}.")
+        if gate_loss and kwargs.get("retrieve") is not None:
+            raise ValueError(
+                "gate_loss and retrieve exclude each other: supporting facts are numbered in whole "
+                "passages."
+            )
+        config = {
+            "units": units,
+            "passes": passes,
+            "attention": attention,
+            "compact": compact,
+            "update": update,
+            "end_of_passes": end_of_passes,
+            "input_module": input_module,
+            "answer_length": answer_length,
+            "max_facts": max_facts,
+            "gate_loss": gate_loss,
+            "embeddings_initializer": embeddings_initializer,
+            "dropout": dropout,
+            "l2": l2,
+        }
+        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+
+    @staticmethod
+    def extra_inputs(config):
+        if not config["gate_loss"]:
+            return {}
+        shape, name = (config["max_facts"],), "supporting_facts"
+        return {name: keras.Input(shape, dtype="int32", name=name)}
+
+    @staticmethod
+    def build_graph(sentences, question, read, config, supporting_facts=None):
+        units, length = config["units"], config["sentence_length"]
+        initializer = config["embeddings_initializer"] or unit_uniform()
+        table = StoryModel.embedding(config, embeddings_initializer=initializer)
+        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
+        if config["input_module"] == "words":
+            flat = keras.layers.Reshape((-1,), name="words")(sentences)
+            states = MAGEGRU((units,), name="input_gru")(
+                drop(table(flat)), mask=ops.not_equal(flat, 0)
+            )
+            facts = SentenceEnds(length, name="sentence_ends")(states)
+        else:
+            encode = PositionEncoding(length, name="position_encoding")
+            encoded = drop(encode(table(sentences), mask=ops.not_equal(sentences, 0)))
+            fused = MAGEGRU((units,), bidirectional=True, name="fusion")(encoded, mask=read)
+            facts = drop(fused[..., :units] + fused[..., units:])
+        asked = MAGEGRU((units,), return_sequences=False, name="question_gru")(
+            table(question), mask=ops.not_equal(question, 0)
+        )
+        episodes = EpisodicMemory(
+            units,
+            config["passes"],
+            config["attention"],
+            config["compact"],
+            config["update"],
+            config["end_of_passes"],
+            config["gate_loss"],
+            name="episodic_memory",
+        )
+        memory, gates = episodes(facts, asked, supporting_facts, mask=read)
+        attention = ops.transpose(gates, (0, 2, 1))
+        drop = HashDropout(config["dropout"], name="answer_dropout")
+        if config["answer_length"] > 1:
+            decode = AnswerDecoder(config["num_answers"], config["answer_length"], name="answer")
+            return decode(drop(memory), asked), attention
+        found = drop(ops.concatenate([memory, asked], axis=-1))
+        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(found)
+        return logits, attention
+
+    @classmethod
+    def from_examples(cls, examples, max_sentences=70, answer_words="auto", **arguments):
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            max_sentences: sentences of a passage that are read, the last ones.
+            answer_words: whether answers are sequences of words, rather than a class each;
+                `"auto"` where there is one of several words.
+            **arguments: further arguments of `from_preprocessor`. With a `gate_loss`, there is by
+                default a pass for every supporting fact, and one to end the reading if it can.
+        """
+        if answer_words == "auto":
+            answer_words = any(SEPARATOR in example.answer for example in examples)
+        preprocessor = StoryPreprocessor.fit(
+            examples, max_sentences=max_sentences, answer_words=answer_words
+        )
+        if arguments.get("gate_loss"):
+            passes = preprocessor.max_facts + bool(arguments.get("end_of_passes"))
+            arguments = {"passes": passes, **arguments}
+        return cls.from_preprocessor(preprocessor, examples, **arguments)
+
+    @classmethod
+    def learned(cls, preprocessor, examples):
+        return {
+            "answer_length": preprocessor.answer_length,
+            "max_facts": preprocessor.max_facts,
+        }

@@ -1,0 +1,163 @@
+"""The baseline without order or memory: a linear classifier of n-grams."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_corefmem.text.vocabulary import PADDING, UNKNOWN
+from zoo.architectures.stories.story_model import StoryModel
+
+# 2^32 over the golden ratio.
+FACTOR = np.uint32(2654435769)
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class NGramClassifier(StoryModel):
+    """Answers from the n-grams of the question and of the sentences that share a word with it.
+
+    ```
+    P = softmax(Σ_{g ∈ G} c_g w_g + b)
+    ```
+
+    G are the n-grams of n = 1 … `order` words within every sentence that shares a word with the
+    question, and within the question; `c_g` is how often g is among them. N-grams of one of the
+    `buckets` that they are hashed into share their weights.
+
+    As in the paper, any word counts as shared, so that an article makes almost every sentence share
+    one. With `common` below 1, words that are in more than this fraction of the training sentences
+    do not count; their n-grams still enter G. Unknown words never count.
+
+    Args:
+        vocabulary_size: number of token ids.
+        num_answers: number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: words of a sentence or question.
+        frequencies: the fraction of the training sentences that each token is in, `None` for 0.
+        common: fraction of the training sentences above which words are too common to count as
+            shared.
+        order: words of the longest n-grams.
+        buckets: number of weights per answer.
+        binary: whether `c_g` is 1 however often a bucket occurs.
+        l2: factor of the squares of all weights.
+        **kwargs: `preprocessor` and the arguments of a Keras model.
+
+    `attend` says which sentences enter G, `(batch, sentences, 1)`: 1 for those that do, or 0.
+
+    Raises:
+        ValueError: if `common` is no fraction, `order` or `buckets` is below 1, or there is not one
+            frequency per token.
+
+    Reference: [Weston et al., 2015](https://arxiv.org/abs/1502.05698), Section 5.
+    """
+
+    COLUMN = "bag"
+    FIXED = ("word_vectors",)
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_answers,
+        sentence_length,
+        frequencies=None,
+        common=1.0,
+        order=3,
+        buckets=2**14,
+        binary=False,
+        l2=0.0,
+        **kwargs,
+    ):
+        if not 0 <= common <= 1:
+            raise ValueError(f"common must be a fraction from 0 to 1; got {common}.")
+        for name, value in (("order", order), ("buckets", buckets)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1; got {value}.")
+        frequencies = [0.0] * vocabulary_size if frequencies is None else list(frequencies)
+        if len(frequencies) != vocabulary_size:
+            raise ValueError(
+                f"frequencies must hold one fraction for each of the {vocabulary_size} tokens; got "
+                f"{len(frequencies)}."
+            )
+        config = {
+            "frequencies": frequencies,
+            "common": common,
+            "order": order,
+            "buckets": buckets,
+            "binary": binary,
+            "l2": l2,
+        }
+        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+
+    @staticmethod
+    def build_graph(sentences, question, read, config):
+        common = np.flatnonzero(np.array(config["frequencies"]) > config["common"])
+        shared = shares_a_word(sentences, question, np.union1d(common, [PADDING, UNKNOWN]))
+        lines = ops.concatenate(
+            [ops.where(shared[..., None], sentences, 0), question[:, None]], axis=1
+        )
+        bag = hash_ngrams(lines, config["order"], config["buckets"])
+        bag = keras.layers.Reshape((-1,), name="bag")(bag)
+        if config["binary"]:
+            bag = distinct(bag)
+        weights = keras.layers.Embedding(
+            config["buckets"] + 1,
+            config["num_answers"],
+            embeddings_initializer="zeros",
+            dtype="float32",
+            name="weights",
+        )
+        counted = ops.cast(ops.not_equal(bag, 0), "float32")[..., None]
+        # Row 0 belongs to no n-gram: the bias.
+        bias = weights(ops.zeros_like(bag[:, 0]))
+        logits = ops.sum(counted * weights(bag), axis=1) + bias
+        return logits, ops.cast(shared, "float32")[..., None]
+
+    @classmethod
+    def learned(cls, preprocessor, examples):
+        texts = dict.fromkeys(sentence for e in examples for sentence in e.sentences)
+        counts = np.zeros(len(preprocessor.vocabulary))
+        for text in texts:
+            counts[np.unique(preprocessor.plain.tokens(text))] += 1
+        return {"frequencies": (counts / len(texts)).tolist()}
+
+
+def shares_a_word(sentences, question, ignored):
+    """Which sentences have a word of the question.
+
+    Args:
+        sentences: int32 `(batch, sentences, words)`.
+        question: int32 `(batch, words)`.
+        ignored: tokens that do not count, padding among them.
+
+    Returns:
+        bool `(batch, sentences)`.
+    """
+    counts = ops.all(ops.not_equal(question[..., None], ignored.astype("int32")), axis=-1)
+    asked = ops.where(counts, question, -1)
+    return ops.any(ops.equal(sentences[..., None], asked[:, None, None]), axis=(-2, -1))
+
+
+def hash_ngrams(lines, order, buckets):
+    """The bucket of every n-gram of n = 1 … `order` words.
+
+    Args:
+        lines: int32 `(…, words)`, padded with 0 behind.
+        order: words of the longest n-grams.
+        buckets: number of buckets.
+
+    Returns:
+        int32 `(…, n-grams)`, from 1 to `buckets`, and 0 in place of those that reach into padding.
+    """
+    hashes, parts = ops.zeros_like(lines, dtype="uint32"), []
+    for n in range(min(order, lines.shape[-1])):
+        last = lines[..., n:]
+        hashes = (hashes[..., : last.shape[-1]] + ops.cast(last, "uint32")) * FACTOR
+        hashes = ops.bitwise_xor(hashes, ops.right_shift(hashes, 15))
+        numbers = 1 + ops.cast(ops.mod(hashes, np.uint32(buckets)), "int32")
+        parts.append(ops.where(ops.equal(last, 0), 0, numbers))
+    return ops.concatenate(parts, axis=-1)
+
+
+def distinct(numbers):
+    """Sorted rows, int32 `(batch, n)`, where 0 replaces all but one of equal numbers."""
+    numbers = ops.sort(numbers, axis=-1)
+    before = ops.concatenate([ops.zeros_like(numbers[:, :1]), numbers[:, :-1]], axis=1)
+    return ops.where(ops.equal(numbers, before), 0, numbers)

@@ -1,0 +1,232 @@
+"""Recurrent entity networks: REN and, question dependent, QDREN."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_corefmem.datasets.passages.cnn import ClozeExample
+from keras_corefmem.graphs import learn_entities
+from keras_corefmem.layers import (
+    CandidateAnswers,
+    EntityMemory,
+    EntityOutput,
+    HashDropout,
+    MultiplicativeMask,
+)
+from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
+from zoo.architectures.stories.story_model import StoryModel
+
+PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class RecurrentEntityNetwork(StoryModel):
+    """Keeps a memory of entities up to date, sentence by sentence, and answers from it.
+
+    Cloze questions about news are read as plain sentences or as windows round each entity.
+
+    ```
+    s_t = Σ_r f_r ⊙ e_r over the words of sentence t,   q = Σ_r f'_r ⊙ e_r
+    memory = EntityMemory(s_1 … s_T [, q])
+    y = φ(q + H Σ_j softmax_j(q·h_j) h_j),   P = softmax(R y)
+    ```
+
+    Args:
+        vocabulary_size: number of token ids.
+        num_answers: number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: words of a sentence or question.
+        question_dependent: whether the question opens gates (QDREN), or not (REN).
+        slots: number of entities, where `entity_tokens` does not say which they are.
+        units: width of word vectors, sentences and slots.
+        activation: φ of the memory and the output, which share the slopes of a PReLU.
+        output_activation: φ of the output, where it is another one.
+        dropout: fraction of the word vectors of the story to drop, before they are summed.
+        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code starts it as
+            all else, from N(0, 0.1).
+        question_mask_initializer: initializer of f', ones in the paper and in the authors' code.
+        gate_bias: whether gates have a bias per slot, as in the authors' code.
+        slot_slopes: whether every slot has PReLU slopes of its own; the output then has others.
+        l2: factor of the squares of all weights but biases and slopes.
+        initializer: initializer of word vectors and matrices.
+        passages: `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
+        entity_tokens: token id of the entity of each slot, whose word vector is its key, and where
+            its memory starts; `None` for keys that are learned freely.
+        answer_tokens: token id of each answer, of which only those compete that the passage
+            mentions (`CandidateAnswers`); `None` lets all compete.
+        preprocessor: the `StoryPreprocessor` or `WindowPreprocessor` (or its configuration).
+        **kwargs: the arguments of a Keras model.
+
+    `attend` gives the gates, `(batch, sentences, slots)`.
+
+    References: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969);
+    [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
+    """
+
+    COLUMN = "slot"
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_answers,
+        sentence_length,
+        question_dependent=False,
+        slots=20,
+        units=100,
+        activation="prelu",
+        output_activation=None,
+        dropout=0.0,
+        mask_initializer="ones",
+        question_mask_initializer="ones",
+        gate_bias=True,
+        slot_slopes=False,
+        l2=0.0,
+        initializer="glorot_uniform",
+        passages="sentences",
+        entity_tokens=None,
+        answer_tokens=None,
+        preprocessor=None,
+        **kwargs,
+    ):
+        if passages not in PASSAGES:
+            raise ValueError(f"passages must be sentences or windows; got {passages!r}.")
+        if isinstance(preprocessor, dict):
+            preprocessor = PASSAGES[passages](**preprocessor)
+        if preprocessor is not None and type(preprocessor) is not PASSAGES[passages]:
+            raise ValueError(
+                f"passages={passages!r} needs a {PASSAGES[passages].__name__}, got a "
+                f"{type(preprocessor).__name__}."
+            )
+        config = {
+            "question_dependent": question_dependent,
+            "slots": slots,
+            "units": units,
+            "activation": activation,
+            "output_activation": output_activation,
+            "dropout": dropout,
+            "mask_initializer": mask_initializer,
+            "question_mask_initializer": question_mask_initializer,
+            "gate_bias": gate_bias,
+            "slot_slopes": slot_slopes,
+            "l2": l2,
+            "initializer": initializer,
+            "passages": passages,
+            "entity_tokens": None if entity_tokens is None else list(entity_tokens),
+            "answer_tokens": None if answer_tokens is None else list(answer_tokens),
+        }
+        super().__init__(
+            vocabulary_size, num_answers, sentence_length, config, preprocessor, **kwargs
+        )
+
+    @staticmethod
+    def build_graph(sentences, question, read, config):
+        initializer = config["initializer"]
+        table = StoryModel.embedding(config, embeddings_initializer=initializer)
+        words = {"sentence": sentences, "question": question}
+        vectors = {name: table(ids) for name, ids in words.items()}
+        vectors["sentence"] = HashDropout(config["dropout"])(vectors["sentence"])
+        starts = {"sentence": "mask_initializer", "question": "question_mask_initializer"}
+        encoded = {
+            name: MultiplicativeMask(
+                config["sentence_length"], config[starts[name]], name=f"{name}_mask"
+            )(vectors[name], mask=ops.not_equal(ids, 0))
+            for name, ids in words.items()
+        }
+        activation = output = config["activation"]
+        if activation == "prelu":
+            axes = None if config["slot_slopes"] else [1]
+            activation = keras.layers.PReLU(alpha_initializer="ones", shared_axes=axes)
+            output = "prelu" if config["slot_slopes"] else activation
+        given, entities = {}, config["entity_tokens"]
+        if entities is not None:
+            given["keys"] = table(ops.zeros_like(question[:, :1]) + np.array(entities, "int32"))
+        memory = EntityMemory(
+            config["slots"] if entities is None else len(entities),
+            config["units"],
+            question_dependent=config["question_dependent"],
+            activation=activation,
+            gate_bias=config["gate_bias"],
+            initializer=initializer,
+            return_gates=True,
+            name="entity_memory",
+        )
+        asked = [encoded["question"]] if config["question_dependent"] else []
+        slots, gates = memory(encoded["sentence"], *asked, **given, mask=read)
+        read_out = EntityOutput(
+            config["output_activation"] or output, initializer, name="output_module"
+        )
+        summary, _ = read_out(slots, encoded["question"])
+        logits = keras.layers.Dense(
+            config["num_answers"],
+            use_bias=False,
+            kernel_initializer=initializer,
+            dtype="float32",
+            name="answer",
+        )(summary)
+        if config["answer_tokens"] is not None:
+            candidates = CandidateAnswers(
+                config["answer_tokens"], dtype="float32", name="candidate_answers"
+            )
+            logits = candidates(logits, sentences)
+        return logits, gates
+
+    @classmethod
+    def from_examples(
+        cls,
+        examples,
+        passages="sentences",
+        tied_keys=False,
+        max_sentences=70,
+        read_ends=None,
+        max_length=80,
+        half_width=4,
+        max_windows=150,
+        max_words=50_000,
+        markers=None,
+        candidates=True,
+        **arguments,
+    ):
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples, stories or `ClozeExample`s; all but `tied_keys`,
+                `max_sentences` and `read_ends` is for the latter.
+            passages: `"sentences"` or `"windows"`.
+            tied_keys: whether there is a slot for each entity (`learn_entities`, or the markers of
+                cloze questions), with its word vector for a key.
+            max_sentences: sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence of a story is one of its words; `None`
+                does as the model's authors did.
+            max_length: words of a sentence or question that are read, at most.
+            half_width: words on each side of the entity of a window.
+            max_windows: windows of a passage that are read, the first ones.
+            max_words: size of the vocabulary besides the entities.
+            markers: number of entities; `None` for those of the examples.
+            candidates: whether only entities that are read compete. The authors let all compete,
+                also those that the passage lacks.
+            **arguments: further arguments of `from_preprocessor`.
+
+        Raises:
+            ValueError: if windows are asked for, but the examples are no cloze questions.
+        """
+        cloze = all(isinstance(example, ClozeExample) for example in examples)
+        known = {"max_words": max_words, "markers": markers}
+        if passages == "windows":
+            preprocessor = WindowPreprocessor.fit(
+                examples, half_width=half_width, max_windows=max_windows, **known
+            )
+        elif cloze:
+            preprocessor = fit_sentences(examples, max_sentences, max_length, **known)
+        else:
+            preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
+        words = preprocessor.vocabulary
+        # The first answer is the unknown one, whose word is none.
+        tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None
+        if cloze and candidates:
+            arguments["answer_tokens"] = [None, *tokens]
+        if tied_keys and cloze:
+            arguments["entity_tokens"] = tokens
+        elif tied_keys:
+            entities = sorted(learn_entities(examples, preprocessor.tokenizer))
+            arguments["entity_tokens"] = words.encode(entities).tolist()
+        return cls.from_preprocessor(preprocessor, examples, passages=passages, **arguments)

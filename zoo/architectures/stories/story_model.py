@@ -1,0 +1,224 @@
+"""What the memory networks of the zoo share."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_corefmem.layers import (
+    EntityMemory,
+    RestoreSentences,
+    RetrieveSentences,
+    inverse_sentence_frequency,
+)
+from keras_corefmem.preprocessing.fitting import count_words
+from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from keras_corefmem.text.vocabulary import UNKNOWN
+from keras_corefmem.text.word_vectors import load_word_vectors
+from zoo.architectures.text_model import TextModel, without_unknown
+
+FIRST_WORD = UNKNOWN + 1
+# A cosine that no two of a few hundred random vectors have.
+CLOSE = 0.5
+
+
+class StoryModel(TextModel):
+    """A model that reads a passage sentence by sentence.
+
+    Input: a dictionary of int32 features: `sentences` `(batch, sentences, words)` and `question`
+    `(batch, words)`. Padding is 0: at the end of sentences, and of passages.
+
+    Output: logits `(batch, num_answers)`, float32. `attend` gives what the model makes of every
+    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes; `columns()`
+    names them. Baselines may have no attention.
+
+    With `retrieve=k`, the model reads the k sentences that match the question best, see
+    `RetrieveSentences`; `attend` is 0 for the others. `from_examples` learns from the passages how
+    rare words are; without it every word counts the same.
+
+    Args:
+        vocabulary_size: number of token ids.
+        num_answers: number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: words of a sentence or question.
+        config: further arguments of the subclass.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        retrieve: number k of sentences to read, or `None` for all.
+        retrieve_hops: hops of the retrieval.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_answers,
+        sentence_length,
+        config,
+        preprocessor=None,
+        retrieve=None,
+        retrieve_hops=1,
+        **kwargs,
+    ):
+        inputs = {
+            "sentences": keras.Input((None, sentence_length), dtype="int32", name="sentences"),
+            "question": keras.Input((sentence_length,), dtype="int32", name="question"),
+        }
+        config = {
+            "vocabulary_size": vocabulary_size,
+            "num_answers": num_answers,
+            "sentence_length": sentence_length,
+            "retrieve": retrieve,
+            "retrieve_hops": retrieve_hops,
+            **config,
+        }
+        if isinstance(preprocessor, dict):
+            preprocessor = StoryPreprocessor(**preprocessor)
+        if preprocessor is not None and preprocessor.sentence_length != sentence_length:
+            raise ValueError(
+                f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "
+                f"{sentence_length}; give both the same."
+            )
+        sentences, question = inputs["sentences"], inputs["question"]
+        if retrieve is not None:
+            search = RetrieveSentences(retrieve, vocabulary_size, retrieve_hops, name="retrieve")
+            sentences, positions = search(sentences, question)
+        read = ops.any(ops.not_equal(sentences, 0), axis=-1)
+        extra = self.extra_inputs(config)
+        logits, attention = self.build_graph(sentences, question, read, config, **extra)
+        if retrieve is not None and attention is not None:
+            restore = RestoreSentences(name="restore")
+            attention = restore(attention, positions, inputs["sentences"])
+        inputs |= extra
+        super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
+
+    # Whether the authors read the marks that end sentences and questions.
+    READ_ENDS = True
+    # What a column of the attention is.
+    COLUMN = "pass"
+
+    @staticmethod
+    def extra_inputs(config):
+        """Further symbolic features by name, which `build_graph` takes as arguments."""
+        return {}
+
+    @staticmethod
+    def build_graph(sentences, question, read, config, **extra):
+        """Logits and attention, or `None` in its place, from symbolic features.
+
+        Args:
+            sentences: `(batch, sentences, words)`.
+            question: `(batch, words)`.
+            read: bool `(batch, sentences)`, which sentences are not padding.
+            config: the arguments of the model.
+            **extra: the `extra_inputs`.
+        """
+        raise NotImplementedError("A subclass of StoryModel must implement build_graph.")
+
+    @staticmethod
+    def embedding(config, width=None, **kwargs):
+        """The table of word vectors.
+
+        Args:
+            config: the arguments of the model.
+            width: width of the word vectors; `None` for that of the model's states.
+            **kwargs: further arguments of the layer.
+        """
+        return keras.layers.Embedding(
+            config["vocabulary_size"], width or config["units"], name="word_embedding", **kwargs
+        )
+
+    @classmethod
+    def from_examples(cls, examples, max_sentences=70, read_ends=None, **arguments):
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            max_sentences: sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence or question is one of its words;
+                `None` does as the model's authors did.
+            **arguments: further arguments of `from_preprocessor`.
+        """
+        preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
+        return cls.from_preprocessor(preprocessor, examples, **arguments)
+
+    @classmethod
+    def fit_stories(cls, examples, max_sentences, read_ends):
+        """The `StoryPreprocessor` of `from_examples`."""
+        read_ends = cls.READ_ENDS if read_ends is None else read_ends
+        return StoryPreprocessor.fit(examples, max_sentences=max_sentences, read_ends=read_ends)
+
+    @classmethod
+    def from_preprocessor(cls, preprocessor, examples, word_vectors=None, **arguments):
+        """An untrained model for what a preprocessor has learned from training examples.
+
+        Args:
+            preprocessor: the preprocessor.
+            examples: training examples.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: if the vectors have another width than those of the model, or it has none.
+        """
+        if word_vectors is not None and "word_vectors" in cls.FIXED:
+            raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
+        model = cls(
+            len(preprocessor.vocabulary),
+            len(preprocessor.answers),
+            preprocessor.sentence_length,
+            preprocessor=preprocessor,
+            **cls.learned(preprocessor, examples),
+            **arguments,
+        )
+        if model.config["retrieve"] is not None:
+            rows = np.concatenate([preprocessor.encode(e).sentences for e in examples])
+            idf = inverse_sentence_frequency(rows, len(preprocessor.vocabulary))
+            model.get_layer("retrieve").idf.assign(idf)
+        if word_vectors is not None:
+            counts = count_words(examples, preprocessor.tokenizer)
+            width = model.get_layer("word_embedding").output_dim
+            words = preprocessor.vocabulary
+            model.start_from(*load_word_vectors(word_vectors, words, width, True, counts=counts))
+        return model
+
+    @classmethod
+    def learned(cls, preprocessor, examples):
+        """Further arguments of the constructor that come from the data."""
+        return {}
+
+    def columns(self):
+        """Names of the columns of `attend`: what they are and their numbers.
+
+        A slot whose key is a word vector, or close to one, also has that word; keys that are
+        learned freely seldom are.
+        """
+        names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
+        memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
+        if not memories or self.reader is None:
+            return names
+        words = self.reader.vocabulary.words
+        if self.config.get("entity_tokens") is not None:
+            entities = self.config["entity_tokens"]
+            return [f"{n} {words[token]}" for n, token in zip(names, entities, strict=True)]
+        table, keys = (
+            ops.convert_to_numpy(weight)
+            for weight in (self.get_layer("word_embedding").embeddings, memories[0].cell.keys)
+        )
+        likeness = cosines(keys, table[: len(words)])
+        likeness[:, :FIRST_WORD] = 0
+        return [
+            f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
+            for name, row in zip(names, likeness, strict=True)
+        ]
+
+
+def unit_uniform():
+    """An initializer of uniform numbers with variance 1."""
+    return keras.initializers.RandomUniform(-(3**0.5), 3**0.5)
+
+
+def cosines(vectors, others):
+    """Cosines of all pairs of rows."""
+    first, second = (
+        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        for rows in (vectors, others)
+    )
+    return first @ second.T

@@ -1,0 +1,330 @@
+"""What the models of the zoo share: configuration, preprocessing, training defaults, reading."""
+
+import functools
+import inspect
+
+import keras
+import numpy as np
+
+from keras_corefmem import optimizers
+from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.preprocessor import check_ids
+from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorflow_dataset
+from keras_corefmem.text.word_vectors import load_word_vectors
+from zoo.architectures.devices import answered_once, check_jit, local_rows
+
+# Arguments that come from the data.
+LEARNED = {
+    "self",
+    "args",
+    "kwargs",
+    "arguments",
+    "examples",
+    "config",
+    "vocabulary_size",
+    "num_answers",
+}
+LEARNED |= {"answer_length", "answer_tokens", "entity_tokens", "frequencies", "max_facts"}
+LEARNED |= {"num_characters", "output", "preprocessor", "sentence_length"}
+
+# Features that are ids of words.
+WORD_FEATURES = {"passage", "question", "sentences", "words"}
+
+
+class TextModel(keras.Model):
+    """A model from the features of texts to logits over answers, and to where it looks.
+
+    A subclass builds both and passes them on, with the arguments that make it again.
+
+    Args:
+        inputs: symbolic features by name.
+        logits: symbolic logits `(batch, answers)`; answer 0 is the unknown one.
+        attention: symbolic attention, what `attend` returns, or `None` where there is none.
+        config: arguments of the subclass but `preprocessor`.
+        preprocessor: its preprocessor, or `None`.
+        name: name of the model.
+        trainable: whether its weights are trained.
+
+    Raises:
+        ValueError: if the preprocessor knows other words or answers than the model.
+    """
+
+    # Arguments of a parent that a subclass does not take.
+    FIXED = ()
+    # What makes batches of encoded examples.
+    BATCHES = Batches
+    # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
+    coverage = None
+    # Names of the strings that it reads.
+    STRINGS = ("passage", "question")
+
+    def __init__(
+        self, inputs, logits, attention, config, preprocessor=None, name=None, trainable=True
+    ):
+        super().__init__(inputs=inputs, outputs=logits, name=name, trainable=trainable)
+        check_sizes(preprocessor, config)
+        if config.get("l2"):
+            regularize(self.trainable_variables, config["l2"])
+        self.config, self.attention_output = config, attention
+        self.reader = preprocessor
+        self.features = tuple(inputs)
+
+    @classmethod
+    def from_examples(cls, examples, **arguments):
+        """An untrained model for the words and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            **arguments: further arguments of the constructor.
+        """
+        raise NotImplementedError(f"{cls.__name__} must implement from_examples.")
+
+    @classmethod
+    def arguments(cls):
+        """Names of the arguments that `from_examples` takes besides the examples."""
+        bases = cls.__mro__[: cls.__mro__.index(TextModel)]
+        makers = [cls.from_examples, getattr(cls, "from_preprocessor", cls.from_examples)]
+        functions = [*makers, *(base.__init__ for base in bases)]
+        names = set().union(*(inspect.signature(function).parameters for function in functions))
+        return sorted(names - LEARNED - set(cls.FIXED))
+
+    @classmethod
+    def defaults(cls):
+        """What the constructor takes where an argument is not given, by name."""
+        found = {}
+        for base in cls.__mro__[: cls.__mro__.index(TextModel)]:
+            for name, argument in inspect.signature(base.__init__).parameters.items():
+                if argument.default is not argument.empty:
+                    found.setdefault(name, argument.default)
+        return {name: value for name, value in found.items() if name not in cls.FIXED}
+
+    @classmethod
+    def start(cls, preprocessor, word_vectors=None, counts=None, **arguments):
+        """An untrained model for what a preprocessor knows.
+
+        Args:
+            preprocessor: the preprocessor.
+            word_vectors: path of a file of pretrained vectors to start from, or `None`.
+            counts: how often words occur in training, for the `coverage`.
+            **arguments: arguments of the constructor.
+
+        Raises:
+            ValueError: if the vectors have another width than an `embedding_dim` that is given.
+        """
+        words, vectors = preprocessor.vocabulary, None
+        if word_vectors is not None:
+            width = arguments.get("embedding_dim")
+            vectors = load_word_vectors(word_vectors, words, width, True, counts=counts)
+            arguments["embedding_dim"] = vectors[0].shape[1]
+        model = cls(len(words), len(preprocessor.answers), preprocessor=preprocessor, **arguments)
+        if vectors:
+            model.start_from(*vectors)
+        return model
+
+    def start_from(self, matrix, coverage):
+        """Takes pretrained word vectors, what `load_word_vectors` returns."""
+        self.get_layer("word_embedding").set_weights([matrix])
+        self.coverage = coverage
+
+    @property
+    def warm_up_epochs(self):
+        """Number of first epochs that do not train the model as it is used."""
+        return 0
+
+    def training_callbacks(self):
+        """Keras callbacks that belong to how this model is trained; `fit` adds them."""
+        return []
+
+    def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
+        """Trains the model as Keras does, with its `training_callbacks` before those given.
+
+        `Batches` and `tf.data.Dataset`s shuffle themselves; Keras does not shuffle them again.
+        """
+        every = self.training_callbacks()
+        if isinstance(x, Batches) or hasattr(x, "element_spec"):
+            kwargs["shuffle"] = False
+        if keras.backend.backend() == "tensorflow":
+            if isinstance(x, Batches):
+                every.append(EpochHooks(x))
+                x = tensorflow_dataset(x)
+            if isinstance(validation_data, Batches):
+                validation_data = tensorflow_dataset(validation_data)
+        elif isinstance(x, Batches):
+            x = local_rows(x)
+        every += keras.tree.flatten([] if callbacks is None else callbacks)
+        return super().fit(x, *args, validation_data=validation_data, callbacks=every, **kwargs)
+
+    def get_config(self):
+        preprocessor = None if self.reader is None else self.reader.get_config()
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "dtype": self.dtype_policy.name,
+            **self.config,
+            "preprocessor": preprocessor,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """The model again, in the precision that it was made in."""
+        before = keras.config.dtype_policy()
+        keras.config.set_dtype_policy(config.get("dtype", before))
+        try:
+            return cls(**{name: value for name, value in config.items() if name != "dtype"})
+        finally:
+            keras.config.set_dtype_policy(before)
+
+    @property
+    def has_attention(self):
+        """Whether there is something to `attend` to."""
+        return self.attention_output is not None
+
+    @functools.cached_property
+    def _inspect(self):
+        # Only its method is kept: Keras tracks and saves a model that is an attribute.
+        inputs = {tensor.name: tensor for tensor in self.inputs}
+        outputs = {"logits": self.output}
+        if self.has_attention:
+            outputs["attention"] = self.attention_output
+        model = keras.Model(inputs, outputs)
+        # JAX without XLA would go operation by operation.
+        if self.compiled and keras.backend.backend() != "jax":
+            model.compile(jit_compile=self.jit_compile)
+        return model.predict_on_batch
+
+    def inspect(self, features):
+        """What the model answers and where it looks.
+
+        Args:
+            features: dictionary of at least the features in `model.features`, as arrays.
+
+        Returns:
+            Two arrays: logits `(batch, answers)`, and the attention of the model, `None` if it has
+            none.
+
+        Raises:
+            ValueError: if there is an id that the model does not know.
+        """
+        self.check_features(features)
+        given = {name: features[name] for name in self.features}
+        results = answered_once(self._inspect(given), len(given[self.features[0]]))
+        return results["logits"], results.get("attention")
+
+    def check_features(self, features):
+        """Refuses ids that the model does not know; Keras' own `predict` does not check them."""
+        for name, count in self.id_counts().items():
+            check_ids(name, np.asarray(features[name]), count)
+
+    def id_counts(self):
+        """How many ids there are, by the name of the feature that has them."""
+        words = [name for name in self.features if name in WORD_FEATURES]
+        return dict.fromkeys(words, self.config["vocabulary_size"])
+
+    def attend(self, features):
+        """The attention of the model, as `inspect` returns it.
+
+        Raises:
+            ValueError: if the model has none.
+        """
+        if not self.has_attention:
+            raise ValueError(
+                f"{type(self).__name__} has no attention to look at; `inspect` gives its logits."
+            )
+        return self.inspect(features)[1]
+
+    def read(self, passage, question, top=5):
+        """Answers questions on raw text, see `zoo.reading.answers.read`."""
+        from zoo.reading.answers import read
+
+        return read(self, passage, question, top)
+
+    def compile(
+        self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
+    ):
+        """Compiles with the defaults of the zoo where an argument is left out.
+
+        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
+        cross-entropy, accuracy, XLA where that works (`check_jit`). Further arguments are
+        those of Keras.
+
+        Raises:
+            ValueError: if the model cannot be trained so where batches are shared among devices.
+        """
+        jit_compile = check_jit(jit_compile)
+        if optimizer is None:
+            optimizer = make_optimizer()
+        if loss is None:
+            loss = AnswerCrossentropy()
+        super().compile(
+            optimizer=optimizer,
+            loss=loss,
+            weighted_metrics=[AnswerAccuracy()] if weighted_metrics is None else weighted_metrics,
+            jit_compile=jit_compile,
+            **kwargs,
+        )
+        # Made while TensorFlow traces a step, its variables would have it trace the step again.
+        self.optimizer.build(self.trainable_variables)
+
+    def compile_from_config(self, config):
+        # Keras leaves this to models with a `compile` of their own.
+        self.compile(**keras.saving.deserialize_keras_object(config))
+
+
+def check_sizes(preprocessor, config):
+    """Refuses a preprocessor of other words or answers than the model's."""
+    if preprocessor is None:
+        return
+    words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
+    if words > config["vocabulary_size"] or answers != config["num_answers"]:
+        raise ValueError(
+            f"The preprocessor knows {words} words and {answers} answers, but the model has "
+            f"vocabulary_size={config['vocabulary_size']} and num_answers={config['num_answers']}."
+        )
+
+
+def regularize(variables, factor):
+    """Adds the squares of all weights but biases and slopes to the loss."""
+    for variable in variables:
+        if len(variable.shape) > 1 and variable.name != "alpha":
+            variable.regularizer = keras.regularizers.L2(factor)
+
+
+OPTIMIZERS = {
+    "adam": optimizers.Adam,
+    "rmsprop": optimizers.RMSprop,
+    "sgd": optimizers.SGD,
+    "adagrad": optimizers.Adagrad,
+}
+
+
+def make_optimizer(
+    learning_rate=3e-3,
+    halve_every=1000,
+    optimizer="adam",
+    clip_norm=10.0,
+    clip_each=False,
+    average=0.0,
+):
+    """An optimizer that clips gradients by their norm, and measures it.
+
+    Args:
+        learning_rate: first learning rate.
+        halve_every: updates after which the rate halves, again and again; `None` keeps it.
+        optimizer: one of `OPTIMIZERS`.
+        clip_norm: largest norm of all gradients together.
+        clip_each: whether `clip_norm` is that of each weight's gradient instead.
+        average: momentum of running averages of the weights, which `fit` leaves in the model; 0
+            for none.
+    """
+    rate = learning_rate
+    if halve_every:
+        rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
+    clip = {"clipnorm" if clip_each else "global_clipnorm": clip_norm}
+    return OPTIMIZERS[optimizer](rate, **clip, use_ema=average > 0, ema_momentum=average)
+
+
+def without_unknown(logits):
+    """Logits whose answer 0, the unknown one, is never the best."""
+    unknown = np.eye(1, logits.shape[-1], dtype="float32") * -100.0
+    return keras.ops.cast(logits, "float32") + unknown

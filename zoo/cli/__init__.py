@@ -1,0 +1,5 @@
+"""The command line, `corefmem`."""
+
+from zoo.cli.app import main
+
+__all__ = ["main"]

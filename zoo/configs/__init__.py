@@ -1,0 +1,1 @@
+"""Named configurations, studies and published numbers, as data."""

@@ -1,0 +1,56 @@
+"""How much heads of a reader attend to what signals say, on passages that it did not train on."""
+
+import itertools
+
+import keras
+
+from zoo.architectures import BiDAFReader
+from zoo.architectures.passage.supervision import as_sequences
+from zoo.configs.models import SIGNALS
+from zoo.training.fitting import make_batches
+
+
+def hit_rates(reader, examples, signals=tuple(SIGNALS), batch_size=32):
+    """The attention that rows with a target pay to their targets, in the mean over these rows.
+
+    A supervised head is measured by its own signal. Where none is, that head is measured by each
+    of the signals that would be supervised by it: what heads find out on their own. A head that
+    looks for syntactic heads is confined to the sentence either way.
+
+    Args:
+        reader: a `BiDAFReader` with a preprocessor.
+        examples: list of `AnnotatedExample`.
+        signals: names of the signals, where no head is supervised.
+        batch_size: passages at a time.
+
+    Returns:
+        Dictionary of hit rates between 0 and 1 by signal, of those that examples have targets of;
+        empty without self-attention.
+    """
+    if reader.config["self_attention"] == "none":
+        return {}
+    own = reader.config["supervision"]
+    plans = [own] if own else [[signal] for signal in signals]
+    found = {}
+    for plan in plans:
+        twin = supervised_twin(reader, plan)
+        batches = make_batches(twin, examples, batch_size=batch_size)
+        logs = twin.evaluate(batches, verbose=0, return_dict=True)
+        for metric in twin.supervision_metrics:
+            rows = keras.ops.convert_to_numpy(metric.sums)[:, 3]
+            aimed = itertools.compress(metric.names, rows)
+            found |= {signal: float(logs[f"{signal}_hit_rate"]) for signal in aimed}
+    return found
+
+
+def supervised_twin(reader, supervision):
+    """A reader with the weights of another one, and its own supervision, compiled to measure."""
+    config = reader.get_config()
+    known = config["preprocessor"]["signals"]
+    signals = {signal: known.get(signal, 1) for signal, *_ in as_sequences(supervision)}
+    config["preprocessor"] = {**config["preprocessor"], "signals": signals}
+    twin = BiDAFReader.from_config({**config, "supervision": supervision})
+    twin.set_weights(reader.get_weights())
+    # Shapes are many and the passes few, but without XLA JAX would go operation by operation.
+    twin.compile(jit_compile=keras.backend.backend() == "jax")
+    return twin

@@ -1,0 +1,78 @@
+"""Presets made of the best runs of a study."""
+
+from zoo.experiments.studies import STUDIES
+from zoo.hub.presets import FOLDER, round_weights, save_preset
+
+# Data sets whose words may be part of a preset, and what is said of them.
+LICENCES = {
+    "babi": "Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0.",
+    "lambada": "Words come from novels in the public domain.",
+}
+
+
+def preset_name(model, study, task):
+    """Name of the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
+    tasks = f"_{task}" if len(STUDIES[study]["tasks"]) > 1 else ""
+    return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
+
+
+def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
+    """Makes a preset of a run, whose validation and test accuracy are measured once more.
+
+    Args:
+        result: content of the run's JSON file.
+        data_dir: folder of the data set.
+        runs: folder of the training states.
+        folder: folder of the presets.
+
+    Returns:
+        Name of the preset and its card.
+
+    Raises:
+        FileNotFoundError: if the run's model is gone.
+        ValueError: if there are no presets of the data set.
+    """
+    from zoo.experiments import data
+    from zoo.experiments.outcome import versions
+    from zoo.experiments.reproduce import Run
+    from zoo.hub.files import load
+    from zoo.training import fitting as training
+
+    study, task = result["study"], result["task"]
+    dataset, asked = STUDIES[study]["dataset"], STUDIES[study]["tasks"][task].data
+    if dataset not in LICENCES:
+        raise ValueError(
+            f"Presets are made of readers of {' and '.join(LICENCES)}, not of {dataset}: leave "
+            "--presets."
+        )
+    run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
+    path = run.state_folder(runs) / "model.keras"
+    if not path.exists():
+        raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
+    model = load(path)
+    round_weights(model)
+    language = STUDIES[study].get("language")
+    splits = data.load(dataset, asked, data_dir, language)
+    card = {
+        "dataset": dataset,
+        "language": language,
+        "task": asked,
+        "model": result["model"],
+        "seed": result["seed"],
+        "questions": result["questions"],
+    }
+    for part in ("valid", "test"):
+        batches = training.make_batches(model, getattr(splits, part))
+        card[f"{part}_accuracy"] = training.evaluate(model, batches)["accuracy"]
+    card |= {
+        "selection": "highest validation accuracy, then lowest validation loss",
+        "command": result["command"],
+        "result": f"results/{study}/{run.name}.json",
+        "backend": result["backend"],
+        "trained_with": result["versions"],
+        "measured_with": versions(),
+        "licence": f"Weights: Apache-2.0. {LICENCES[dataset]}",
+    }
+    name = preset_name(result["model"], study, task)
+    save_preset(model, name, card, folder)
+    return name, card

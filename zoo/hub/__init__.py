@@ -1,0 +1,1 @@
+"""Presets: weights with their architecture and preprocessing."""

@@ -1,0 +1,1 @@
+"""Answers to questions on raw text, for a model in hand."""

@@ -1,0 +1,58 @@
+"""Tables of searches, as Markdown."""
+
+import json
+import pathlib
+
+from zoo.experiments.results import best, markdown, preference, read_results
+
+SEARCHES = "searches"
+
+
+def searches(folder="results"):
+    """Names of the searches that have trials in a folder of results, in order."""
+    return sorted({path.parent.name for path in pathlib.Path(folder, SEARCHES).glob("*/*.json")})
+
+
+def read_search(name, folder="results"):
+    """The trials of a search, as in its JSON files.
+
+    Raises:
+        ValueError: if no trial is recorded.
+    """
+    trials = read_results(f"{SEARCHES}/{name}", folder)
+    if not trials:
+        known = ", ".join(searches(folder)) or "nothing: `corefmem search` makes them"
+        raise ValueError(f"{folder}/{SEARCHES} has no trial of {name!r}; it has {known}.")
+    return trials
+
+
+def trial_columns(trials):
+    """The columns of a table of trials, best first: what was chosen and what came of it."""
+    trials = sorted(trials, key=preference, reverse=True)
+    chosen = sorted({name for trial in trials for name in trial["chosen"]})
+    return [
+        ["trial", *(trial["trial"] for trial in trials)],
+        *([name, *(json.dumps(trial["chosen"].get(name)) for trial in trials)] for name in chosen),
+        ["valid accuracy", *(f"{trial['valid_accuracy']:.1%}" for trial in trials)],
+        ["valid loss", *(f"{trial['valid_loss']:.4f}" for trial in trials)],
+        ["epochs", *(str(trial["epochs"]) for trial in trials)],
+        ["seconds", *(f"{trial['seconds']:.0f}" for trial in trials)],
+    ]
+
+
+def search_table(name, folder="results"):
+    """The trials of a search, best first, with what the test part says of the best one.
+
+    Raises:
+        ValueError: if no trial is recorded.
+    """
+    trials = read_search(name, folder)
+    winner = best(trials)
+    return "\n\n".join(
+        [
+            markdown(trial_columns(trials)),
+            f"Trial {winner['trial']} is the best by validation; its test accuracy is "
+            f"{winner['test_accuracy']:.1%}.",
+            f"Made by\n```\n{winner['command']}\n```",
+        ]
+    )

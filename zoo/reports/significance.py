@@ -1,0 +1,168 @@
+"""Whether two models differ by more than chance, question by question."""
+
+import statistics
+import typing
+
+from zoo.experiments.results import (
+    best,
+    check_study,
+    group,
+    in_order,
+    markdown,
+    read_results,
+    score,
+    task_label,
+)
+from zoo.experiments.studies import STUDIES
+
+# Below which a difference counts as one.
+LEVEL = 0.05
+
+
+class Counts(typing.NamedTuple):
+    """How many questions two models answer: both, only the first, only the second, none."""
+
+    both: int
+    first: int
+    second: int
+    none: int
+
+
+def count_answers(first, second):
+    """How two runs answer the same questions, `Counts`.
+
+    Args:
+        first: content of a run's JSON file.
+        second: that of the other model's run.
+
+    Raises:
+        ValueError: if they were tested on different numbers of questions.
+    """
+    total, others = (run["questions"]["test"] for run in (first, second))
+    if total != others:
+        raise ValueError(
+            f"{first['model']} and {second['model']} were not tested on the same questions of "
+            f"{first['study']} task {first['task']}, but on {total} and {others}: run both on the "
+            "same data."
+        )
+    wrong, also = set(first["test_wrong"]), set(second["test_wrong"])
+    none = len(wrong & also)
+    return Counts(total - len(wrong | also), len(also - wrong), len(wrong - also), none)
+
+
+def mcnemar(counts):
+    """p-value of McNemar's test, exact and two-sided.
+
+    Of n = b + c questions that one model alone answers, each is as likely to be the one's as the
+    other's if the models do not differ: `p = min(1, 2 · Σ_{k ≤ min(b, c)} C(n, k) / 2^n)`. From
+    McNemar (1947), "Note on the sampling error of the difference between correlated proportions or
+    percentages"; Dietterich (1998) recommends it for two classifiers that are trained once.
+
+    Args:
+        counts: `Counts`.
+    """
+    from scipy.stats import binomtest
+
+    decided = counts.first + counts.second
+    return float(binomtest(counts.first, decided).pvalue) if decided else 1.0
+
+
+def holm(p_values):
+    """p-values corrected for their number, by Holm (1979).
+
+    The smallest of m is multiplied by m, the next by m - 1 and so on; none becomes smaller than one
+    before it, or larger than 1.
+
+    Args:
+        p_values: list of p-values.
+
+    Returns:
+        List of corrected p-values, in the same order.
+    """
+    corrected, largest = list(p_values), 0.0
+    for rank, n in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[n]))
+        corrected[n] = largest
+    return corrected
+
+
+def runs_by_task(study, model, folder):
+    """The runs of a model by task.
+
+    Raises:
+        ValueError: if there are none.
+    """
+    groups = group(read_results(study, folder))
+    found = {task: runs for (name, task), runs in groups.items() if name == model}
+    if not found:
+        names = ", ".join(in_order(study, (name for name, _ in groups))) or "no model"
+        raise ValueError(
+            f"{folder}/{study} holds no run of {model}, but of {names}: choose of these, or make "
+            f"some with `corefmem reproduce {study} --models {model}`."
+        )
+    return found
+
+
+def comparison(study, first, second, folder="results"):
+    """A table that compares the best runs by validation of two models, as Markdown.
+
+    One row a task that both have: errors or accuracies and their difference in points, questions by
+    who answers them, the p-value of `mcnemar` and, where there are several tasks, the same after
+    `holm`. The test is about the two trained models, not about other seeds of them: seeds are not
+    pooled, because they answer the same questions.
+
+    Args:
+        study: name of the study.
+        first: name of a model.
+        second: name of another one.
+        folder: folder of results.
+
+    Raises:
+        ValueError: if there is no such study, a model has no runs, the models have no task in
+            common, or were not tested on the same questions.
+    """
+    check_study(study)
+    if first == second:
+        raise ValueError(f"--compare {first} {second}: give two models.")
+    runs, others = (runs_by_task(study, model, folder) for model in (first, second))
+    tasks = [task for task in STUDIES[study]["tasks"] if task in runs and task in others]
+    if not tasks:
+        raise ValueError(f"{first} and {second} have no task of {study} in common.")
+    pairs = [(best(runs[task]), best(others[task])) for task in tasks]
+    differences = [score(a) - score(b) for a, b in pairs]
+    counts = [count_answers(*pair) for pair in pairs]
+    p_values = list(map(mcnemar, counts))
+    measure = STUDIES[study]["measure"]
+    columns = [
+        [measure, *(task_label(study, task) for task in tasks)],
+        [f"`{first}`", *(f"{score(run):.1f}" for run, _ in pairs)],
+        [f"`{second}`", *(f"{score(run):.1f}" for _, run in pairs)],
+        ["difference", *(f"{points:+.1f}" for points in differences)],
+        ["both right", *(str(count.both) for count in counts)],
+        [f"only `{first}`", *(str(count.first) for count in counts)],
+        [f"only `{second}`", *(str(count.second) for count in counts)],
+        ["both wrong", *(str(count.none) for count in counts)],
+        ["p", *map(describe_p, p_values)],
+    ]
+    told = "p is that of an exact McNemar test."
+    if len(tasks) > 1:
+        corrected = holm(p_values)
+        columns.append(["p, Holm", *map(describe_p, corrected)])
+        clear = [c.first - c.second for c, p in zip(counts, corrected, strict=True) if p < LEVEL]
+        better = sum(more > 0 for more in clear), sum(more < 0 for more in clear)
+        told = (
+            f"Of {len(tasks)} tasks, `{first}` is better on {better[0]} and `{second}` on "
+            f"{better[1]}, by exact McNemar tests at p < {LEVEL} after Holm's correction; the mean "
+            f"difference is {statistics.mean(differences):+.1f} points."
+        )
+    tried = [sum(len(found[task]) for task in tasks) for found in (runs, others)]
+    return (
+        f"{markdown(columns)}\n\n{told} Each is the best by validation of its runs, {tried[0]} of "
+        f"`{first}` and {tried[1]} of `{second}`.\n\n"
+        f"Made by\n```\ncorefmem report {study} --compare {first} {second}\n```"
+    )
+
+
+def describe_p(p):
+    """A p-value to four places."""
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

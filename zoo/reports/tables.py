@@ -1,0 +1,117 @@
+"""Tables of measured results, as Markdown."""
+
+import collections
+import re
+import shlex
+
+from zoo.configs.models import READER_MODELS
+from zoo.experiments.results import check_study, group, in_order, markdown, read_results
+from zoo.experiments.studies import STUDIES, needs_folder
+from zoo.reports.columns import columns_of, head_columns, in_summary
+from zoo.reports.coreference import tables
+from zoo.reports.searches import SEARCHES, search_table
+from zoo.reports.significance import comparison
+
+
+def commands(runs):
+    """The command lines that repeat runs: those runs and no others, on the same backend."""
+    seeds = collections.defaultdict(list)
+    for run in runs:
+        words = shlex.split(run["command"])
+        start = next((n for n, word in enumerate(words) if word in ("--set", "--tag")), len(words))
+        key = run["study"], run["model"], shlex.join(words[start:]), run["backend"], run["task"]
+        seeds[key].append(run["seed"])
+    tasks = collections.defaultdict(list)
+    for (*key, task), values in seeds.items():
+        tasks[(*key, tuple(sorted(values)))].append(task)
+    lines = []
+    for (study, model, settings, backend, values), chosen in sorted(tasks.items()):
+        words, every = ["corefmem", "reproduce", study, "--models", model], STUDIES[study]["tasks"]
+        if len(chosen) < len(every):
+            words += ["--tasks", *map(str, sorted(chosen, key=list(every).index))]
+        words += ["--seeds", *map(str, values)]
+        words += ["--data-dir", "DIR"] if needs_folder(study) else []
+        before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
+        lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
+    return lines
+
+
+def runs_of(study, folder):
+    """The recorded runs of a study, which must exist."""
+    check_study(study)
+    return read_results(study, folder)
+
+
+def nothing_yet(study):
+    """What stands in place of a table without runs."""
+    return f"No run of `{study}` is recorded yet: `corefmem reproduce {study}` makes them."
+
+
+def table(study, folder="results"):
+    """The tables of a study, one of each class of readers and one of its other models.
+
+    One row a task: test error or accuracy in percent of the best run by validation, and in
+    parentheses mean ± standard deviation over seeds where there are several. Mean error and failed
+    tasks stand where all tasks are there; tasks in groups have the best of each instead.
+
+    Raises:
+        ValueError: if there is no such study.
+    """
+    runs = runs_of(study, folder)
+    if not runs:
+        return nothing_yet(study)
+    # A table of all would be too wide to read.
+    families = collections.defaultdict(list)
+    for model in in_order(study, (run["model"] for run in runs)):
+        families[READER_MODELS.get(model, {}).get("class")].append(model)
+    groups = group(runs)
+    tables = [columns_of(study, groups, family) for family in families.values()]
+    tables += filter(None, [head_columns(study, groups)])
+    made = "\n".join(commands(runs))
+    return "\n\n".join(map(markdown, tables)) + f"\n\nMade by\n```\n{made}\n```"
+
+
+def summary(study, folder="results"):
+    """A short table of a study: a row a model, and one below it for what its paper reports.
+
+    It has what the columns of `table` have below those of its tasks, or all where there is nothing.
+
+    Raises:
+        ValueError: if there is no such study.
+    """
+    runs = runs_of(study, folder)
+    if not runs:
+        return nothing_yet(study)
+    kept = in_summary(study)
+    models = in_order(study, (run["model"] for run in runs))
+    rows = [[column[n] for n in kept] for column in columns_of(study, group(runs), models)]
+    return markdown(list(zip(*rows, strict=True)))
+
+
+def table_of(name, folder):
+    """The tables of a study, of a search or of coreference."""
+    kind, _, search = name.partition("/")
+    if kind == SEARCHES:
+        return search_table(search, folder)
+    return tables(folder) if kind == "coreference" else table(name, folder)
+
+
+def fill(text, folder="results"):
+    """A Markdown text with a new table between each `<!-- results STUDY -->` and `<!-- end -->`.
+
+    Behind the name of the study, `summary` shortens its table, and two names of models compare them
+    instead. In place of a study can be `searches/NAME`, or `coreference`.
+    """
+
+    def replace(match):
+        study, *words = match[2].split()
+        if words == ["summary"]:
+            made = summary(study, folder)
+        elif words:
+            made = comparison(study, *words, folder)
+        else:
+            made = table_of(study, folder)
+        return f"{match[1]}\n{made}\n{match[3]}"
+
+    marks = r"(<!-- results (\S+(?: summary| \S+ \S+)?) -->)\n.*?(<!-- end -->)"
+    return re.sub(marks, replace, text, flags=re.DOTALL)

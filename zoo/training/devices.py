@@ -1,0 +1,98 @@
+"""Training on several devices: every batch is shared among them."""
+
+import contextlib
+
+import keras
+
+from keras_corefmem.utils.processes import available_cores
+
+JAX_CPUS = "on CPUs, set XLA_FLAGS=--xla_force_host_platform_device_count={}"
+
+
+@contextlib.contextmanager
+def data_parallel(devices):
+    """Models that are made and trained in the block use several devices of this machine.
+
+    ```python
+    with data_parallel(2):
+        model = zoo.GatedAttentionReader.from_examples(stories.train)
+        model.compile()
+        model.fit(make_batches(model, stories.train, batch_size=32, shuffle=True), epochs=5)
+    ```
+
+    On JAX this is `keras.distribution.DataParallel`; on TensorFlow, where that does nothing,
+    `tf.distribute.MirroredStrategy`, under which models are compiled without XLA. A step's loss and
+    gradients are those of the whole batch on one device; only what dropout drops differs on
+    TensorFlow. The batch size must be a multiple of the number of devices.
+
+    On several machines, with JAX, the same program runs on each: it begins with
+    `keras.distribution.initialize()`, told by the environment, and takes `data_parallel(None)`.
+    `fit` then trains on the rows of each batch that are this process' own; validate apart from it.
+
+    ```
+    KERAS_BACKEND=jax KERAS_DISTRIBUTION_JOB_ADDRESSES=first-machine:1234 \\
+    KERAS_DISTRIBUTION_NUM_PROCESSES=2 KERAS_DISTRIBUTION_PROCESS_ID=0 python program.py
+    ```
+
+    Args:
+        devices: how many devices, the first ones; 1 changes nothing, `None` takes all of all
+            machines.
+
+    Raises:
+        ValueError: if there are not as many devices, or the backend cannot share batches.
+    """
+    if devices == 1:
+        yield
+    elif keras.backend.backend() == "jax":
+        before, found = keras.distribution.distribution(), first_jax_devices(devices)
+        keras.distribution.set_distribution(
+            keras.distribution.DataParallel(devices=found, auto_shard_dataset=False)
+        )
+        try:
+            yield
+        finally:
+            keras.distribution.set_distribution(before)
+    elif keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        with tf.distribute.MirroredStrategy(first_tensorflow_devices(devices)).scope():
+            yield
+    else:
+        raise ValueError(
+            f"devices={devices}: Keras shares no batches on {keras.backend.backend()}; set "
+            "KERAS_BACKEND to jax or tensorflow."
+        )
+
+
+def first_jax_devices(count):
+    """Names of the first devices that JAX sees, of all for `None`."""
+    found = keras.distribution.list_devices()
+    count = len(found) if count is None else count
+    if not 1 <= count <= len(found):
+        raise ValueError(
+            f"devices={count}, but JAX sees {len(found)}; {JAX_CPUS.format(max(count, 1))}."
+        )
+    return found[:count]
+
+
+def first_tensorflow_devices(count):
+    """Names of the first GPUs, all for `None`; without any, of parts of the CPU, one a core."""
+    import tensorflow as tf
+
+    kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
+    if kind == "CPU" and count and 1 < count <= len(available_cores()):
+        (cpu, *_), part = (
+            tf.config.list_physical_devices(kind),
+            tf.config.LogicalDeviceConfiguration,
+        )
+        # It fails once TensorFlow is at work.
+        with contextlib.suppress(RuntimeError):
+            tf.config.set_logical_device_configuration(cpu, [part()] * count)
+    found = [device.name for device in tf.config.list_logical_devices(kind)]
+    count = len(found) if count is None else count
+    if not 1 <= count <= len(found):
+        raise ValueError(
+            f"devices={count}, but TensorFlow sees {len(found)}; without GPUs, each core can be "
+            "one, if batches are shared before anything else uses TensorFlow."
+        )
+    return found[:count]
