@@ -20,7 +20,7 @@ CHARTS = (
     ("Gradient norm before clipping", "/gradient_norm"),
     ("Learning rate", "/learning_rate"),
     ("Training examples per second", "/examples_per_second"),
-    ("Hit rates of supervised heads", "_hit_rate"),
+    ("Attention mass on targets", "_attention_mass"),
     ("Losses of supervised heads", "_loss"),
 )
 

@@ -1,7 +1,7 @@
 """Recurrent cells, layers and attention, on TensorFlow and JAX."""
 
 from keras_corefmem.layers.attention.attention_encoder import AttentionEncoder
-from keras_corefmem.layers.attention.attention_supervision import hit_rate
+from keras_corefmem.layers.attention.attention_supervision import attention_mass
 from keras_corefmem.layers.attention.bidirectional_attention import BidirectionalAttention
 from keras_corefmem.layers.attention.gated_attention import GatedAttention
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
@@ -77,6 +77,6 @@ __all__ = [
     "WordMemory",
     "WordPieces",
     "graph_gru",
-    "hit_rate",
+    "attention_mass",
     "inverse_sentence_frequency",
 ]

@@ -45,16 +45,16 @@ def reader(head):
 
 
 def train(model, callbacks, **kwargs):
-    encoded = [model.reader.encode(example) for example in EXAMPLES]
-    batches = Batches(encoded, model.reader, model.features, buckets=[128], question_length=8)
+    encoded = [model.preprocessor.encode(example) for example in EXAMPLES]
+    batches = Batches(encoded, model.preprocessor, model.features, buckets=[128], question_length=8)
     options = {"epochs": EPOCHS, "validation_data": batches, "verbose": 0, **kwargs}
     return model.fit(batches, callbacks=callbacks, **options).history
 
 
 def predict(model, examples):
     """Answer probabilities through the model itself."""
-    encoded = [model.reader.encode(example) for example in examples]
-    features = model.reader.features(
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    features = model.preprocessor.features(
         pad([e.passage for e in encoded], 128), pad([e.question for e in encoded], 8)
     )
     logits = model.predict_on_batch({name: features[name] for name in model.features})
@@ -85,7 +85,7 @@ def run(tmp_path_factory):
     """A trained model, its history and the folder of its run."""
     folder = tmp_path_factory.mktemp("run")
     model = reader("pointer_sum")
-    questions = folder, EXAMPLES, model.reader, model.inspect
+    questions = folder, EXAMPLES, model.preprocessor, model.inspect
     callbacks = [
         Scalars(folder, len(EXAMPLES)),
         AttentionPictures(*questions, count=3, epochs=(0, 2)),
@@ -128,22 +128,22 @@ def test_table_of_answers(run):
     assert [event.step for event in events] == [0, 3]
     lines = events[-1].tensor_proto.string_val[0].decode().splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
-    asked = AnswerTable(folder, EXAMPLES, model.reader, model.inspect).examples
+    asked = AnswerTable(folder, EXAMPLES, model.preprocessor, model.inspect).examples
     assert [row[1:3] for row in rows] == [[e.question, e.answer] for e in asked]
     best = predict(model, asked).argmax(axis=-1)
-    assert [row[3] for row in rows] == [model.reader.answers[n] for n in best]
+    assert [row[3] for row in rows] == [model.preprocessor.answers[n] for n in best]
     assert all((row[0] == "✓") == (row[2] == row[3]) for row in rows)
 
 
 def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
-    callback = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, count=20)
+    callback = AttentionPictures(tmp_path, EXAMPLES, model.preprocessor, model.inspect, count=20)
     features, logits, attention = callback.ask(callback.examples)
     passage = features["passage"][:20]
     np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
     assert np.all(attention[passage == 0] == 0) and np.any(passage == 0)
     np.testing.assert_allclose(model.attend(features)[:20], attention, atol=1e-6)
     if model.config["head"] == "pointer_sum":
-        answers = np.arange(len(model.reader.answers))
+        answers = np.arange(len(model.preprocessor.answers))
         mentions = features["candidates"][:20, :, None] == answers
         pointed = np.einsum("bt,bta->ba", attention, mentions)
         odds = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
@@ -152,9 +152,9 @@ def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
 
 def test_answer_after_each_sentence(model, tmp_path):
     example = max(EXAMPLES, key=lambda example: len(example.sentences))
-    callback = AnswerAfterSentence(tmp_path, [example], model.reader, model.inspect)
+    callback = AnswerAfterSentence(tmp_path, [example], model.preprocessor, model.inspect)
     rows = callback.distributions(example)[1]
-    assert rows.shape == (len(example.sentences), len(model.reader.answers))
+    assert rows.shape == (len(example.sentences), len(model.preprocessor.answers))
     np.testing.assert_allclose(rows.sum(axis=-1), 1, rtol=1e-5)
     np.testing.assert_allclose(rows[-1], predict(model, [example])[0], atol=1e-5)
     told = [e for e in EXAMPLES if e.sentences == example.sentences[: len(e.sentences)]]
@@ -174,7 +174,7 @@ def test_watching_does_not_change_training(run):
 
 
 def test_inspecting_does_not_change_what_is_saved(model, tmp_path):
-    model.attend(model.reader.features(pad([[2, 3]], 8), pad([[2]], 8)))
+    model.attend(model.preprocessor.features(pad([[2, 3]], 8), pad([[2]], 8)))
     model.save(tmp_path / "reader.keras")
     loaded = keras.saving.load_model(tmp_path / "reader.keras")
     np.testing.assert_allclose(predict(loaded, EXAMPLES[:4]), predict(model, EXAMPLES[:4]), 1e-5)
@@ -183,7 +183,9 @@ def test_inspecting_does_not_change_what_is_saved(model, tmp_path):
 def test_a_run_continues(run, tmp_path):
     model = run[0]
     for epochs in ([0], [1, 2], []):
-        watch = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, 1, epochs=5)
+        watch = AttentionPictures(
+            tmp_path, EXAMPLES, model.preprocessor, model.inspect, 1, epochs=5
+        )
         callbacks = keras.callbacks.CallbackList([Scalars(tmp_path), watch], model=model)
         callbacks.on_train_begin()
         for epoch in epochs:
@@ -198,10 +200,10 @@ def test_a_run_continues(run, tmp_path):
 
 def test_questions_range_from_short_to_long_passages(tmp_path):
     model = reader("classification")
-    callback = AttentionPictures(tmp_path, EXAMPLES, model.reader, model.inspect, count=4)
+    callback = AttentionPictures(tmp_path, EXAMPLES, model.preprocessor, model.inspect, count=4)
     lengths = [len(example.sentences) for example in callback.examples]
     assert len(lengths) == 4 and lengths == sorted(lengths) and lengths[0] < lengths[-1]
-    few = AttentionPictures(tmp_path, EXAMPLES[:2], model.reader, model.inspect, count=4)
+    few = AttentionPictures(tmp_path, EXAMPLES[:2], model.preprocessor, model.inspect, count=4)
     assert sorted(few.examples, key=EXAMPLES.index) == EXAMPLES[:2]
 
 
@@ -273,12 +275,12 @@ def test_pictures_of_gates_name_the_slots_anew(tmp_path):
         return names[-1]
 
     callback = SentencePictures(
-        tmp_path, EXAMPLES, model.reader, model.inspect, columns, count=2, epochs=1
+        tmp_path, EXAMPLES, model.preprocessor, model.inspect, columns, count=2, epochs=1
     )
     for epoch in range(2):
         keys.assign(table[2 + 3 * epoch : 5 + 3 * epoch])
         callback.on_epoch_end(epoch)
-    words = model.reader.vocabulary.words
+    words = model.preprocessor.vocabulary.words
     assert names == [[f"slot {n + 1} {words[first + n]}" for n in range(3)] for first in (2, 5)]
     events = read_events(tmp_path / "validation")
     assert [image.step for image in events.Images("questions/attention/2")] == [0, 1]

@@ -87,11 +87,21 @@ def test_charts_show_what_is_written_once(tmp_path):
 
 
 def test_supervised_heads_have_charts_of_their_own():
-    names = "loss", "accuracy", "coref_all_loss", "coref_all_hit_rate", "roles_hit_rate", "auc"
+    names = (
+        "loss",
+        "accuracy",
+        "coref_all_loss",
+        "coref_all_attention_mass",
+        "roles_attention_mass",
+        "auc",
+    )
     assert charts_of([f"epoch_{name}" for name in names]) == {
         "Accuracy": ["epoch_accuracy"],
         "Loss": ["epoch_loss"],
-        "Hit rates of supervised heads": ["epoch_coref_all_hit_rate", "epoch_roles_hit_rate"],
+        "Attention mass on targets": [
+            "epoch_coref_all_attention_mass",
+            "epoch_roles_attention_mass",
+        ],
         "Losses of supervised heads": ["epoch_coref_all_loss"],
     }
 

@@ -43,7 +43,7 @@ def test_a_single_batch_is_enough():
     pytest.importorskip("tensorflow")
     model = EndToEndMemoryNetwork.from_examples(STORIES, units=4)
     (batch,) = tensorflow_dataset(make_batches(model, STORIES[:3])).as_numpy_iterator()
-    answers = [model.reader.answers.index(story.answer) for story in STORIES[:3]]
+    answers = [model.preprocessor.answers.index(story.answer) for story in STORIES[:3]]
     assert batch[1][:3].tolist() == answers and not batch[1][3:].any()
 
 

@@ -82,5 +82,7 @@ def test_fewer_training_questions_are_those_of_the_command():
     hp = keras_tuner.HyperParameters()
     hyper_model.declare_hyperparameters(hp)
     alone, _ = training.prepare(SPLITS, hyper_model.settings_of(hp.values))
-    assert hyper_model.build(hp).reader.get_config() == alone.reader.get_config()
-    assert alone.reader.get_config() != make("ngram", None).build(hp).reader.get_config()
+    assert hyper_model.build(hp).preprocessor.get_config() == alone.preprocessor.get_config()
+    assert (
+        alone.preprocessor.get_config() != make("ngram", None).build(hp).preprocessor.get_config()
+    )

@@ -37,13 +37,13 @@ def model():
 
 
 def test_answers_do_not_depend_on_the_company(model):
-    _, logits, attention = ask(EXAMPLES[:20], model.reader, model.inspect)
-    assert logits.shape == (20, len(model.reader.answers)) and len(attention) == 20
+    _, logits, attention = ask(EXAMPLES[:20], model.preprocessor, model.inspect)
+    assert logits.shape == (20, len(model.preprocessor.answers)) and len(attention) == 20
     for n in (0, 7, 19):
-        alone = ask(EXAMPLES[n : n + 1], model.reader, model.inspect)
+        alone = ask(EXAMPLES[n : n + 1], model.preprocessor, model.inspect)
         np.testing.assert_allclose(alone[1][0], logits[n], atol=1e-5)
         reading = model.read(EXAMPLES[n].passage, EXAMPLES[n].question)
-        answer, probability = best_answer(logits[n], model.reader.answers)
+        answer, probability = best_answer(logits[n], model.preprocessor.answers)
         assert (answer, probability) == (
             reading.answer,
             pytest.approx(reading.probability, abs=1e-5),
@@ -54,14 +54,14 @@ def test_a_model_without_attention_has_none(model):
     def inspect(features):
         return model.inspect(features)[0], None
 
-    _, logits, attention = ask(EXAMPLES[:20], model.reader, inspect)
+    _, logits, attention = ask(EXAMPLES[:20], model.preprocessor, inspect)
     assert attention is None and len(logits) == 20
 
 
 def test_views_hold_the_sentences_that_are_read(model):
     columns = model.columns()
-    views = list(sentence_views(EXAMPLES[:20], model.reader, model.inspect, columns))
-    features, _, attention = ask(EXAMPLES[:20], model.reader, model.inspect)
+    views = list(sentence_views(EXAMPLES[:20], model.preprocessor, model.inspect, columns))
+    features, _, attention = ask(EXAMPLES[:20], model.preprocessor, model.inspect)
     length = features["sentences"].shape[1]
     for n, (view, example) in enumerate(zip(views, EXAMPLES, strict=False)):
         count = min(len(example.sentences), 5)

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 
 import keras
 import numpy as np
@@ -67,8 +68,14 @@ class TextModel(keras.Model):
         if config.get("l2"):
             regularize(self.trainable_variables, config["l2"])
         self.config, self.attention_output = config, attention
-        self.reader = preprocessor
+        self.preprocessor = preprocessor
         self.features = tuple(inputs)
+
+    @property
+    def reader(self):
+        """The `preprocessor`, under its name of version 0.1."""
+        warnings.warn("`reader` is now `preprocessor`.", DeprecationWarning, stacklevel=2)
+        return self.preprocessor
 
     @classmethod
     def from_examples(cls, examples, **arguments):
@@ -156,7 +163,7 @@ class TextModel(keras.Model):
         return super().fit(x, *args, validation_data=validation_data, callbacks=every, **kwargs)
 
     def get_config(self):
-        preprocessor = None if self.reader is None else self.reader.get_config()
+        preprocessor = None if self.preprocessor is None else self.preprocessor.get_config()
         return {
             "name": self.name,
             "trainable": self.trainable,

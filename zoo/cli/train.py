@@ -183,15 +183,15 @@ def hyper_parameters(model, settings, record):
 
 def callbacks(log_dir, splits, model):
     """What TensorBoard shows of what a model makes of words and questions."""
-    asked = log_dir, splits.valid, model.reader, model.inspect
-    watching = [WordProjector(log_dir, model.reader)]
+    asked = log_dir, splits.valid, model.preprocessor, model.inspect
+    watching = [WordProjector(log_dir, model.preprocessor)]
     if isinstance(model, SentenceModel):
-        if not model.reader.tags:
+        if not model.preprocessor.tags:
             watching.append(LabelTable(*asked))
         return [*watching, WordPictures(*asked)] if model.has_attention else watching
     watching.append(AnswerTable(*asked))
     # Answers of several words, and those of one passage alone, have no distribution to draw.
-    if len(model.output.shape) == 2 and not isinstance(model.reader, PassagePreprocessor):
+    if len(model.output.shape) == 2 and not isinstance(model.preprocessor, PassagePreprocessor):
         watching.append(AnswerAfterSentence(*asked))
     if not model.has_attention:
         return watching
@@ -199,7 +199,7 @@ def callbacks(log_dir, splits, model):
         return [*watching, SentencePictures(*asked, columns=model.columns)]
     watching.append(AttentionPictures(*asked))
     if getattr(model, "signals", ()):
-        watching.append(HeadPictures(log_dir, splits.valid, model.reader, model.look))
+        watching.append(HeadPictures(log_dir, splits.valid, model.preprocessor, model.look))
     return watching
 
 
@@ -207,7 +207,7 @@ def show_answers(model, examples):
     """Prints a few questions, their answers, and whether they are right."""
     chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
     if isinstance(model, SentenceModel):
-        for view in word_views(chosen, model.reader, model.inspect):
+        for view in word_views(chosen, model.preprocessor, model.inspect):
             print(f"  {view['question']}  {', '.join(text for text, _ in view['heading'])}")
         return
     readings = model.read([e.passage for e in chosen], [e.question for e in chosen])

@@ -10,7 +10,7 @@ from zoo.configs.models import SIGNALS
 from zoo.training.fitting import make_batches
 
 
-def hit_rates(reader, examples, signals=tuple(SIGNALS), batch_size=32):
+def measure_attention_mass(reader, examples, signals=tuple(SIGNALS), batch_size=32):
     """The attention that rows with a target pay to their targets, in the mean over these rows.
 
     A supervised head is measured by its own signal. Where none is, that head is measured by each
@@ -39,7 +39,7 @@ def hit_rates(reader, examples, signals=tuple(SIGNALS), batch_size=32):
         for metric in twin.supervision_metrics:
             rows = keras.ops.convert_to_numpy(metric.sums)[:, 3]
             aimed = itertools.compress(metric.names, rows)
-            found |= {signal: float(logs[f"{signal}_hit_rate"]) for signal in aimed}
+            found |= {signal: float(logs[f"{signal}_attention_mass"]) for signal in aimed}
     return found
 
 

@@ -79,12 +79,12 @@ def describe_kinds(examples, wrong):
 
 
 def describe_heads(model, examples):
-    """What a result says of the heads of a reader with self-attention, see `hit_rates`."""
-    from zoo.experiments.attention_mass import hit_rates
+    """What a result says of the heads of a reader with self-attention, see `measure_attention_mass`."""
+    from zoo.experiments.attention_mass import measure_attention_mass
 
     if model.config.get("self_attention", "none") == "none":
         return {}
-    return {"hit_rates": hit_rates(model, examples)}
+    return {"attention_mass": measure_attention_mass(model, examples)}
 
 
 def versions(packages=PACKAGES):

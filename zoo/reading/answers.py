@@ -36,17 +36,17 @@ def preprocessor_of(model):
     Raises:
         ValueError: if the model is no reader, or has no preprocessor.
     """
-    if not hasattr(model, "reader"):
+    if not hasattr(model, "preprocessor"):
         raise ValueError(
             f"{type(model).__name__} is not a reader: pass a model of the zoo, such as "
             "GatedAttentionReader."
         )
-    if model.reader is None:
+    if model.preprocessor is None:
         raise ValueError(
             f"{model.name} has no preprocessor and reads ids alone: build it with "
             "preprocessor=Preprocessor.fit(examples) to read text."
         )
-    return model.reader
+    return model.preprocessor
 
 
 def number_of_answers(preprocessor, top):
@@ -145,7 +145,7 @@ def logits_of(model, encoded):
     longest = max(len(example.question) for example in encoded)
     batches = model.BATCHES(
         encoded,
-        model.reader,
+        model.preprocessor,
         model.features,
         question_length=-(-longest // MULTIPLE) * MULTIPLE,
         batch_size=min(BATCH_SIZE, len(encoded)),

@@ -20,9 +20,9 @@ from zoo.reports.published import PUBLISHED
 FAILED = 5
 
 
-def hit_rate(run, signal):
+def attention_mass(run, signal):
     """The attention that a head pays to what a signal says, in percent."""
-    return 100 * run["hit_rates"][signal]
+    return 100 * run["attention_mass"][signal]
 
 
 def cell(runs, score=score):
@@ -147,13 +147,13 @@ def columns_of(study, groups, models):
 
 def head_columns(study, groups):
     """The columns of a table of what heads attend to, supervised or not; none without any."""
-    measured = {model: runs for (model, _), runs in groups.items() if "hit_rates" in runs[0]}
+    measured = {model: runs for (model, _), runs in groups.items() if "attention_mass" in runs[0]}
     columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
     for model in in_order(study, measured):
         column = [f"`{model}`"]
         for signal in SIGNALS:
-            runs = [run for run in measured[model] if signal in run["hit_rates"]]
-            rate = functools.partial(hit_rate, signal=signal)
+            runs = [run for run in measured[model] if signal in run["attention_mass"]]
+            rate = functools.partial(attention_mass, signal=signal)
             column.append(cell(runs, rate) if runs else "–")
         columns.append(column)
     return columns if measured else []

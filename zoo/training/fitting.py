@@ -181,7 +181,7 @@ def draw_parts(splits, settings):
 
 def batch_parts(model, parts, settings):
     """`Batches` of training, validation and test part by name, in few shapes; of no empty part."""
-    preprocessor = model.reader
+    preprocessor = model.preprocessor
     if settings.mentions is not None:
         check_reads_mentions(model, settings.model)
     encoded = {
@@ -212,8 +212,8 @@ def batch_parts(model, parts, settings):
 
 def make_batches(model, examples, **kwargs):
     """Batches of examples for a model; further arguments are those of its `BATCHES`."""
-    encoded = [model.reader.encode(example) for example in examples]
-    return model.BATCHES(encoded, model.reader, model.features, **kwargs)
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    return model.BATCHES(encoded, model.preprocessor, model.features, **kwargs)
 
 
 def random_state(model):

@@ -1,4 +1,4 @@
-"""What heads of attention should attend to: targets, loss and hit rate."""
+"""What heads of attention should attend to: targets, loss and attention mass."""
 
 import keras
 from keras import ops
@@ -112,7 +112,7 @@ def supervise(scores, wanted, row_weight="count"):
     return loss, ops.sum(aimed * ops.exp(log_mass), axis=-1), rows
 
 
-def hit_rate(attention, pairs, mask=None):
+def attention_mass(attention, pairs, mask=None):
     """The attention that rows with a target pay to their targets, in the mean over these rows.
 
     Args:

@@ -9,11 +9,11 @@ from keras_corefmem.layers.attention.supervised_attention import SupervisedMulti
 class SupervisionMetrics(keras.metrics.Metric):
     """Loss and hit rate of every signal of a layer.
 
-    The loss is the mean of L over instances, the hit rate the mean attention on targets over rows
+    The loss is the mean of L over instances, the attention mass the mean attention on targets over rows
     with a target; 0 where there is nothing yet.
 
     Args:
-        names: name of each signal; results are called `<name>_loss` and `<name>_hit_rate`.
+        names: name of each signal; results are called `<name>_loss` and `<name>_attention_mass`.
         name: name of the metric.
     """
 
@@ -31,14 +31,14 @@ class SupervisionMetrics(keras.metrics.Metric):
         for n, name in enumerate(self.names):
             loss, instances, mass, rows = (self.sums[n, column] for column in range(4))
             values[f"{name}_loss"] = loss / ops.maximum(instances, 1)
-            values[f"{name}_hit_rate"] = mass / ops.maximum(rows, 1)
+            values[f"{name}_attention_mass"] = mass / ops.maximum(rows, 1)
         return values
 
 
 class ReportsSupervision:
-    """Makes a model report loss and hit rate of each signal of its supervised attention.
+    """Makes a model report loss and attention mass of each signal of its supervised attention.
 
-    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_hit_rate`, behind
+    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`, behind
     the name of the layer where layers share a signal, and with the number of the head where heads
     of a layer do. Inherit from it before `keras.Model`, and make supervised layers in `__init__`,
     or build the model before it is compiled:

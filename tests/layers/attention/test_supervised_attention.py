@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import SupervisedMultiHeadAttention, hit_rate
+from keras_corefmem.layers import SupervisedMultiHeadAttention, attention_mass
 from tests.support import supervised
 from tests.support.evaluation import assert_gradients, compiled, random_weights, value_and_gradients
 from tests.support.graphs import WIDTH, random_features, random_mask
@@ -65,7 +65,7 @@ def test_output_loss_and_gradients_follow_the_equations(row_weight):
     assert not np.any(result.output[~MASK]) and not np.any(result.gradients[0][~MASK])
 
 
-def test_attention_and_hit_rate_are_those_of_the_equations(rng):
+def test_attention_and_attention_mass_are_those_of_the_equations(rng):
     layer = new_layer(rng, return_supervised=True)
     x, targets = random_features(rng, BATCH, TIME), supervised.make_targets()
     (_, attention), _, measured = losses_of(
@@ -77,7 +77,7 @@ def test_attention_and_hit_rate_are_those_of_the_equations(rng):
     np.testing.assert_allclose(attention, expected, atol=1e-6)
     np.testing.assert_allclose(measured[:, [0, 2, 3]], found.sum(axis=1), rtol=1e-5)
     np.testing.assert_array_equal(measured[:, 1], MASK.any(axis=1).sum())
-    rate, rows = hit_rate(attention[:, 1], targets[1], MASK)
+    rate, rows = attention_mass(attention[:, 1], targets[1], MASK)
     np.testing.assert_array_equal(rows, found[1, :, 2])
     np.testing.assert_allclose(rate, found[1, :, 1] / np.maximum(found[1, :, 2], 1), rtol=1e-5)
 

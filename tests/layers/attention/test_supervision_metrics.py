@@ -8,7 +8,7 @@ from keras_corefmem.layers import (
     AttentionEncoder,
     ReportsSupervision,
     SupervisedMultiHeadAttention,
-    hit_rate,
+    attention_mass,
 )
 from tests.support.graphs import WIDTH, random_features
 
@@ -35,7 +35,7 @@ def make_inputs():
     }
 
 
-def test_training_and_evaluation_report_loss_and_hit_rate(tmp_path):
+def test_training_and_evaluation_report_loss_and_attention_mass(tmp_path):
     keras.utils.set_random_seed(1)
     inputs, (features, y) = make_inputs(), make_data()
     layer = SupervisedMultiHeadAttention(
@@ -51,8 +51,11 @@ def test_training_and_evaluation_report_loss_and_hit_rate(tmp_path):
     both = keras.Model(inputs, [outputs, attention])
     predicted, shown = both.predict(features, verbose=0)
     shown = shown[:, 0]
-    rate, rows = (np.asarray(values) for values in hit_rate(shown, features["pairs"]))
-    expected = {"coref_all_loss": 0.0, "coref_all_hit_rate": np.sum(rate * rows) / np.sum(rows)}
+    rate, rows = (np.asarray(values) for values in attention_mass(shown, features["pairs"]))
+    expected = {
+        "coref_all_loss": 0.0,
+        "coref_all_attention_mass": np.sum(rate * rows) / np.sum(rows),
+    }
     for row, pairs in zip(shown, features["pairs"], strict=True):
         wanted = np.zeros((TIME + 1, TIME + 1))
         wanted[pairs[:, 0], pairs[:, 1]] = 1
@@ -79,7 +82,7 @@ def test_layers_that_share_a_signal_are_told_apart():
     model.compile("sgd", "mse")
     model.compile("sgd", "mse")
     names = set(model.get_metrics_result()) - {"loss"}
-    kinds = ("loss", "hit_rate")
+    kinds = ("loss", "attention_mass")
     assert names == {f"{s}_{k}" for s in ("attention_1_a", "attention_2_a", "b") for k in kinds}
 
 
@@ -130,7 +133,7 @@ def test_metrics_do_not_depend_on_rows_that_are_filled_up():
         }
         given = features, np.zeros_like(features["words"])
         found.append(model.evaluate(*given, batch_size=rows, verbose=0, return_dict=True))
-    for name in ("a_loss", "a_hit_rate"):
+    for name in ("a_loss", "a_attention_mass"):
         assert found[0][name] == pytest.approx(found[1][name], rel=1e-5) != 0
 
 

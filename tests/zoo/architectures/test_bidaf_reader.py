@@ -22,8 +22,8 @@ def build(examples=ANNOTATED, **arguments):
 
 
 def features_of(model, examples, count=None):
-    encoded = [model.reader.encode(example) for example in examples]
-    return model.reader.collate(encoded, count or len(encoded), 20, 4, model.features)
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    return model.preprocessor.collate(encoded, count or len(encoded), 20, 4, model.features)
 
 
 def pieces(count):
@@ -47,30 +47,30 @@ def test_every_variant_is_what_its_name_says(name):
     assert ("passage_sentences" in model.features) == ("dependency" in signals)
     assert ("passage_antecedents" in model.features) == name.endswith("coref-gru")
     # Variants differ in what they are called after alone: none reads the question with the passage.
-    assert not model.config["joint"] and not model.reader.joint
+    assert not model.config["joint"] and not model.preprocessor.joint
 
 
 def test_targets_change_the_loss_alone():
     model = make("bidaf-supervised")
     features = features_of(model, SPANS[:8])
-    answers = np.array([model.reader.encode(example).answer for example in SPANS[:8]])
+    answers = np.array([model.preprocessor.encode(example).answer for example in SPANS[:8]])
     blank = {k: v * 0 if k.startswith("passage_targets") else v for k, v in features.items()}
     np.testing.assert_array_equal(*(model.predict_on_batch(f) for f in (features, blank)))
     logs = [model.test_on_batch(f, answers, return_dict=True) for f in (features, blank)]
     assert logs[0]["loss"] > logs[1]["loss"] and logs[0]["accuracy"] == logs[1]["accuracy"]
     for signal in model.signals:
         assert logs[0][f"{signal}_loss"] > 0 and logs[1][f"{signal}_loss"] == 0
-        assert 0 < logs[0][f"{signal}_hit_rate"] < 1
+        assert 0 < logs[0][f"{signal}_attention_mass"] < 1
 
 
 def test_a_supervised_head_learns_its_targets():
     keras.utils.set_random_seed(0)
     model = build(self_attention="early", supervision="coref_all", loss_weight=1.0, dropout=0.0)
     model.compile(optimizer=keras.optimizers.Adam(0.02), jit_compile=JIT)
-    encoded = [model.reader.encode(example) for example in ANNOTATED]
-    batches = Batches(encoded, model.reader, model.features, batch_size=24, shuffle=True)
+    encoded = [model.preprocessor.encode(example) for example in ANNOTATED]
+    batches = Batches(encoded, model.preprocessor, model.features, batch_size=24, shuffle=True)
     history = model.fit(batches, epochs=40, verbose=0).history
-    rates = history["coref_all_hit_rate"]
+    rates = history["coref_all_attention_mass"]
     assert rates[-1] > 0.7 > 3 * rates[0]
     features = features_of(model, ANNOTATED[:2])
     attention = model.look(features)["coref_all"]
@@ -211,7 +211,7 @@ def test_signals_without_targets_are_refused():
 
 def test_structure_read_by_the_contextual_layer_is_that_of_the_question_too():
     model = build(encoder="coref_gru")
-    assert model.config["joint"] and model.reader.joint
+    assert model.config["joint"] and model.preprocessor.joint
 
 
 def test_reads_raw_text():

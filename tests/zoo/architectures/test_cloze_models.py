@@ -94,8 +94,8 @@ def test_pictures_show_what_is_read(passages, tmp_path, monkeypatch):
         *(f"questions/attention/{n}" for n in (1, 2, 3, 4)),
     ]
     example = EXAMPLES[5]
-    rows = model.reader.encode(example).sentences
-    texts, _ = sentences_read(example, rows, model.reader)
+    rows = model.preprocessor.encode(example).sentences
+    texts, _ = sentences_read(example, rows, model.preprocessor)
     if passages == "sentences":
         assert texts == example.sentences
     else:
@@ -127,7 +127,7 @@ def test_published_settings(
     config = model.get_config()
     assert (config["question_dependent"], config["slots"]) == (question, slots)
     assert (1 - config["dropout"], 2 * config["l2"]) == pytest.approx((keep, factor))
-    assert getattr(model.reader, "half_width", None) == half_width
+    assert getattr(model.preprocessor, "half_width", None) == half_width
     assert (config["passages"] == "windows") == (half_width is not None)
 
 

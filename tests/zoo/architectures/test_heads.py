@@ -56,7 +56,7 @@ def test_maps_stand_side_by_side():
 
 def test_views_hold_the_targets_of_the_annotation():
     model = shared("bidaf-supervised")
-    views = list(head_views(SPANS[:18], model.reader, model.look))
+    views = list(head_views(SPANS[:18], model.preprocessor, model.look))
     assert len(views) == 18
     for example, view in zip(SPANS, views, strict=False):
         assert view["words"] == example.passage.split(" ")
@@ -70,7 +70,7 @@ def test_views_hold_the_targets_of_the_annotation():
 
 def test_pictures_in_tensorboard(tmp_path):
     model, drawn = shared("bidaf-supervised"), []
-    callback = HeadPictures(tmp_path, SPANS, model.reader, model.look, count=2)
+    callback = HeadPictures(tmp_path, SPANS, model.preprocessor, model.look, count=2)
     callback.pictures = lambda step, tag, pngs: drawn.append((step, tag, list(pngs)))
     callback.on_epoch_end(0)
     ((step, tag, pngs),) = drawn

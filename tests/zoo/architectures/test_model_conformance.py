@@ -24,20 +24,20 @@ EXPORTED = KINDS[::2] if JIT else [*DISTINCT, "dmn-plus-retrieving", "dmn-sentim
 
 
 def encoded_of(name, count):
-    return [shared(name).reader.encode(example) for example in CASES[name].examples[:count]]
+    return [shared(name).preprocessor.encode(example) for example in CASES[name].examples[:count]]
 
 
 def features_of(model, encoded, rows, extra):
     """Features of examples, with more padding than the longest passage and question need."""
-    length = max(map(model.reader.length, encoded)) + extra
+    length = max(map(model.preprocessor.length, encoded)) + extra
     question = max(len(example.question) for example in encoded) + extra
-    return model.reader.collate(encoded, rows, length, question, model.features)
+    return model.preprocessor.collate(encoded, rows, length, question, model.features)
 
 
 def logits_of(model, encoded, rows, extra):
     """Logits of the answers that count, `(answers, classes)`, of each example."""
     logits = model.predict_on_batch(features_of(model, encoded, rows, extra))
-    classes = len(model.reader.answers)
+    classes = len(model.preprocessor.answers)
     assert logits.dtype == np.float32 and logits.shape[-1] == classes
     by_example = logits.reshape(rows, -1, classes)
     return [row[: np.size(e.answer)] for row, e in zip(by_example, encoded, strict=False)]
@@ -91,7 +91,7 @@ def test_fit_learns_the_training_examples(name):
     # XLA compiles long: on TensorFlow, one of each kind, and readers in `test_reader_model`.
     model.jit_compile = JIT or name in KINDS and name not in READER_MODELS
     encoded = encoded_of(name, 8)
-    batches = model.BATCHES(encoded, model.reader, model.features, batch_size=8)
+    batches = model.BATCHES(encoded, model.preprocessor, model.features, batch_size=8)
     learned = keras.callbacks.LambdaCallback(
         on_epoch_end=lambda epoch, logs: setattr(model, "stop_training", logs["accuracy"] == 1)
     )
@@ -108,7 +108,7 @@ def test_attention_is_about_the_sentences_or_words(name):
             model.attend(features)
         return
     attention = np.asarray(model.attend(features))
-    counts = list(map(model.reader.length, encoded))
+    counts = list(map(model.preprocessor.length, encoded))
     padded = max(counts) + 3
     # One more row ends the reading.
     rows = padded + bool(model.config.get("end_of_passes"))
@@ -232,14 +232,14 @@ def test_bad_arguments_are_refused():
         make("dmn-supervised", retrieve=3)
     with pytest.raises(ValueError, match="input_module must be words or fusion; got 'image'"):
         make("dmn", input_module="image")
-    preprocessor = shared("ren").reader
+    preprocessor = shared("ren").preprocessor
     with pytest.raises(ValueError, match="sentence_length=7, the model 9; give both the same"):
         zoo.RecurrentEntityNetwork(20, 5, 9, preprocessor=preprocessor)
     with pytest.raises(ValueError, match="units must be even where bidirectional, got 5"):
         make("dmn-sentiment", units=5)
     with pytest.raises(ValueError, match="output must be one of class, tags; got 'tree'"):
         zoo.SentenceDynamicMemoryNetwork(20, 5, output="tree")
-    preprocessor = shared("dmn-tagger").reader
+    preprocessor = shared("dmn-tagger").preprocessor
     with pytest.raises(ValueError, match="output='tags', the model 'class'; give both the same"):
         zoo.SentenceDynamicMemoryNetwork(20, 5, preprocessor=preprocessor)
     with pytest.raises(ValueError, match="The sentence is empty: ' '"):

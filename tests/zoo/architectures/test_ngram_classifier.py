@@ -24,8 +24,8 @@ def make(examples=EXAMPLES, **options):
 
 
 def features_of(model, examples, length=16):
-    encoded = [model.reader.encode(example) for example in examples]
-    return model.reader.collate(encoded, len(encoded), length)
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    return model.preprocessor.collate(encoded, len(encoded), length)
 
 
 def bucket(ngram, buckets):
@@ -58,7 +58,7 @@ def ngrams(example, tokenize, ignored, order):
 def test_logits_follow_the_equation(common, order, buckets, binary):
     model = make(common=common, order=order, buckets=buckets, binary=binary)
     (weights,) = model.get_weights()
-    tokenize, vocabulary = model.reader.tokenizer, model.reader.vocabulary
+    tokenize, vocabulary = model.preprocessor.tokenizer, model.preprocessor.vocabulary
     ignored = too_common(EXAMPLES, tokenize, common)
     assert bool(ignored) == (common < 1)
     found = model.predict_on_batch(features_of(model, EXAMPLES))
@@ -78,15 +78,17 @@ def test_common_words_are_not_shared():
         model = make(examples, common=common)
         attention = model.attend(features_of(model, examples, length=4))
         np.testing.assert_array_equal(attention, [[[read] for read in (*expected, 0)]])
-    shares = dict(zip(model.reader.vocabulary.words, model.config["frequencies"], strict=True))
+    shares = dict(
+        zip(model.preprocessor.vocabulary.words, model.config["frequencies"], strict=True)
+    )
     assert shares["the"] == shares["."] == 1 and shares["mary"] == pytest.approx(2 / 3)
     assert shares["garden"] == pytest.approx(1 / 3) and shares["is"] == shares["?"] == 0
 
 
 def test_unknown_words_are_not_shared():
     model = make([Example(STORY, "Where is John?", "garden")], common=1)
-    encoded = [model.reader.encode_text("Zoë left. John left.", "Where is Tim or John?")]
-    attention = model.attend(model.reader.collate(encoded, 1, 2))
+    encoded = [model.preprocessor.encode_text("Zoë left. John left.", "Where is Tim or John?")]
+    attention = model.attend(model.preprocessor.collate(encoded, 1, 2))
     np.testing.assert_array_equal(attention[0, :, 0], [0, 1])
 
 

@@ -13,13 +13,13 @@ from tests.support.quick import JIT
 @pytest.fixture(scope="module")
 def encoded(make_reader, examples):
     reader = make_reader("gru")
-    return [reader.reader.encode(example) for example in examples]
+    return [reader.preprocessor.encode(example) for example in examples]
 
 
 def predict(reader, rows, time, question_time):
     passage = pad([row.passage for row in rows], time)
     question = pad([row.question for row in rows], question_time)
-    features = reader.reader.features(passage, question)
+    features = reader.preprocessor.features(passage, question)
     return reader.predict_on_batch({name: features[name] for name in reader.features})
 
 
@@ -28,7 +28,7 @@ def test_structure_matters(make_reader, encoded, encoder):
     reader = make_reader(encoder, layers=2)
     reader.compile(jit_compile=JIT)
     linked = predict(reader, encoded, 40, 9)
-    reader.reader.entities = np.zeros_like(reader.reader.entities)
+    reader.preprocessor.entities = np.zeros_like(reader.preprocessor.entities)
     assert np.abs(predict(reader, encoded, 40, 9) - linked).max() > 1e-3
 
 
@@ -39,7 +39,9 @@ def test_fit_under_xla_learns_the_training_questions(make_reader, encoded, encod
     reader = make_reader(encoder, head=head, layers=2, units=16, dropout=0.0, spread=0)
     reader.compile(optimizer=keras.optimizers.Adam(0.03))
     assert reader.jit_compile
-    batches = Batches(encoded, reader.reader, reader.features, [40], 8, batch_size=5, shuffle=True)
+    batches = Batches(
+        encoded, reader.preprocessor, reader.features, [40], 8, batch_size=5, shuffle=True
+    )
     history = reader.fit(batches, epochs=60, verbose=0).history
     assert history["loss"][-1] < 0.2 * history["loss"][0]
     assert history["accuracy"][-1] == 1
@@ -95,7 +97,7 @@ def test_features_that_the_model_does_not_know_are_refused(
     make_reader, encoded, encoder, name, value, message, joint
 ):
     reader = make_reader(encoder, joint=joint)
-    features = reader.reader.collate(encoded[:2], 2, 40, 9)
+    features = reader.preprocessor.collate(encoded[:2], 2, 40, 9)
     assert reader.inspect(features)[0].shape == (2, 6)
     features[name][1, 5] = value
     for look in (reader.inspect, reader.attend):

@@ -42,12 +42,12 @@ def last_state(cell, vectors, kernel, recurrent_kernel, bias):
 @cells
 def test_logits_follow_the_equations(cell):
     reader = make(cell)
-    encoded = [reader.reader.encode(example) for example in EXAMPLES]
-    found = reader.predict_on_batch(reader.reader.collate(encoded, len(encoded), 16))
+    encoded = [reader.preprocessor.encode(example) for example in EXAMPLES]
+    found = reader.predict_on_batch(reader.preprocessor.collate(encoded, len(encoded), 16))
     (table,) = reader.get_layer("word_embedding").get_weights()
     weights, (output, bias) = (reader.get_layer(name).get_weights() for name in (cell, "answer"))
     for example, logits in zip(EXAMPLES, found, strict=True):
-        words = reader.reader.plain.encode_text(example.passage, example.question)
+        words = reader.preprocessor.plain.encode_text(example.passage, example.question)
         vectors = table[np.concatenate([words.passage, words.question])].astype("float64")
         expected = last_state(cell, vectors, *weights) @ output + bias
         np.testing.assert_allclose(logits[1:], expected[1:], atol=1e-5)

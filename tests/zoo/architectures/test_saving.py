@@ -21,8 +21,8 @@ result = [type(model).__name__, [[r.answer, r.probability] for r in readings]]
 
 
 def batches_of(model, examples):
-    encoded = [model.reader.encode(example) for example in examples]
-    return Batches(encoded, model.reader, model.features, batch_size=len(encoded))
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    return Batches(encoded, model.preprocessor, model.features, batch_size=len(encoded))
 
 
 @pytest.fixture(scope="session")

@@ -31,15 +31,15 @@ def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path
 def test_retrieval_reads_the_sentences_about_the_question():
     assert RETRIEVE.keys() <= set(zoo.EndToEndMemoryNetwork.arguments())
     model = make("memn2n", **RETRIEVE)
-    encoded = [model.reader.encode(example) for example in STORIES]
-    attention = np.asarray(model.attend(model.reader.collate(encoded, len(encoded), 16)))
+    encoded = [model.preprocessor.encode(example) for example in STORIES]
+    attention = np.asarray(model.attend(model.preprocessor.collate(encoded, len(encoded), 16)))
     kept = np.count_nonzero(np.any(attention != 0, axis=-1), axis=-1)
     counts = [len(example.sentences) for example in STORIES]
     np.testing.assert_array_equal(kept, np.minimum(counts, 4))
     for row, example in zip(attention, STORIES, strict=True):
         assert np.all(row[[fact - 1 for fact in example.supporting_facts]] != 0)
     rows = np.concatenate([example.sentences for example in encoded])
-    words = model.reader.vocabulary.words
+    words = model.preprocessor.vocabulary.words
     idf = np.asarray(model.get_layer("retrieve").idf)
     for word in ("mary", "went", "the"):
         count = np.sum(np.any(rows == words.index(word), axis=-1))
@@ -49,7 +49,7 @@ def test_retrieval_reads_the_sentences_about_the_question():
 
 def test_retrieval_of_the_whole_passage_changes_nothing():
     wide = make("qdren", retrieve=40)
-    features = wide.reader.collate([wide.reader.encode(e) for e in STORIES[:8]], 8, 16)
+    features = wide.preprocessor.collate([wide.preprocessor.encode(e) for e in STORIES[:8]], 8, 16)
     for found, expected in zip(
         wide.inspect(features), shared("qdren").inspect(features), strict=True
     ):
@@ -60,7 +60,9 @@ def test_the_end_of_passes_stays_behind_the_sentences():
     options = {"end_of_passes": True, "attention": "softmax"}
     for retrieve in (None, 40):
         model = make("dmn", retrieve=retrieve, **options)
-        features = model.reader.collate([model.reader.encode(e) for e in STORIES[:4]], 4, 16)
+        features = model.preprocessor.collate(
+            [model.preprocessor.encode(e) for e in STORIES[:4]], 4, 16
+        )
         attention = np.asarray(model.attend(features))
         made = attention.any(axis=1)
         assert attention.shape == (4, 17, 3) and made[:, 0].all()
@@ -75,7 +77,7 @@ def test_columns_are_named():
     keys = model.get_layer("entity_memory").cell.keys
     assert model.columns() == ["slot 1", "slot 2", "slot 3", "slot 4"]
     words = ["mary", "kitchen", "mary"]
-    rows = [model.reader.vocabulary.words.index(word) for word in words]
+    rows = [model.preprocessor.vocabulary.words.index(word) for word in words]
     table = np.asarray(model.get_layer("word_embedding").embeddings)
     keys.assign(np.concatenate([3 * table[rows] + 0.1, -table[:1]]))
     assert model.columns() == ["slot 1 mary", "slot 2 kitchen", "slot 3 mary", "slot 4"]
@@ -85,7 +87,7 @@ def test_word_vectors_to_start_from(tmp_path):
     path = tmp_path / "glove.txt"
     path.write_text("mary 1 1 1\nkitchen -1 -1 -1\n")
     model = make("qdren", spread=0, units=3, word_vectors=path)
-    words = model.reader.vocabulary.words
+    words = model.preprocessor.vocabulary.words
     table = np.asarray(model.get_layer("word_embedding").embeddings)
     assert table[words.index("mary")].tolist() == [1, 1, 1]
     assert table[words.index("kitchen")].tolist() == [-1, -1, -1] and not table[0].any()

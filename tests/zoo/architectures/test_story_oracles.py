@@ -103,8 +103,8 @@ def test_supervised_passes_learn_to_attend_to_their_facts():
     settings = Settings.of("dmn-supervised", batch_size=16, arguments=arguments, **rates)
     model = make_model(stories, settings)
     model.jit_compile = JIT
-    encoded = [model.reader.encode(example) for example in held_out]
-    features = model.reader.collate(encoded, len(encoded), 8)
+    encoded = [model.preprocessor.encode(example) for example in held_out]
+    features = model.preprocessor.collate(encoded, len(encoded), 8)
     # Two facts, the second one a pronoun's, and the end, the row behind the sentences.
     wanted = np.array([[*example.supporting_facts, 9] for example in encoded])
     assert wanted.shape == (len(encoded), 3) and model.config["passes"] == 3

@@ -59,7 +59,7 @@ def test_training_does_not_stop_for_want_of_improvement_in_a_warm_up(tmp_path, w
 
 def test_keys_tied_to_entities():
     model = make("ren", spread=0, tied_keys=True, units=8)
-    words = model.reader.vocabulary.words
+    words = model.preprocessor.vocabulary.words
     entities = [words[token] for token in model.config["entity_tokens"]]
     assert "kitchen" in entities and "mary" in entities and "to" not in entities
     assert model.columns()[0] == f"slot 1 {entities[0]}"

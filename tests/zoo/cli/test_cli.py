@@ -241,7 +241,7 @@ def test_files_that_hold_no_reader_of_text_are_refused(
     if kind == "foreign":
         reader = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     elif kind == "wordless":
-        reader.reader = None
+        reader.preprocessor = None
     reader.save(path)
     content = bytearray(path.read_bytes())
     if kind == "text":
@@ -255,7 +255,7 @@ def test_files_that_hold_no_reader_of_text_are_refused(
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("metadata.json", "{}")
     if kind == "wordless":
-        assert zoo.load(path).reader is None
+        assert zoo.load(path).preprocessor is None
     else:
         with pytest.raises(ValueError, match=re.escape(f"{path} {message}")):
             zoo.load(path)

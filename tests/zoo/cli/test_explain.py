@@ -64,8 +64,8 @@ def test_prints_the_answer_that_read_gives(name, folder, capsys):
 @pytest.mark.parametrize("name", ["ren", "dmn", "memn2n"])
 def test_prints_what_the_model_attends_to(name, folder, capsys):
     model = build(name)
-    encoded = model.reader.encode_text(PASSAGE, QUESTION)
-    attention = model.attend(model.reader.collate([encoded], 1, 2))[0]
+    encoded = model.preprocessor.encode_text(PASSAGE, QUESTION)
+    attention = model.attend(model.preprocessor.collate([encoded], 1, 2))[0]
     lines = explain(capsys, folder / f"{name}.keras", *STORY)
     for line, sentence, row in zip(lines[3:5], PASSAGE.split(". "), attention, strict=True):
         number, _, rest = line.strip().partition(" ")
@@ -83,8 +83,8 @@ def test_a_sentence_that_is_not_read_has_no_numbers(folder, capsys):
 
 def test_tokens_and_chains_of_a_reader(folder, capsys):
     model = build("ga-coref-gru")
-    ids = [model.reader.tokens(text)[None] for text in (PASSAGE, QUESTION)]
-    attention = np.asarray(model.attend(model.reader.features(*ids)))[0]
+    ids = [model.preprocessor.tokens(text)[None] for text in (PASSAGE, QUESTION)]
+    attention = np.asarray(model.attend(model.preprocessor.features(*ids)))[0]
     lines = explain(capsys, folder / "ga-coref-gru.keras", *STORY)
     assert lines[0] == "where is mary#1 ?"
     tokens = " ".join(line.strip().partition(" ")[2] for line in lines[2:4]).split()
@@ -120,7 +120,7 @@ def test_a_question_of_a_file_and_the_picture_of_tensorboard(
         example.supporting_facts
     )
     assert lines[-1] == f"Picture: {picture}"
-    arguments = tmp_path / "log", [example], model.reader, model.inspect
+    arguments = tmp_path / "log", [example], model.preprocessor, model.inspect
     if name == "ren":
         callback = SentencePictures(*arguments, model.columns)
     else:
@@ -133,7 +133,7 @@ def test_a_question_of_a_file_and_the_picture_of_tensorboard(
 
 def test_a_preset_is_explained(capsys):
     lines = explain(capsys, "ga_mage_gru_babi_2", *STORY)
-    assert lines[1].split()[0] in zoo.from_preset("ga_mage_gru_babi_2").reader.answers
+    assert lines[1].split()[0] in zoo.from_preset("ga_mage_gru_babi_2").preprocessor.answers
     assert len(lines) == 4
 
 
@@ -142,7 +142,7 @@ def test_a_model_without_attention_says_so(folder, capsys, monkeypatch, tmp_path
 
     class Plain:
         STRINGS = model.STRINGS
-        reader, config, name, has_attention = model.reader, model.config, "plain", False
+        reader, config, name, has_attention = model.preprocessor, model.config, "plain", False
 
         @staticmethod
         def inspect(features):

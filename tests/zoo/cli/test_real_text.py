@@ -170,7 +170,9 @@ def test_a_reader_trains_on_streamed_records(annotated):
     settings = training.Settings.of("as-coref-gru", "lambada", **SETTINGS)
     model, _ = training.prepare(splits, settings)
     folder = annotated / "annotated" / "lambada" / "train"
-    batches = stream(folder, model.reader, model.features, 4, buckets=(24,), batch_size=8, seed=0)
+    batches = stream(
+        folder, model.preprocessor, model.features, 4, buckets=(24,), batch_size=8, seed=0
+    )
     history = model.fit(batches, epochs=2, verbose=0).history
     assert len(history["loss"]) == 2 and history["loss"][1] < history["loss"][0]
 

@@ -83,7 +83,7 @@ def test_a_model_starts_from_word_vectors(data_dir):
     assert model.config["embedding_dim"] == 3
     assert str(model.coverage).startswith("3 of 5 words have a vector; ")
     table = model.get_layer("word_embedding").get_weights()[0]
-    ids = model.reader.vocabulary.encode(["", "great", "bad"])
+    ids = model.preprocessor.vocabulary.encode(["", "great", "bad"])
     np.testing.assert_allclose(table[ids[1:]], [[1] * 3, [-1] * 3])
     assert not table[0].any() and model.get_layer("word_embedding").trainable
     with pytest.raises(ValueError, match="3 numbers instead of 7"):
@@ -211,9 +211,13 @@ def test_accuracy_counts_every_tag(data_dir):
     tags = [tag for sentence in sentences for tag in sentence.answer]
     chosen = []
     for sentence in sentences:
-        encoded = model.reader.encode(sentence)
-        logits = model.predict_on_batch(model.reader.collate([encoded], 1, 5, names=("words",)))
-        chosen += [model.reader.answers[n] for n in logits[0, : len(sentence.words)].argmax(-1)]
+        encoded = model.preprocessor.encode(sentence)
+        logits = model.predict_on_batch(
+            model.preprocessor.collate([encoded], 1, 5, names=("words",))
+        )
+        chosen += [
+            model.preprocessor.answers[n] for n in logits[0, : len(sentence.words)].argmax(-1)
+        ]
     wrong = [n for n, pair in enumerate(zip(chosen, tags, strict=True)) if pair[0] != pair[1]]
     assert found["wrong"] == wrong and found["count"] == len(tags) and len(tags) - 1 in wrong
 

@@ -27,7 +27,7 @@ def test_a_preset_answers_as_the_model_with_rounded_weights(saved):
     model, folder = saved
     loaded = preset.from_preset("ga_mage_gru_babi_2", folder)
     assert type(loaded) is type(model) and loaded.config == model.config
-    assert loaded.reader.get_config() == model.reader.get_config()
+    assert loaded.preprocessor.get_config() == model.preprocessor.get_config()
     for found, wanted in zip(loaded.get_weights(), model.get_weights(), strict=True):
         np.testing.assert_array_equal(found, wanted)
         np.testing.assert_array_equal(found, found.astype("float16"))
@@ -89,7 +89,7 @@ def result_of(card):
 def test_shipped_presets_load_and_have_a_card(name):
     model = zoo.from_preset(name)
     card = preset.read_preset(name)["card"]
-    assert model.reader.answers[0] == "[unknown]"
+    assert model.preprocessor.answers[0] == "[unknown]"
     assert 0 <= card["test_accuracy"] <= 1 and 0 <= card["valid_accuracy"] <= 1
     assert card["command"].startswith("corefmem reproduce ") and card["licence"]
     assert result_of(card)["seed"] == card["seed"]

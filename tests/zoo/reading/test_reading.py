@@ -22,13 +22,13 @@ def long_and_short(examples):
 
 
 def test_probabilities_are_the_softmax_of_the_logits(model):
-    ids = [model.reader.tokens(text)[None] for text in (PASSAGE, "Where is Mary?")]
-    features = model.reader.features(*ids)
+    ids = [model.preprocessor.tokens(text)[None] for text in (PASSAGE, "Where is Mary?")]
+    features = model.preprocessor.features(*ids)
     logits = np.asarray(model({name: features[name] for name in model.features}))[0, 1:]
     expected = np.exp(logits) / np.exp(logits).sum()
     reading = model.read(PASSAGE, "Where is Mary?", top=99)
     assert isinstance(reading, Reading)
-    numbers = [model.reader.answer_numbers[answer] for answer in reading.answers]
+    numbers = [model.preprocessor.answer_numbers[answer] for answer in reading.answers]
     assert sorted(numbers) == [1, 2, 3, 4, 5]
     np.testing.assert_allclose(reading.probabilities, expected[np.array(numbers) - 1], rtol=1e-4)
     assert reading.probabilities == tuple(sorted(reading.probabilities, reverse=True))
@@ -58,11 +58,11 @@ def test_batch_composition_and_padding_do_not_change_predictions(model, long_and
 @pytest.mark.parametrize("order", ["question_first", "passage_first"])
 def test_padded_columns_do_not_change_logits(make_reader, order):
     model = make_reader("mage_gru", order=order)
-    ids = [model.reader.tokens(text) for text in (PASSAGE, "Where is Mary?")]
+    ids = [model.preprocessor.tokens(text) for text in (PASSAGE, "Where is Mary?")]
     logits = []
     for extra in (0, 3):
         padded = [pad([row], len(row) + extra) for row in ids]
-        logits.append(model.inspect(model.reader.features(*padded))[0])
+        logits.append(model.inspect(model.preprocessor.features(*padded))[0])
     np.testing.assert_allclose(logits[0], logits[1], atol=1e-5)
 
 
@@ -92,6 +92,6 @@ def test_refuses_bad_arguments(model, make_reader):
     reader = make_reader("gru")
     with pytest.raises(ValueError, match="6 answers, but the model has .*num_answers=3"):
         type(reader).from_config({**reader.get_config(), "num_answers": 3})
-    reader.reader = None
+    reader.preprocessor = None
     with pytest.raises(ValueError, match="has no preprocessor"):
         reader.read(PASSAGE, "Where is Mary?")

@@ -267,7 +267,9 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
     ):
         for seed in (0, 1):
             content = write(tmp_path, model, seed=seed, valid=0.5 + seed / 10)
-            content |= {"hit_rates": {signal: rate + seed / 10 for signal, rate in rates.items()}}
+            content |= {
+                "attention_mass": {signal: rate + seed / 10 for signal, rate in rates.items()}
+            }
             content |= {"study": "lambada", "task": "passages", "test_kinds": {}}
             path = tmp_path / "lambada" / f"{model}-{seed}.json"
             path.parent.mkdir(exist_ok=True)

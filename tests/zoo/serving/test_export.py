@@ -43,7 +43,7 @@ def answers(run_python, texts, tmp_path):
 
 
 def test_texts_have_coreference_between_question_and_passage(make_reader, texts):
-    reader = make_reader("mage_gru").reader
+    reader = make_reader("mage_gru").preprocessor
     passage, question = (reader.tokens(texts[name][0])[None] for name in ("passage", "question"))
     first = reader.features(passage, question)["passage_antecedents"][0]
     assert first[0] == 3, "MARY begins the passage; the third token of the question is Mary"
@@ -136,7 +136,7 @@ def test_refuses_models_that_cannot_read_text(tmp_path, make_reader):
     reader = make_reader("gru")
     with pytest.raises(ValueError, match="top must be at least 1, got 0"):
         export(reader, tmp_path / "model", top=0)
-    reader.reader = None
+    reader.preprocessor = None
     with pytest.raises(ValueError, match="has no preprocessor"):
         export(reader, tmp_path / "model")
     with pytest.raises(ValueError, match="Sequential is not a reader"):

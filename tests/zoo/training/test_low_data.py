@@ -131,11 +131,11 @@ def test_settings_reach_all_parts_and_leave_the_model_alone():
     words = {w for e in draw_examples(EXAMPLES, 10, 3) for w in get_tokenizer("words")(e.passage)}
     assert (
         words
-        <= set(model.reader.vocabulary.words)
+        <= set(model.preprocessor.vocabulary.words)
         <= words
         | {
             *get_tokenizer("words")(" ".join(e.question for e in EXAMPLES)),
-            *model.reader.vocabulary.words[:2],
+            *model.preprocessor.vocabulary.words[:2],
         }
     )
     features, *_ = training.make_batches(model, EXAMPLES)[0]

@@ -207,7 +207,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
     model, _, _ = uninterrupted
     example = Example(("Mary went to the attic.",), "Where is Mary?", "attic")
     batches = training.make_batches(model, [example], batch_size=1)
-    result = training.evaluate(Constant(0, len(model.reader.answers)), batches)
+    result = training.evaluate(Constant(0, len(model.preprocessor.answers)), batches)
     assert (result["accuracy"], result["count"], result["wrong"]) == (0.0, 1, [0])
 
 

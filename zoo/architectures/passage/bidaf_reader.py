@@ -46,7 +46,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
     ```
 
     The loss of each supervised head is that of a `SupervisedMultiHeadAttention`; its loss and hit
-    rate are in the logs of `fit` and `evaluate`, as `<signal>_loss` and `<signal>_hit_rate`.
+    rate are in the logs of `fit` and `evaluate`, as `<signal>_loss` and `<signal>_attention_mass`.
 
     Args:
         vocabulary_size: number of token ids.

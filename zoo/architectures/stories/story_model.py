@@ -192,9 +192,9 @@ class StoryModel(TextModel):
         """
         names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
         memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
-        if not memories or self.reader is None:
+        if not memories or self.preprocessor is None:
             return names
-        words = self.reader.vocabulary.words
+        words = self.preprocessor.vocabulary.words
         if self.config.get("entity_tokens") is not None:
             entities = self.config["entity_tokens"]
             return [f"{n} {words[token]}" for n, token in zip(names, entities, strict=True)]

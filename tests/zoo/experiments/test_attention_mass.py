@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.layers import hit_rate
+from keras_corefmem.layers import attention_mass
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, shared
-from zoo.experiments.attention_mass import hit_rates
+from zoo.experiments.attention_mass import measure_attention_mass
 from zoo.training.fitting import make_batches
 
 
@@ -15,13 +15,13 @@ def expected(reader, signal, examples):
     features, *_ = make_batches(reader, examples, batch_size=len(examples))[0]
     attention = reader.look(features)[signal]
     pairs, mask = features[f"passage_targets_{signal}"], features["passage"] != 0
-    rates, rows = (np.asarray(values) for values in hit_rate(attention, pairs, mask))
+    rates, rows = (np.asarray(values) for values in attention_mass(attention, pairs, mask))
     return np.sum(rates * rows) / np.sum(rows)
 
 
 def test_supervised_heads_are_measured_by_their_signals():
     reader = shared("bidaf-supervised")
-    found = hit_rates(reader, SPANS, batch_size=5)
+    found = measure_attention_mass(reader, SPANS, batch_size=5)
     assert list(found) == ["coref_all", "dependency", "roles"]
     for signal, rate in found.items():
         assert rate == pytest.approx(expected(reader, signal, SPANS), abs=1e-5)
@@ -30,9 +30,9 @@ def test_supervised_heads_are_measured_by_their_signals():
 def test_heads_of_others_are_measured_by_every_signal():
     options = {**BIDAF, "units": 4, "embedding_dim": 6, "self_attention": "early"}
     plain = zoo.BiDAFReader.from_examples(ANNOTATED, **options)
-    found = hit_rates(plain, ANNOTATED)
+    found = measure_attention_mass(plain, ANNOTATED)
     # Nor does it matter that batches have more pairs than the first ones.
-    alone = hit_rates(plain, ANNOTATED[::-1], ("coref_all",), batch_size=1)
+    alone = measure_attention_mass(plain, ANNOTATED[::-1], ("coref_all",), batch_size=1)
     assert alone == {"coref_all": pytest.approx(found["coref_all"], abs=1e-5)}
     assert list(found)[:2] == ["dependency", "coref_all"] and len(found) == 5
     for signal in ("dependency", "narrative"):
@@ -50,8 +50,8 @@ def test_signals_without_targets_are_left_out():
         )
         for example in SPANS
     ]
-    assert list(hit_rates(reader, bare)) == ["dependency", "roles"]
+    assert list(measure_attention_mass(reader, bare)) == ["dependency", "roles"]
 
 
 def test_readers_without_self_attention_have_none():
-    assert hit_rates(shared("bidaf-mage-gru"), ANNOTATED) == {}
+    assert measure_attention_mass(shared("bidaf-mage-gru"), ANNOTATED) == {}
