@@ -23,7 +23,7 @@ def stream(
     """Batches of the questions in a folder of records, never more than some in memory.
 
     ```python
-    batches = stream("annotated/train", reader.preprocessor, reader.features, question_length=64, seed=0)
+    batches = stream("annotated/train", reader.preprocessor, reader.features, 64, seed=0)
     reader.fit(batches, epochs=5)
     ```
 

@@ -79,7 +79,7 @@ def describe_kinds(examples, wrong):
 
 
 def describe_heads(model, examples):
-    """What a result says of the heads of a reader with self-attention, see `measure_attention_mass`."""
+    """What a result says of heads of self-attention, see `measure_attention_mass`."""
     from zoo.experiments.attention_mass import measure_attention_mass
 
     if model.config.get("self_attention", "none") == "none":

@@ -7,10 +7,10 @@ from keras_corefmem.layers.attention.supervised_attention import SupervisedMulti
 
 
 class SupervisionMetrics(keras.metrics.Metric):
-    """Loss and hit rate of every signal of a layer.
+    """Loss and attention mass of every signal of a layer.
 
-    The loss is the mean of L over instances, the attention mass the mean attention on targets over rows
-    with a target; 0 where there is nothing yet.
+    The loss is the mean of L over instances, the attention mass the mean attention on targets
+    over rows with a target; 0 where there is nothing yet.
 
     Args:
         names: name of each signal; results are called `<name>_loss` and `<name>_attention_mass`.
@@ -38,8 +38,8 @@ class SupervisionMetrics(keras.metrics.Metric):
 class ReportsSupervision:
     """Makes a model report loss and attention mass of each signal of its supervised attention.
 
-    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`, behind
-    the name of the layer where layers share a signal, and with the number of the head where heads
+    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`,
+    behind the name of the layer where layers share a signal, and with the number of the head where heads
     of a layer do. Inherit from it before `keras.Model`, and make supervised layers in `__init__`,
     or build the model before it is compiled:
 
