@@ -39,9 +39,9 @@ class ReportsSupervision:
     """Makes a model report loss and attention mass of each signal of its supervised attention.
 
     They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`,
-    behind the name of the layer where layers share a signal, and with the number of the head where heads
-    of a layer do. Inherit from it before `keras.Model`, and make supervised layers in `__init__`,
-    or build the model before it is compiled:
+    behind the name of the layer where layers share a signal, and with the number of the head where
+    heads of a layer do. Inherit from it before `keras.Model`, and make supervised layers in
+    `__init__`, or build the model before it is compiled:
 
     ```python
     class Reader(ReportsSupervision, keras.Model): ...
