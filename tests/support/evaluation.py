@@ -64,6 +64,18 @@ def random_weights(layer, rng, scale=0.4):
     return [rng.normal(0, scale, w.shape).astype("float32") for w in layer.trainable_variables]
 
 
+def nested(layer, weights):
+    """Weights by the name of their sublayer, if they are in one, and by their own."""
+    result = {}
+    for variable, value in zip(layer.trainable_variables, weights, strict=True):
+        *parents, name = variable.path.split("/")
+        group = result
+        if parents and parents[-1] != layer.name:
+            group = result.setdefault(parents[-1], {})
+        group[name] = value
+    return result
+
+
 def stateless(layer, weights, *args, **kwargs):
     """The layer's output with these trainable weights."""
     frozen = layer.non_trainable_variables

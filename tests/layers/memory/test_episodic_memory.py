@@ -13,6 +13,7 @@ from tests.support import memory_oracles
 from tests.support.evaluation import (
     assert_gradients,
     compiled,
+    nested,
     random_weights,
     stateless,
     value_and_gradients,
@@ -54,18 +55,6 @@ def run(name):
 
     output, gradients = value_and_gradients(function, [facts, question, *weights], upstream)
     return Result(layer, facts, question, mask, weights, upstream, output, gradients)
-
-
-def nested(layer, weights):
-    """Weights by layer and name."""
-    result = {}
-    for variable, value in zip(layer.trainable_variables, weights, strict=True):
-        *parents, name = variable.path.split("/")
-        group = result
-        if parents and parents[-1] != layer.name:
-            group = result.setdefault(parents[-1], {})
-        group[name] = value
-    return result
 
 
 def oracle(name, facts, question, *weights):

@@ -6,13 +6,13 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from keras import ops
-from test_episodic_memory import nested
 
 from keras_corefmem.layers import EpisodicMemory, WordMemory
 from tests.support import memory_oracles
 from tests.support.evaluation import (
     assert_gradients,
     compiled,
+    nested,
     random_weights,
     stateless,
     value_and_gradients,
