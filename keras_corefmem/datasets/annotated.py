@@ -53,7 +53,7 @@ class AnnotatedExample(Example):
             annotation: an `Annotation` of the passage and then its question.
             question_start: number of the first token of the question, from 0.
             answer: string.
-            mentions: see `Annotation.entities`.
+            mentions: see `Annotation.chain_ids`.
             **fields: further fields of the example: `candidates`, `kinds`, `source`.
 
         Raises:
@@ -72,7 +72,7 @@ class AnnotatedExample(Example):
             sentences,
             " ".join(tokens[question_start:]),
             answer,
-            entities=annotation.entities(mentions).tolist(),
+            entities=annotation.chain_ids(mentions).tolist(),
             structure=Structure.of(annotation, question_start),
             **fields,
         )
@@ -85,7 +85,7 @@ class AnnotatedExample(Example):
             annotation: an `Annotation` of the passage and then its question.
             fields: dictionary of `question_start`, the character at which the question starts,
                 `answer` and, where they are known, `candidates` and `source`.
-            mentions: see `Annotation.entities`.
+            mentions: see `Annotation.chain_ids`.
 
         Raises:
             ValueError: if a field is missing, or no token starts where the question should.

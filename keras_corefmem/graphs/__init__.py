@@ -1,10 +1,16 @@
-"""The structure of a text: entities, coreference chains, typed edges."""
+"""The structure of a text: annotation, coreference chains, typed edges, attention targets."""
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
-from keras_corefmem.graphs.entities import learn_entities, spacy_tagger, tagged_entities
+from keras_corefmem.graphs.entity_words import (
+    learn_entities,
+    learn_entity_words,
+    spacy_tagger,
+    tagged_entities,
+    tagged_entity_words,
+)
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs
 from keras_corefmem.graphs.truecase import Truecaser
@@ -27,7 +33,9 @@ __all__ = [
     "get_lemmatizer",
     "inverse",
     "join",
+    "learn_entity_words",
     "learn_entities",
     "spacy_tagger",
     "tagged_entities",
+    "tagged_entity_words",
 ]

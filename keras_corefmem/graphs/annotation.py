@@ -5,6 +5,7 @@ import typing
 from itertools import pairwise
 
 import numpy as np
+from typing_extensions import deprecated
 
 from keras_corefmem.graphs.edges import TypedEdges
 
@@ -128,7 +129,7 @@ class Annotation:
         """1-based position of the last token of each sentence, int32 array `(S,)`."""
         return np.array([*self.sentences[1:], len(self)], "int32")
 
-    def entities(self, mentions="heads"):
+    def chain_ids(self, mentions="heads"):
         """Number of the chain that each token mentions, from 1; 0 = none.
 
         A token of several chains is in that of the shortest mention ("his" in "his wife").
@@ -151,11 +152,16 @@ class Annotation:
             numbers[mention.head if mentions == "heads" else spans] = number
         return numbers
 
+    @deprecated("Annotation.entities is now called chain_ids.")
+    def entities(self, mentions="heads"):
+        """The old name of `chain_ids`."""
+        return self.chain_ids(mentions)
+
     def edges(self, mentions="heads", dependencies="one"):
         """The typed edges of a MAGE-GRU.
 
         Args:
-            mentions: what chains join, as in `entities`; `None` for no edges of chains.
+            mentions: what chains join, as in `chain_ids`; `None` for no edges of chains.
             dependencies: `"one"` for edges of type `dependency` from a head to its dependents,
                 `"labels"` for a type of each label, such as `nsubj`; `None` for none.
 
@@ -170,7 +176,7 @@ class Annotation:
             raise ValueError(f"dependencies must be one, labels or None; got {dependencies!r}.")
         edges = [(source + 1, target + 1, kind) for source, target, kind in self.relations]
         if mentions is not None:
-            edges += TypedEdges.from_chains(self.entities(mentions)).edges
+            edges += TypedEdges.from_chains(self.chain_ids(mentions)).edges
         if dependencies is not None:
             edges += [
                 (head + 1, token + 1, label if dependencies == "labels" else "dependency")

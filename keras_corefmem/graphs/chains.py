@@ -3,65 +3,65 @@
 import numpy as np
 
 
-def antecedents(entities, xp=np):
+def antecedents(chains, xp=np):
     """Position of the most recent earlier mention of the same entity.
 
-    `y[t] = max{s : s < t, entities[s] == entities[t] != 0}`, 0 when there is none, with
+    `y[t] = max{s : s < t, chains[s] == chains[t] != 0}`, 0 when there is none, with
     1-based positions: the `y_t` of Dhingra et al. (2018), "Neural Models for Reasoning over
     Multiple Mentions using Coreference". One stable sort, no loop over time.
 
     Args:
-        entities: int array of shape `(..., T)`, the entity number of every token, 0 = none.
+        chains: int array of shape `(..., T)`, the chain of each token, in any numbering, 0 = none.
         xp: `numpy`, or `tensorflow.experimental.numpy` to run the same code inside a graph.
 
     Returns:
         int32 array of shape `(..., T)`.
     """
-    entities = xp.asarray(entities)
-    order, rank, first = _sort_by_entity(entities, xp)
+    chains = xp.asarray(chains)
+    order, rank, first = _sort_by_chain(chains, xp)
     previous = xp.concatenate([xp.zeros_like(order[..., :1]), order[..., :-1] + 1], axis=-1)
     previous = xp.take_along_axis(xp.where(first, 0, previous), rank, axis=-1)
-    return xp.asarray(xp.where(entities == 0, 0, previous), dtype="int32")
+    return xp.asarray(xp.where(chains == 0, 0, previous), dtype="int32")
 
 
-def chain_ids(entities, max_chains=None, xp=np, singletons=False):
+def chain_ids(chains, max_chains=None, xp=np, singletons=False):
     """Numbers the chains of a text by first appearance.
 
     Args:
-        entities: int array of shape `(..., T)`, the entity number of every token, 0 = none.
+        chains: int array of shape `(..., T)`, the chain of each token, in any numbering, 0 = none.
         max_chains: keep chains 1 to `max_chains` only; `None` keeps all.
         xp: `numpy`, or `tensorflow.experimental.numpy` to run the same code inside a graph.
-        singletons: whether an entity that is mentioned once has a number too.
+        singletons: whether a chain of one mention has a number too.
 
     Returns:
         int32 array of shape `(..., T)`: the chain of each token, 0 for tokens outside any
-        chain, entities mentioned once, and chains beyond `max_chains`.
+        chain, chains of one mention, and chains beyond `max_chains`.
     """
-    entities = xp.asarray(entities)
-    order, rank, first = _sort_by_entity(entities, xp)
+    chains = xp.asarray(chains)
+    order, rank, first = _sort_by_chain(chains, xp)
     # The n-th run of equal numbers in sorted order begins at starts[n - 1].
     starts = xp.argsort(xp.where(first, 0, 1), axis=-1, kind="stable")
     run = xp.cumsum(xp.where(first, 1, 0), axis=-1) - 1
     head = xp.take_along_axis(order, xp.take_along_axis(starts, run, axis=-1), axis=-1)
     head = xp.take_along_axis(head, rank, axis=-1)
 
-    chosen = entities != 0
+    chosen = chains != 0
     if not singletons:
         last = xp.concatenate([first[..., 1:], xp.ones_like(first[..., :1])], axis=-1)
         chosen = chosen & ~xp.take_along_axis(first & last, rank, axis=-1)
     opens = chosen & xp.take_along_axis(first, rank, axis=-1)
     number = xp.cumsum(xp.where(opens, 1, 0), axis=-1)
-    chains = xp.where(chosen, xp.take_along_axis(number, head, axis=-1), 0)
+    numbers = xp.where(chosen, xp.take_along_axis(number, head, axis=-1), 0)
     if max_chains is not None:
-        chains = xp.where(chains > max_chains, 0, chains)
-    return xp.asarray(chains, dtype="int32")
+        numbers = xp.where(numbers > max_chains, 0, numbers)
+    return xp.asarray(numbers, dtype="int32")
 
 
-def _sort_by_entity(entities, xp):
-    """Stable order of tokens by entity, its inverse, and which begin a run (in that order)."""
-    order = xp.argsort(entities, axis=-1, kind="stable")
+def _sort_by_chain(chains, xp):
+    """Stable order of tokens by chain, its inverse, and which begin a run (in that order)."""
+    order = xp.argsort(chains, axis=-1, kind="stable")
     rank = xp.argsort(order, axis=-1, kind="stable")
-    number = xp.take_along_axis(entities, order, axis=-1)
+    number = xp.take_along_axis(chains, order, axis=-1)
     changes = number[..., 1:] != number[..., :-1]
     first = xp.concatenate([xp.ones_like(number[..., :1]) == 1, changes], axis=-1)
     return order, rank, first

@@ -52,17 +52,17 @@ class TypedEdges:
         object.__setattr__(self, "edges", tuple(sorted(edges)))
 
     @classmethod
-    def from_chains(cls, entities, type="coref"):
+    def from_chains(cls, chains, type="coref"):
         """Joins every mention to the previous mention of the same entity.
 
         Args:
-            entities: int array of shape `(T,)`, entity number per token, 0 = none.
+            chains: int array of shape `(T,)`, the chain of each token, 0 = none.
             type: name of the edge type.
 
         Returns:
             `TypedEdges` of length `T`.
         """
-        sources = antecedents(entities)
+        sources = antecedents(chains)
         targets = np.flatnonzero(sources)
         return cls(len(sources), tuple((sources[t], t + 1, type) for t in targets))
 
@@ -125,13 +125,13 @@ class TypedEdges:
         return table
 
 
-def join(sequences, order, entities=None, type="coref", seed=None):
+def join(sequences, order, chains=None, type="coref", seed=None):
     """Lays several sequences (a passage and its question) end to end as one.
 
     Args:
         sequences: list of `TypedEdges`, one per sequence.
         order: the sequences' indices in reading order, such as `(1, 0)`, or `"random"`.
-        entities: optional list of int arrays of shape `(T_i,)`, numbered alike in all sequences:
+        chains: optional list of int arrays of shape `(T_i,)`, numbered alike in all sequences:
             chains then run on across the borders.
         type: edge type of those chains.
         seed: seed of the random order.
@@ -141,7 +141,7 @@ def join(sequences, order, entities=None, type="coref", seed=None):
         sequence (listed as `sequences` are).
 
     Raises:
-        ValueError: if `order` is no permutation, or `entities` do not fit the sequences.
+        ValueError: if `order` is no permutation, or `chains` do not fit the sequences.
     """
     if isinstance(order, str) and order == "random":
         order = np.random.default_rng(seed).permutation(len(sequences)).tolist()
@@ -159,12 +159,12 @@ def join(sequences, order, entities=None, type="coref", seed=None):
         for sequence, offset in zip(sequences, offsets, strict=True)
         for source, target, edge_type in sequence.edges
     ]
-    if entities is not None:
+    if chains is not None:
         lengths = [sequence.length for sequence in sequences]
-        if [len(numbers) for numbers in entities] != lengths:
+        if [len(numbers) for numbers in chains] != lengths:
             raise ValueError(
-                f"`entities` must hold one number per token: expected lengths {lengths}, got "
-                f"{[len(numbers) for numbers in entities]}."
+                f"`chains` must hold one number per token: expected lengths {lengths}, got "
+                f"{[len(numbers) for numbers in chains]}."
             )
-        edges += TypedEdges.from_chains(np.concatenate([entities[i] for i in order]), type).edges
+        edges += TypedEdges.from_chains(np.concatenate([chains[i] for i in order]), type).edges
     return TypedEdges(length, tuple(edges)), offsets

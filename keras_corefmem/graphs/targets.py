@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.graphs.events import predicate_arguments
+from keras_corefmem.graphs.predicate_arguments import predicate_arguments
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,17 +71,17 @@ def _narrative_arguments(structure):
     for number, head in structure.mentions.tolist():
         chains_of[head].append(number)
     # Whoever is in no chain corefers with itself.
-    entities = {
+    chain_ids = {
         token: chains_of.get(token, [-1 - token]) for _, token in structure.arguments.tolist()
     }
     for predicate, argument in structure.arguments.tolist():
-        for entity in entities[argument]:
-            predicates[entity].append(predicate)
+        for chain in chain_ids[argument]:
+            predicates[chain].append(predicate)
     return [
         (argument, predicate)
-        for argument, known in entities.items()
-        for entity in known
-        for predicate in predicates[entity]
+        for argument, chains in chain_ids.items()
+        for chain in chains
+        for predicate in predicates[chain]
     ]
 
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 
 from keras_corefmem.graphs.annotators import OPENING, sentence_starts
-from keras_corefmem.graphs.coreference.words import SPEECH, TITLES, given_names
+from keras_corefmem.graphs.coreference.lexicons import SPEECH, TITLES, given_names
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.utils.files import read_text, replacing
 

@@ -2,7 +2,7 @@
 
 import collections
 
-from keras_corefmem.graphs import get_lemmatizer, learn_entities, tagged_entities
+from keras_corefmem.graphs import get_lemmatizer, learn_entity_words, tagged_entity_words
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text import get_tokenizer
 
@@ -46,9 +46,9 @@ def fit_preprocessor(
         check_head(head)
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
     if tagger is None:
-        entities = learn_entities(examples, tokenize)
+        entities = learn_entity_words(examples, tokenize)
     else:
-        entities = tagged_entities(examples, tagger, tokenize)
+        entities = tagged_entity_words(examples, tagger, tokenize)
     chosen = get_lemmatizer(lemmatizer)
     first = Preprocessor.fit(examples, entities, chosen, **kwargs)
     if head == "classification":

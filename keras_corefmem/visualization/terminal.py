@@ -186,7 +186,7 @@ def print_annotation(console, annotation):
         console: what `make_console` returns.
         annotation: an `Annotation`.
     """
-    chains = chain_ids(annotation.entities())
+    chains = chain_ids(annotation.chain_ids())
     pieces = [
         (f"{token}#{chain}", CHAINS[(chain - 1) % len(CHAINS)]) if chain else (token, "")
         for token, chain in zip(annotation.tokens, chains, strict=True)

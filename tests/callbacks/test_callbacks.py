@@ -16,7 +16,7 @@ from keras_corefmem.callbacks import (
 )
 from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.graphs import learn_entities
+from keras_corefmem.graphs import learn_entity_words
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
 from keras_corefmem.text import WordTokenizer
@@ -30,7 +30,7 @@ EPOCHS = 4
 
 def reader(head):
     keras.utils.set_random_seed(0)
-    preprocessor = Preprocessor.fit(EXAMPLES, learn_entities(EXAMPLES, WordTokenizer()))
+    preprocessor = Preprocessor.fit(EXAMPLES, learn_entity_words(EXAMPLES, WordTokenizer()))
     model = GatedAttentionReader(
         len(preprocessor.vocabulary),
         len(preprocessor.answers),

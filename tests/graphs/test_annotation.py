@@ -40,7 +40,7 @@ def test_sentences(annotation):
 
 
 def test_entities_of_heads(annotation):
-    numbers = annotation.entities()
+    numbers = annotation.chain_ids()
     assert numbers.tolist() == [0, 0, 1, 2, 0, 1, 0, 0, 2, 0, 0]
     assert antecedents(numbers).tolist() == [0, 0, 0, 0, 0, 3, 0, 0, 4, 0, 0]
 
@@ -50,7 +50,7 @@ def test_the_shortest_mention_has_its_tokens():
     tokens = text.split()
     starts = [f" {text} ".index(f" {token} ") for token in tokens]
     chains = [[(0, 6, 1), (8, 9, 8)], [(4, 6, 5)], [(4, 5, 4)]]
-    numbers = Annotation(text, tokens, starts, chains=chains).entities("spans")
+    numbers = Annotation(text, tokens, starts, chains=chains).chain_ids("spans")
     assert numbers.tolist() == [1, 1, 1, 1, 2, 3, 0, 0, 1]
 
 
@@ -83,8 +83,8 @@ def test_json_round_trip(annotation):
 
 def test_structure_is_optional():
     bare = Annotation("a b", ("a", "b"), (0, 2))
-    assert bare.entities().tolist() == [0, 0]
-    assert bare.edges().edges == () and bare.entities().dtype == np.int32
+    assert bare.chain_ids().tolist() == [0, 0]
+    assert bare.edges().edges == () and bare.chain_ids().dtype == np.int32
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_refuses_what_does_not_fit(annotation, change, message):
 
 def test_refuses_arguments(annotation):
     with pytest.raises(ValueError, match="mentions must be one of heads, spans; got 'words'"):
-        annotation.entities("words")
+        annotation.chain_ids("words")
     with pytest.raises(ValueError, match="dependencies must be one, labels or None; got True"):
         annotation.edges(dependencies=True)
     with pytest.raises(ValueError, match="no annotation: .*words"):

@@ -23,15 +23,15 @@ def loop_chain_ids(row):
     return [numbers.setdefault(entity, len(numbers) + 1) if entity else 0 for entity in repeated]
 
 
-@pytest.mark.parametrize("entities", CASES, ids=lambda case: str(case.shape))
+@pytest.mark.parametrize("chains", CASES, ids=lambda case: str(case.shape))
 @pytest.mark.parametrize(
     "function, loop", [(antecedents, loop_antecedents), (chain_ids, loop_chain_ids)]
 )
-def test_equals_a_loop_over_time(function, loop, entities):
-    result = function(entities)
-    assert result.shape == entities.shape
+def test_equals_a_loop_over_time(function, loop, chains):
+    result = function(chains)
+    assert result.shape == chains.shape
     assert result.dtype == np.int32
-    rows = entities.reshape((math.prod(entities.shape[:-1]), entities.shape[-1]))
+    rows = chains.reshape((math.prod(chains.shape[:-1]), chains.shape[-1]))
     np.testing.assert_array_equal(
         result.reshape(rows.shape), np.array([loop(row) for row in rows]).reshape(rows.shape)
     )
@@ -59,10 +59,10 @@ def test_tensorflow_gives_the_same(function, dtype):
     tnp = tf.experimental.numpy
 
     @tf.function(input_signature=[tf.TensorSpec((None, None), dtype)])
-    def in_graph(entities):
-        return function(entities, xp=tnp)
+    def in_graph(chains):
+        return function(chains, xp=tnp)
 
-    for entities in (case.astype(dtype) for case in CASES if case.ndim == 2):
-        for result in (function(entities, xp=tnp), in_graph(entities)):
+    for chains in (case.astype(dtype) for case in CASES if case.ndim == 2):
+        for result in (function(chains, xp=tnp), in_graph(chains)):
             assert result.dtype == tf.int32
-            np.testing.assert_array_equal(np.asarray(result), function(entities))
+            np.testing.assert_array_equal(np.asarray(result), function(chains))

@@ -89,7 +89,7 @@ PASSAGE, QUESTION = np.array([1, 0, 2, 1]), np.array([0, 2, 1])
 @pytest.mark.parametrize("order, offsets", [((0, 1), [0, 4]), ((1, 0), [3, 0])])
 def test_join_links_chains_across_the_border(order, offsets):
     sequences = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
-    joined, found = join(sequences, order, entities=[PASSAGE, QUESTION])
+    joined, found = join(sequences, order, chains=[PASSAGE, QUESTION])
     assert found == offsets
     whole = np.concatenate([(PASSAGE, QUESTION)[i] for i in order])
     np.testing.assert_array_equal(joined.sources(["coref"])[:, 0, 0], antecedents(whole))
@@ -118,7 +118,7 @@ def test_join_refuses_an_order_that_is_none(order):
 
 def test_join_refuses_entities_of_another_length():
     with pytest.raises(ValueError, match=r"expected lengths \[4, 3\], got \[3, 4\]"):
-        join([TypedEdges(4), TypedEdges(3)], (0, 1), entities=[QUESTION, PASSAGE])
+        join([TypedEdges(4), TypedEdges(3)], (0, 1), chains=[QUESTION, PASSAGE])
 
 
 def test_checks_pass_what_the_package_makes():

@@ -7,7 +7,7 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.graphs import annotate, learn_entities
+from keras_corefmem.graphs import annotate, learn_entity_words
 from keras_corefmem.preprocessing.answers import best_answer
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
@@ -108,7 +108,7 @@ def test_headings_judge_only_where_the_answer_is_known():
 
 @pytest.mark.parametrize("joint", [True, False])
 def test_chains_reach_the_question_where_it_is_part_of_the_sequence(joint):
-    entities = learn_entities(EXAMPLES, WordTokenizer())
+    entities = learn_entity_words(EXAMPLES, WordTokenizer())
     preprocessor = Preprocessor.fit(EXAMPLES, entities, joint=joint)
     random = np.random.default_rng(0)
 

@@ -124,7 +124,7 @@ def load(dataset, task, data_dir=None, language=None):
     from keras_corefmem.datasets.passages import cnn
     from keras_corefmem.datasets.stories import babi, simulator
     from keras_corefmem.datasets.stories.mix import mix
-    from keras_corefmem.graphs import learn_entities
+    from keras_corefmem.graphs import learn_entity_words
     from keras_corefmem.text import get_tokenizer
 
     if dataset not in ALL:
@@ -153,7 +153,7 @@ def load(dataset, task, data_dir=None, language=None):
     splits = babi.load(data_dir or babi.cache_folder(), task, language)
     if dataset == "babi":
         return splits
-    entities = learn_entities(splits.train, get_tokenizer("words"))
+    entities = learn_entity_words(splits.train, get_tokenizer("words"))
     parts = (splits.train, splits.valid, splits.test)
     return Splits(*(mix(part, entities, seed=n) for n, part in enumerate(parts)))
 

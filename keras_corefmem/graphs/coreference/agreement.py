@@ -1,6 +1,6 @@
 """Agreement: what mentions say of gender, number and animacy, and whether two can corefer."""
 
-from keras_corefmem.graphs.coreference import words
+from keras_corefmem.graphs.coreference import lexicons
 
 
 def gender_of_name(title, name):
@@ -15,27 +15,27 @@ def gender_of_name(title, name):
     """
     parts = title.split() or name[:1]
     for part in parts:
-        if part in words.MALE_TITLES:
+        if part in lexicons.MALE_TITLES:
             return "masculine", True
-        if part in words.FEMALE_TITLES:
+        if part in lexicons.FEMALE_TITLES:
             return "feminine", True
-    if name and (name[-1] in words.PLACES or name[-1] in words.ORGANIZATIONS):
+    if name and (name[-1] in lexicons.PLACES or name[-1] in lexicons.ORGANIZATIONS):
         return "thing", False
-    gender = words.given_names().get(name[0] if name else "", "")
+    gender = lexicons.given_names().get(name[0] if name else "", "")
     return gender, True if gender or title else None
 
 
 def gender_of_noun(noun):
     """Gender of a common noun and whether it is a person, `None` if unknown."""
-    if noun in words.MALE:
+    if noun in lexicons.MALE:
         return "masculine", True
-    if noun in words.FEMALE:
+    if noun in lexicons.FEMALE:
         return "feminine", True
-    if noun in words.PEOPLE:
+    if noun in lexicons.PEOPLE:
         return "", True
-    if noun in words.PLACES:
+    if noun in lexicons.PLACES:
         return "thing", False
-    if noun.endswith(words.PERSON_ENDINGS) and len(noun) > 4:
+    if noun.endswith(lexicons.PERSON_ENDINGS) and len(noun) > 4:
         return "", True
     return "", None
 

@@ -2,7 +2,7 @@
 
 from keras_corefmem.graphs.coreference.agreement import Entities
 from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN, detect, given
-from keras_corefmem.graphs.coreference.names import link_names
+from keras_corefmem.graphs.coreference.name_matching import link_names
 from keras_corefmem.graphs.coreference.nominals import (
     NominalIndex,
     link_appositions,

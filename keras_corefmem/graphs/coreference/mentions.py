@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from keras_corefmem.graphs.coreference import words
+from keras_corefmem.graphs.coreference import lexicons
 from keras_corefmem.graphs.coreference.agreement import gender_of_name, gender_of_noun
 
 PRONOUN, NAME, NOMINAL = "pronoun", "name", "nominal"
@@ -36,7 +36,7 @@ class Phrase:
         kind: `"pronoun"`, `"name"` or `"nominal"`.
         sentence: number of its sentence.
         label: relation of its head.
-        pronoun: `words.Pronoun` of a pronoun.
+        pronoun: `lexicons.Pronoun` of a pronoun.
         number: `"one"`, `"many"` or `""`.
         gender: `"masculine"`, `"feminine"`, `"thing"` or `""`.
         person: whether it is a person, `None` if unknown.
@@ -54,7 +54,7 @@ class Phrase:
     kind: str
     sentence: int
     label: str
-    pronoun: words.Pronoun | None = None
+    pronoun: lexicons.Pronoun | None = None
     number: str = ""
     gender: str = ""
     person: bool | None = None
@@ -77,7 +77,7 @@ def detect(parse):
     """
     found = []
     for token, tag in enumerate(parse.tags):
-        if parse.lowers[token] in words.PRONOUNS and tag not in ("NOUN", "PROPN", "VERB"):
+        if parse.lowers[token] in lexicons.PRONOUNS and tag not in ("NOUN", "PROPN", "VERB"):
             if not _is_expletive(parse, token):
                 found.append(describe(parse, token, token + 1, token))
         elif tag in ("NOUN", "PROPN") and not _is_inside_name(parse, token):
@@ -117,8 +117,8 @@ def describe(parse, start, end, head):
     lower = parse.lowers[head]
     place = (start, end, head)
     sentence, label = parse.sentences[head], parse.labels[head]
-    if lower in words.PRONOUNS and (end - start == 1 or parse.tags[head] == "PRON"):
-        pronoun = words.PRONOUNS[lower]
+    if lower in lexicons.PRONOUNS and (end - start == 1 or parse.tags[head] == "PRON"):
+        pronoun = lexicons.PRONOUNS[lower]
         person = {"thing": False, "": None}.get(pronoun.gender, True)
         person = True if pronoun.person < 3 else person
         return Phrase(
@@ -126,14 +126,14 @@ def describe(parse, start, end, head):
         )
     first, last = _core(parse, head, start, end)
     number = "many" if parse.plural[head] else "one"
-    if parse.tags[head] == "PROPN" or (lower in words.FAMILY and end - start == 1):
+    if parse.tags[head] == "PROPN" or (lower in lexicons.FAMILY and end - start == 1):
         title, name = _split_title(parse.lowers[first : last + 1])
         gender, person = gender_of_name(title, name)
         return Phrase(
             *place, NAME, sentence, label, None, number, gender, person, name, title, definite=True
         )
     gender, person = gender_of_noun(lower)
-    number = "" if lower in words.GROUPS else number
+    number = "" if lower in lexicons.GROUPS else number
     possessor = parse.has(head, "nmod:poss")
     before = {parse.lowers[token] for token in range(start, head)}
     modifiers = frozenset(
@@ -141,11 +141,11 @@ def describe(parse, start, end, head):
         for child in parse.children[head]
         if parse.labels[child] in ("amod", "compound", "nummod") and start <= child < end
     )
-    definite = bool(before & words.DEFINITE) or possessor is not None
+    definite = bool(before & lexicons.DEFINITE) or possessor is not None
     return Phrase(
         *(*place, NOMINAL, sentence, label, None, number, gender, person, (), ""),
         modifiers=modifiers,
-        definite=definite and parse.lowers[start] not in words.INDEFINITE,
+        definite=definite and parse.lowers[start] not in lexicons.INDEFINITE,
         possessor=possessor,
     )
 
@@ -155,7 +155,7 @@ def _is_inside_name(parse, token):
     head, label = parse.heads[token], parse.labels[token]
     if label not in _NAME_PARTS or head == token:
         return False
-    if parse.lowers[token] in words.TITLES:
+    if parse.lowers[token] in lexicons.TITLES:
         return True
     # A name before a common noun has a mention of its own: "Bramblehurst station".
     return not (parse.tags[token] == "PROPN" and parse.tags[head] == "NOUN" and token < head)
@@ -176,13 +176,13 @@ def _core(parse, head, start, end):
 
 
 def _is_title(parse, token):
-    return parse.lowers[token] in words.TITLES and parse.words[token][0].isupper()
+    return parse.lowers[token] in lexicons.TITLES and parse.words[token][0].isupper()
 
 
 def _split_title(name):
     """Title of a name, `""` without one, and its other words; a title alone is the name itself."""
     index = 0
-    while index < len(name) - 1 and name[index] in words.TITLES:
+    while index < len(name) - 1 and name[index] in lexicons.TITLES:
         index += 1
     return " ".join(name[:index]), tuple(word for word in name[index:] if word not in _PUNCTUATION)
 

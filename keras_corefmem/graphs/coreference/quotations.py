@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from keras_corefmem.graphs.coreference import words
+from keras_corefmem.graphs.coreference import lexicons
 from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN
 
 DOUBLE = {"\u201c": "\u201d", "``": "''", '"': '"'}
@@ -93,7 +93,10 @@ def _named_speaker(parse, quotation, inside, by_head):
         for token in side:
             if inside[token] is not None or parse.words[token] in _SENTENCE_ENDS:
                 break
-            if parse.lowers[token] not in words.SPEECH or parse.tags[token] not in ("VERB", "AUX"):
+            if parse.lowers[token] not in lexicons.SPEECH or parse.tags[token] not in (
+                "VERB",
+                "AUX",
+            ):
                 continue
             # Inverted subjects are often parsed wrongly: take the neighbour then.
             for place in (parse.subject(token), token + 1, token - 1, token + 2):
@@ -170,7 +173,7 @@ def _is_term_of_address(parse, phrase):
     """Whether a noun stands for "you": "Come, sir!"."""
     return (
         phrase.kind == NOMINAL
-        and parse.lowers[phrase.head] in words.VOCATIVES
+        and parse.lowers[phrase.head] in lexicons.VOCATIVES
         and _is_called(parse, phrase)
     )
 

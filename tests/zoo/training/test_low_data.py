@@ -4,7 +4,7 @@ import pytest
 from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.stories import babi, simulator
-from keras_corefmem.graphs import learn_entities
+from keras_corefmem.graphs import learn_entity_words
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text import get_tokenizer
@@ -19,7 +19,7 @@ TINY = {"units": 4, "embedding_dim": 4, "layers": 1}
 
 @pytest.fixture(scope="module")
 def preprocessor():
-    entities = learn_entities(EXAMPLES, get_tokenizer("words"))
+    entities = learn_entity_words(EXAMPLES, get_tokenizer("words"))
     return Preprocessor.fit(EXAMPLES, entities, order="passage_first")
 
 
@@ -166,7 +166,7 @@ def test_a_number_of_questions_is_one(size):
 def test_a_hundred_questions_of_babi_are_enough_to_know_its_entities(task, count, babi_dir):
     splits = babi.load(babi_dir, task, "en-valid")
     found = [
-        learn_entities(draw_examples(splits.train, size, 0), get_tokenizer("words"))
+        learn_entity_words(draw_examples(splits.train, size, 0), get_tokenizer("words"))
         for size in (100, 300, 900)
     ]
     assert len(found[2]) == count and found[0] == found[1] == found[2]

@@ -5,7 +5,7 @@ import numpy as np
 from keras import ops
 
 from keras_corefmem.datasets.passages.cnn import ClozeExample
-from keras_corefmem.graphs import learn_entities
+from keras_corefmem.graphs import learn_entity_words
 from keras_corefmem.layers import (
     CandidateAnswers,
     EntityMemory,
@@ -192,7 +192,7 @@ class RecurrentEntityNetwork(StoryModel):
             examples: training examples, stories or `ClozeExample`s; all but `tied_keys`,
                 `max_sentences` and `read_ends` is for the latter.
             passages: `"sentences"` or `"windows"`.
-            tied_keys: whether there is a slot for each entity (`learn_entities`, or the markers of
+            tied_keys: whether there is a slot for each word of `learn_entity_words`, or marker of
                 cloze questions), with its word vector for a key.
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence of a story is one of its words; `None`
@@ -227,6 +227,6 @@ class RecurrentEntityNetwork(StoryModel):
         if tied_keys and cloze:
             arguments["entity_tokens"] = tokens
         elif tied_keys:
-            entities = sorted(learn_entities(examples, preprocessor.tokenizer))
+            entities = sorted(learn_entity_words(examples, preprocessor.tokenizer))
             arguments["entity_tokens"] = words.encode(entities).tolist()
         return cls.from_preprocessor(preprocessor, examples, passages=passages, **arguments)

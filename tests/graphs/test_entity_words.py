@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from keras_corefmem.graphs import learn_entities, spacy_tagger, tagged_entities
+from keras_corefmem.graphs import learn_entity_words, spacy_tagger, tagged_entity_words
 
 PEOPLE = "mary john daniel sandra bill fred jeff julie".split()
 PLACES = "bathroom hallway garden office kitchen bedroom cinema park school".split()
@@ -70,14 +70,14 @@ def scramble(examples, seed=0):
 @pytest.mark.parametrize("count", [50, 300])
 def test_people_are_found_although_no_question_names_them(count):
     examples = object_stories(count)
-    assert learn_entities(examples, tokenizer) == set(WORLD) & words(examples)
+    assert learn_entity_words(examples, tokenizer) == set(WORLD) & words(examples)
 
 
 def test_renaming_words_renames_the_entities():
     examples = object_stories(200)
     scrambled, names = scramble(examples)
-    found = learn_entities(examples, tokenizer)
-    assert learn_entities(scrambled, tokenizer) == {names[word] for word in found}
+    found = learn_entity_words(examples, tokenizer)
+    assert learn_entity_words(scrambled, tokenizer) == {names[word] for word in found}
 
 
 def test_a_second_world_of_names_is_found():
@@ -90,7 +90,7 @@ def test_a_second_world_of_names_is_found():
         example([*e.sentences, *map(rename, other.sentences)], rename(other.question), other.answer)
         for e, other in zip(examples, object_stories(200, seed=1), strict=True)
     ]
-    found = learn_entities(second, tokenizer)
+    found = learn_entity_words(second, tokenizer)
     assert found == {w for w in words(second) if w.removesuffix("2") in WORLD}
 
 
@@ -101,7 +101,7 @@ def test_continued_stories_count_once():
         for e in first
         for end in range(2, len(e.sentences) + 1, 2)
     ]
-    assert learn_entities(continued, tokenizer) >= set(PEOPLE) & words(first)
+    assert learn_entity_words(continued, tokenizer) >= set(PEOPLE) & words(first)
 
 
 def test_few_examples_give_content_words():
@@ -109,13 +109,13 @@ def test_few_examples_give_content_words():
         example(["Ann went to the park.", "Bob went to the zoo."], "Where is Ann?", "park"),
         example(["Bob went to the park.", "Ann went to the zoo."], "Where is Bob?", "park"),
     ]
-    found = learn_entities(examples, tokenizer)
+    found = learn_entity_words(examples, tokenizer)
     assert {"ann", "bob", "park"} <= found
     assert found.isdisjoint({"to", "the", "."})
 
 
 def test_no_examples_give_no_entities():
-    assert learn_entities([], tokenizer) == frozenset()
+    assert learn_entity_words([], tokenizer) == frozenset()
 
 
 @pytest.mark.parametrize("task", GOLD)
@@ -124,11 +124,11 @@ def test_real_tasks(task, babi_dir):
 
     examples = babi.load(babi_dir, task).train
     gold = words(examples) & set(GOLD[task])
-    found = learn_entities(examples, tokenizer)
+    found = learn_entity_words(examples, tokenizer)
     assert gold <= found
     assert found - gold <= ({"afternoon", "morning", "evening"} if task == 14 else set())
     scrambled, names = scramble(examples)
-    assert learn_entities(scrambled, tokenizer) == {names[word] for word in found}
+    assert learn_entity_words(scrambled, tokenizer) == {names[word] for word in found}
 
 
 def test_nouns_of_a_tagger_are_entities():
@@ -138,7 +138,7 @@ def test_nouns_of_a_tagger_are_entities():
         return [(word, tag) for word, tag in tags.items() if word in text]
 
     examples = [example(["Mary took the milk."], "Is the milk in New York?", "no")]
-    assert tagged_entities(examples, tagger, tokenizer) == {"mary", "milk", "new", "york"}
+    assert tagged_entity_words(examples, tagger, tokenizer) == {"mary", "milk", "new", "york"}
 
 
 def test_spacy_tagger_prefers_universal_tags():
@@ -153,5 +153,5 @@ def test_spacy_tagger_prefers_universal_tags():
 
 def test_pipeline_with_joined_tags(ud_pipeline):
     examples = [example(["Mary moved to the bathroom."], "Where is Mary?", "bathroom")]
-    found = tagged_entities(examples, spacy_tagger(ud_pipeline), tokenizer)
+    found = tagged_entity_words(examples, spacy_tagger(ud_pipeline), tokenizer)
     assert found == {"mary", "bathroom"}

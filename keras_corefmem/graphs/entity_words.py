@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from functools import cache
 from math import log2
 
+from typing_extensions import deprecated
+
 # Share of its occurrences from which a word counts as predicted by its neighbours.
 PREDICTED = 0.9
 # Passages without the word that chance must expect before their lack is evidence, the share of
@@ -13,7 +15,7 @@ EVIDENCE, TOLERANCE, RARE = 3.0, 0.05, 0.2
 SELECTIVE = 0.1
 
 
-def learn_entities(examples, tokenizer):
+def learn_entity_words(examples, tokenizer):
     """Learns from training examples which words are entities.
 
     Nothing but counts is used, no word list and no spelling: renaming every word renames the
@@ -36,7 +38,7 @@ def learn_entities(examples, tokenizer):
 
     Without a single entity all choices are returned: an edge too many harms a reader less than
     one that is missing. Made for stories whose sentences are of a few kinds, as those of bAbI;
-    for free text a tagger serves better (`tagged_entities`).
+    for free text a tagger serves better (`tagged_entity_words`).
 
     Args:
         examples: list of examples with `sentences`, `question` and `answer`.
@@ -61,7 +63,7 @@ def learn_entities(examples, tokenizer):
     return frozenset(_extend(entities, asked - linked, sentences, choices) or choices)
 
 
-def tagged_entities(examples, tagger, tokenizer):
+def tagged_entity_words(examples, tagger, tokenizer):
     """Takes as entities what a part-of-speech tagger calls a noun.
 
     Args:
@@ -98,6 +100,18 @@ def spacy_tagger(nlp):
         return [(token.text, token.pos_ or token.tag_.split("__")[0]) for token in nlp(text)]
 
     return tagger
+
+
+@deprecated("learn_entities is now called learn_entity_words.")
+def learn_entities(examples, tokenizer):
+    """The old name of `learn_entity_words`."""
+    return learn_entity_words(examples, tokenizer)
+
+
+@deprecated("tagged_entities is now called tagged_entity_words.")
+def tagged_entities(examples, tagger, tokenizer):
+    """The old name of `tagged_entity_words`."""
+    return tagged_entity_words(examples, tagger, tokenizer)
 
 
 def _neighbours(sentences):

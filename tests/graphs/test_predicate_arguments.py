@@ -1,7 +1,7 @@
 import pytest
 
 from keras_corefmem.graphs import Annotation
-from keras_corefmem.graphs.events import predicate_arguments
+from keras_corefmem.graphs.predicate_arguments import predicate_arguments
 
 
 def annotation(text, heads, labels, tags):
