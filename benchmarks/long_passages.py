@@ -33,13 +33,13 @@ def make_examples(tokens, count):
         candidates = [" ".join(words[start : start + 1 + start % 3]) for start in starts]
         candidates = tuple(dict.fromkeys(candidates))
         chains = random.integers(1, CHAINS + 1, tokens) * (random.random(tokens) < 0.2)
-        entities = (*chains.tolist(), 0, 0, 0)
+        chain_ids = (*chains.tolist(), 0, 0, 0)
         examples.append(
             AnnotatedExample(
                 [" ".join(words)],
                 "country of origin",
                 candidates[0],
-                entities=entities,
+                chain_ids=chain_ids,
                 candidates=candidates,
             )
         )

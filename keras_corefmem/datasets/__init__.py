@@ -1,6 +1,6 @@
 """Readers of data sets, and a simulator of stories."""
 
-from keras_corefmem.datasets.example import CandidateExample, Example, Splits, stories
+from keras_corefmem.datasets.example import CandidateExample, Example, Splits, group_by_story
 from keras_corefmem.datasets.passages import cbt, cnn, lambada, novels, wikihop
 from keras_corefmem.datasets.sentences import pos, sst
 from keras_corefmem.datasets.sentences.sentence import Sentence
@@ -20,6 +20,6 @@ __all__ = [
     "pos",
     "simulator",
     "sst",
-    "stories",
+    "group_by_story",
     "wikihop",
 ]

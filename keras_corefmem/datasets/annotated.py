@@ -13,33 +13,33 @@ class AnnotatedExample(Example):
     Sentences and question are tokens joined by single spaces.
 
     Args:
-        entities: number of the chain of each token, the passage's T and then the question's Q; 0 =
+        chain_ids: number of the chain of each token, the passage's T and then the question's Q; 0 =
             none. Chains run across both.
         candidates: what may be the answer, each a string of one or more tokens; empty where any
             word of the passage may be.
         kinds: the kinds of questions that it is one of, which are counted apart.
-        names: words of the passage that are names, in order, what baselines guess by.
+        name_words: words of the passage that are names, in order, what baselines guess by.
         structure: `Structure` of the passage, which tells where its tokens should attend to.
 
     Raises:
-        ValueError: if `entities` are not one for each token, or there are candidates and the answer
-            is none of them.
+        ValueError: if `chain_ids` are not one for each token, or there are candidates and the
+            answer is none of them.
     """
 
-    entities: tuple[int, ...] = ()
+    chain_ids: tuple[int, ...] = ()
     candidates: tuple[str, ...] = ()
     kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False)
-    names: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    name_words: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     structure: Structure | None = dataclasses.field(default=None, compare=False, repr=False)
 
     def __post_init__(self):
         super().__post_init__()
-        object.__setattr__(self, "entities", tuple(map(int, self.entities)))
+        object.__setattr__(self, "chain_ids", tuple(map(int, self.chain_ids)))
         object.__setattr__(self, "candidates", tuple(self.candidates))
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
-        if len(self.entities) != count:
+        if len(self.chain_ids) != count:
             raise ValueError(
-                f"{self._place}{len(self.entities)} entities for {count} tokens of passage and "
+                f"{self._place}{len(self.chain_ids)} chain ids for {count} tokens of passage and "
                 "question, give one of each."
             )
         if self.candidates:
@@ -72,7 +72,7 @@ class AnnotatedExample(Example):
             sentences,
             " ".join(tokens[question_start:]),
             answer,
-            entities=annotation.chain_ids(mentions).tolist(),
+            chain_ids=annotation.chain_ids(mentions).tolist(),
             structure=Structure.of(annotation, question_start),
             **fields,
         )

@@ -100,7 +100,7 @@ class Splits:
     test: list[Example]
 
 
-def stories(examples):
+def group_by_story(examples):
     """Groups examples into stories.
 
     Consecutive examples whose sentences extend the previous ones ask about the same story.

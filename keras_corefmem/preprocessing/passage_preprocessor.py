@@ -174,7 +174,7 @@ class PassagePreprocessor(Preprocessor):
             tokens_of(example, text, self.tokenizer) for text in (example.passage, example.question)
         )
         given = getattr(example, "candidates", ())
-        entities = getattr(example, "entities", ())
+        entities = getattr(example, "chain_ids", ())
         source = f" of {example.source or 'an example'}"
         sentences = None
         if isinstance(example, AnnotatedExample):

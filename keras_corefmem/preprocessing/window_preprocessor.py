@@ -5,7 +5,7 @@ import dataclasses
 
 import numpy as np
 
-from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, entities
+from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers
 from keras_corefmem.preprocessing.story_preprocessor import (
     FEATURES,
     EncodedStory,
@@ -39,7 +39,7 @@ def cloze_words(examples, max_words=50_000, markers=None):
     tokenize, counts = get_tokenizer(TOKENIZER), collections.Counter()
     for example in examples:
         counts.update(tokenize(f"{example.passage} {example.question}"))
-    found = entities(" ".join(counts))
+    found = find_markers(" ".join(counts))
     if markers is None:
         markers = 1 + max((int(entity.removeprefix("@entity")) for entity in found), default=-1)
     answers = {f"@entity{number}": number for number in range(markers)}

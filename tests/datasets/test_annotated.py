@@ -12,7 +12,7 @@ FIELDS = {
     "sentences": ("mary slept .",),
     "question": "and then",
     "answer": "mary",
-    "entities": (1, 0, 0, 0, 0),
+    "chain_ids": (1, 0, 0, 0, 0),
 }
 
 
@@ -25,7 +25,7 @@ def test_from_annotation(annotation):
     example = AnnotatedExample.from_annotation(annotation, 6, "Mary", source="novel:7")
     assert example.sentences == ("Mary slept .", "She woke .")
     assert (example.question, example.answer, example.source) == ("And then", "Mary", "novel:7")
-    assert example.entities == (1, 0, 0, 1, 0, 0, 0, 0) and example.candidates == ()
+    assert example.chain_ids == (1, 0, 0, 1, 0, 0, 0, 0) and example.candidates == ()
 
 
 def test_a_question_may_begin_inside_a_sentence(annotation):
@@ -43,7 +43,7 @@ def test_refuses_an_empty_passage_or_question(annotation, start):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"entities": (1, 0)}, "f:1: 2 entities for 5 tokens"),
+        ({"chain_ids": (1, 0)}, "f:1: 2 chain ids for 5 tokens"),
         ({"candidates": ("john",)}, "f:1: the answer 'mary' is none of the 1 candidates"),
         ({"question": " "}, "f:1: the question is empty"),
     ],

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from keras_corefmem.datasets import CandidateExample, Example, stories
+from keras_corefmem.datasets import CandidateExample, Example, group_by_story
 
 MARY = "Mary went to the office."
 JOHN = "John went to the garden."
@@ -47,12 +47,12 @@ def test_stories_group_examples_that_extend_each_other():
     again = Example((MARY,), "Is Mary in the office?", "yes")
     longer = Example((MARY, JOHN), "Where is John?", "garden")
     other = Example((JOHN, MARY), "Where is John?", "garden")
-    assert stories([first, again, longer, other, first]) == [
+    assert group_by_story([first, again, longer, other, first]) == [
         [first, again, longer],
         [other],
         [first],
     ]
-    assert stories([]) == []
+    assert group_by_story([]) == []
 
 
 def test_the_answer_is_a_candidate():

@@ -16,10 +16,10 @@ FIRST = AnnotatedExample(
     ("John met Mary .", "He was , an old man , John said ."),
     "she liked him",
     "john",
-    entities=(1, 0, 2, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0, 1),
+    chain_ids=(1, 0, 2, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0, 1),
 )
 SECOND = AnnotatedExample(
-    ("Mary slept .",), "so did", "mary", entities=(1, 0, 0, 0, 0), source="b:2"
+    ("Mary slept .",), "so did", "mary", chain_ids=(1, 0, 0, 0, 0), source="b:2"
 )
 TOKENS = "John met Mary . He was , an old man , John said .".split()
 STORY = Annotation(
@@ -47,7 +47,7 @@ def test_encodes_tokens_and_candidates(preprocessor):
     )
     assert encoded.question.tolist() == ids_of(preprocessor, "she liked him")
     assert encoded.candidates == ("john", "met", "mary", "he", "was", "an", "old", "man", "said")
-    assert encoded.answer == 1 and encoded.entities.tolist() == list(FIRST.entities)
+    assert encoded.answer == 1 and encoded.entities.tolist() == list(FIRST.chain_ids)
     assert encoded.mentions[[0, 1, -2]].tolist() == [[0, 1, 1], [1, 2, 2], [11, 12, 1]]
     assert answers_of(encoded, preprocessor)[:3] == ["[unknown]", "john", "met"]
 
@@ -110,7 +110,7 @@ def test_spans():
 
 
 def test_words_of_the_question_and_characters():
-    asked = AnnotatedExample(("Anna saw Bob .",), "Bob saw", "anna", entities=[0] * 6)
+    asked = AnnotatedExample(("Anna saw Bob .",), "Bob saw", "anna", chain_ids=[0] * 6)
     preprocessor = PassagePreprocessor.fit([asked], characters=True, word_length=3)
     names = ("passage", "question", "passage_asked", "passage_characters", "question_characters")
     features = preprocessor.collate([preprocessor.encode(asked)], 2, 5, 3, names)
@@ -152,7 +152,7 @@ def test_refuses(preprocessor):
     with pytest.raises(ValueError, match="The question is empty"):
         preprocessor.encode_text("mary", " ")
     with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):
-        preprocessor.encode(dataclasses.replace(SECOND, sentences=(". .",), entities=[0] * 4))
+        preprocessor.encode(dataclasses.replace(SECOND, sentences=(". .",), chain_ids=[0] * 4))
 
 
 def test_targets_of_attention():

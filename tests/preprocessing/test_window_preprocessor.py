@@ -17,7 +17,9 @@ from keras_corefmem.preprocessing.window_preprocessor import (
 
 
 def cloze(sentences, question, answer):
-    return ClozeExample(sentences, question, answer, candidates=cnn.entities(" ".join(sentences)))
+    return ClozeExample(
+        sentences, question, answer, candidates=cnn.find_markers(" ".join(sentences))
+    )
 
 
 EXAMPLES = [

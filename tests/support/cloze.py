@@ -28,7 +28,7 @@ def simulate(count, seed=0, people=4):
             tuple(sentences),
             f"the {things[answer]} was taken by @placeholder .",
             markers[answer],
-            candidates=cnn.entities(" ".join(sentences)),
+            candidates=cnn.find_markers(" ".join(sentences)),
         )
         examples.append(example)
     return examples

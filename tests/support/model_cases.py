@@ -50,7 +50,7 @@ ANNOTATED = [
         (f"{one} was late .", f"then {other} , tired{' and cold' * (n % 3)} , saw the house ."),
         "and home went",
         one,
-        entities=(1, 0, 0, 0, 0, 2, *[0] * (7 + 2 * (n % 3)), 0, 0, 1 + n % 2),
+        chain_ids=(1, 0, 0, 0, 0, 2, *[0] * (7 + 2 * (n % 3)), 0, 0, 1 + n % 2),
         structure=Structure(
             np.array([1, 1, 1, 1, 5, 8, 5, 5, 8]), MENTIONS[n % 2 :], np.array([[1, 0], [8, 5]])
         ),

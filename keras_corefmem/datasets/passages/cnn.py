@@ -19,7 +19,7 @@ __all__ = [
     "PARTS",
     "PLACEHOLDER",
     "ClozeExample",
-    "entities",
+    "find_markers",
     "load",
     "read_file",
     "read_json",
@@ -42,14 +42,14 @@ class ClozeExample(CandidateExample):
     Its candidates are the entities of the passage in the order of occurrence.
 
     Args:
-        names: Tuple of pairs of strings, an entity and its name, where the file tells them; they
-            are for people to read, and do not enter comparisons.
+        marker_names: Tuple of pairs of strings, a marker and its name, where the file tells them;
+            they are for people to read, and do not enter comparisons.
 
     Raises:
         ValueError: If the question has no `@placeholder`, or the answer is no candidate.
     """
 
-    names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
+    marker_names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self):
         super().__post_init__()
@@ -60,8 +60,8 @@ class ClozeExample(CandidateExample):
             )
 
 
-def entities(text):
-    """Finds entities.
+def find_markers(text):
+    """Finds the markers of entities.
 
     Args:
         text: String.
@@ -193,7 +193,13 @@ def _example(passage, question, answer, names, source):
     """Returns a `ClozeExample` of stripped texts."""
     sentences = tuple(filter(None, re.split(r"(?<= [.?!]) +", passage)))
     return ClozeExample(
-        sentences, question, answer, (), source, candidates=entities(passage), names=names
+        sentences,
+        question,
+        answer,
+        (),
+        source,
+        candidates=find_markers(passage),
+        marker_names=names,
     )
 
 
@@ -209,7 +215,7 @@ def relabel(example, seed=None, epoch=0):
     Returns:
         A `ClozeExample`; candidates keep the order of their occurrence.
     """
-    found = entities(f"{example.passage} {example.question}")
+    found = find_markers(f"{example.passage} {example.question}")
     numbers = range(len(found))
     if seed is not None:
         text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
@@ -225,5 +231,5 @@ def relabel(example, seed=None, epoch=0):
         question=rename(example.question),
         answer=rename(example.answer),
         candidates=tuple(map(rename, example.candidates)),
-        names=tuple((new[entity], name) for entity, name in example.names if entity in new),
+        marker_names=tuple((new[m], name) for m, name in example.marker_names if m in new),
     )

@@ -19,7 +19,7 @@ TAGS = {
 
 
 def from_record(annotation, fields):
-    """An `AnnotatedExample` of a record, with its `kinds` and `names`.
+    """An `AnnotatedExample` of a record, with its `kinds` and `name_words`.
 
     `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
     and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
@@ -54,7 +54,7 @@ def from_record(annotation, fields):
         kinds.append("person")
     pairs = zip(tokens[:end], annotation.tags, strict=False)
     names = tuple(token for token, tag in pairs if tag in TAGS["name"] and is_word(token))
-    return dataclasses.replace(example, kinds=tuple(kinds), names=names)
+    return dataclasses.replace(example, kinds=tuple(kinds), name_words=names)
 
 
 def _names(mention, places, annotation):
@@ -119,7 +119,7 @@ def guess_all(examples):
         name: [
             index
             for index, example in enumerate(examples)
-            if guess(example.names) != lower(example.answer)
+            if guess(example.name_words) != lower(example.answer)
         ]
         for name, guess in BASELINES.items()
     }

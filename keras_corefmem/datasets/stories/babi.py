@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import zlib
 
-from keras_corefmem.datasets.example import Splits, stories
+from keras_corefmem.datasets.example import Splits, group_by_story
 from keras_corefmem.datasets.stories.babi_format import read_file, write_file
 
 __all__ = [
@@ -105,7 +105,7 @@ def _find_folder(data_dir, task, language):
 
 def _hold_out(examples, folder, seed):
     """Returns (train, valid) lists of examples that share no story."""
-    groups = stories(examples)
+    groups = group_by_story(examples)
     if len(groups) < 2:
         raise ValueError(
             f"{folder}: one training story cannot be split, add a validation file or stories."

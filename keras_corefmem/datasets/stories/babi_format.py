@@ -6,7 +6,7 @@ opens a story, and supporting facts are line numbers.
 
 import re
 
-from keras_corefmem.datasets.example import Example, stories
+from keras_corefmem.datasets.example import Example, group_by_story
 from keras_corefmem.utils.files import read_text, replacing
 
 
@@ -110,7 +110,7 @@ def write_file(examples, path):
     Raises:
         ValueError: If there are no examples, or a text cannot be told in the format.
     """
-    lines = [line for story in stories(examples) for line in _story_lines(story)]
+    lines = [line for story in group_by_story(examples) for line in _story_lines(story)]
     if not lines:
         raise ValueError(f"{path}: no examples to write, pass at least one.")
     with replacing(path) as partial:

@@ -7,7 +7,7 @@ renamed, the sentences are interleaved, and the question is about either world.
 import dataclasses
 import random
 
-from keras_corefmem.datasets.example import Example, stories
+from keras_corefmem.datasets.example import Example, group_by_story
 from keras_corefmem.text.tokenizers import WordTokenizer, lower
 
 SUFFIX = "2"
@@ -30,7 +30,7 @@ def mix(examples, entities, seed=0):
     Raises:
         ValueError: If all examples are of one story, or a new name is no new word.
     """
-    groups = stories(examples)
+    groups = group_by_story(examples)
     if len(groups) < 2:
         raise ValueError("`examples` has fewer than two stories to mix, pass more.")
     _check_entities(examples, entities)

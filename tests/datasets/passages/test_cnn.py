@@ -40,7 +40,7 @@ def test_a_question_has_the_entities_of_its_passage_for_candidates(path):
     assert example == QUESTION
     assert isinstance(example, Example)
     assert example.source == f"{path}:5"
-    assert example.names == (
+    assert example.marker_names == (
         ("@entity2", "Mary Smith"),
         ("@entity12", "Title: a film"),
         ("@entity7", "CNN"),
@@ -145,7 +145,7 @@ def test_the_json_form_asks_the_same(tmp_path):
     other = instance(id="2.question", answers=[{"text": "@entity7"}])
     path.write_text(json.dumps({"meta": "cnn", "instances": [instance(), other]}))
     first, second = cnn.read_json(path)
-    assert first == QUESTION and first.names == ()
+    assert first == QUESTION and first.marker_names == ()
     assert second.answer == "@entity7" and second.source == f"{path}:2.question"
 
 
@@ -180,14 +180,14 @@ def test_entities_are_numbered_by_first_occurrence(path):
     assert example.answer == "@entity1"
     assert example.candidates == ("@entity0", "@entity1", "@entity2")
     names = {"@entity0": "CNN", "@entity1": "Mary Smith", "@entity2": "Title: a film"}
-    assert dict(example.names) == names | {"@entity3": "Bob"}
+    assert dict(example.marker_names) == names | {"@entity3": "Bob"}
     assert cnn.relabel(example) == example
 
 
 def wide(answer, entities=30):
     """An example with many entities, so that no permutation is likely to come twice."""
     passage = " ".join(f"@entity{3 * number}" for number in range(entities))
-    candidates = cnn.entities(passage)
+    candidates = cnn.find_markers(passage)
     return cnn.ClozeExample((passage,), "@placeholder ?", answer, candidates=candidates)
 
 

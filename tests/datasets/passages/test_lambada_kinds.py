@@ -56,7 +56,7 @@ def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
     example = from_record(annotation, fields)
     assert example.kinds == ("answerable", "name", *kinds)
     # The head of the name alone.
-    assert example.entities == (1, 0, 0, 0, 1, 0, 0, 0)
+    assert example.chain_ids == (1, 0, 0, 0, 1, 0, 0, 0)
 
 
 def test_kinds_without_tags():
@@ -74,8 +74,10 @@ def test_a_thing_with_a_pronoun_is_no_person():
 
 def test_baselines_take_names():
     example = make("tom")
-    assert example.names == ("tom", "ann", "tom", "ann")
-    assert most_frequent_name(example.names) == "ann" and last_name(example.names) == "ann"
+    assert example.name_words == ("tom", "ann", "tom", "ann")
+    assert (
+        most_frequent_name(example.name_words) == "ann" and last_name(example.name_words) == "ann"
+    )
     assert most_frequent_name(("ann", "tom", "tom", "ann", "bob", "tom")) == "tom"
     assert most_frequent_name(()) is None and last_name(()) is None
     assert guess_all([make("ann"), example]) == {"most frequent name": [1], "last name": [1]}

@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from keras_corefmem.datasets import stories
+from keras_corefmem.datasets import group_by_story
 from keras_corefmem.datasets.stories import babi, simulator
 
 SIZES = {17: (904, 96), 18: (905, 95), 20: (904, 96)}
@@ -85,7 +85,7 @@ def test_a_language_that_is_asked_for_is_not_replaced(layout):
 def test_whole_stories_are_held_out(layout):
     splits = babi.load(layout, 1, "en")
     examples = simulator.simulate(1, 60, 0)
-    assert len(stories(splits.valid)) == 1 and len(splits.valid) == 5
+    assert len(group_by_story(splits.valid)) == 1 and len(splits.valid) == 5
     assert splits.train == [example for example in examples if example not in splits.valid]
     assert splits == babi.load(layout, 1, "en")
     assert any(babi.load(layout, 1, "en", seed).valid != splits.valid for seed in range(1, 4))

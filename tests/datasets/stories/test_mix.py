@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from keras_corefmem.datasets import Example, stories
+from keras_corefmem.datasets import Example, group_by_story
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.datasets.stories.mix import mix
 from keras_corefmem.datasets.stories.world import OBJECTS, PLACES, PRONOUNS
@@ -119,7 +119,7 @@ def test_seeds_reproduce():
 
 def test_the_other_story_is_another_story():
     examples = simulator.simulate(1, 10)
-    first = {example.sentences for example in stories(examples)[0]}
+    first = {example.sentences for example in group_by_story(examples)[0]}
     for example in mix(examples, ENTITIES):
         told = [tuple(map(plain, story)) in first for story in worlds(example)]
         assert sorted(told) == [False, True]

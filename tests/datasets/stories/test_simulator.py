@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from keras_corefmem.datasets import stories
+from keras_corefmem.datasets import group_by_story
 from keras_corefmem.datasets.stories import simulator
 
 MOVE = r"(.+) (?:went|went back|moved|journeyed|travelled) to the (\w+)\."
@@ -116,7 +116,7 @@ def test_an_independent_reader_finds_the_answers(task):
 
 @pytest.mark.parametrize("task", [1, 2, 3, 5, 6, 7, 8, 12])
 def test_deeds_are_possible_where_they_are_told(task):
-    for group in stories(simulator.simulate(task, 300)):
+    for group in group_by_story(simulator.simulate(task, 300)):
         assert check_deeds(group[-1].sentences) > 0
 
 
@@ -136,7 +136,7 @@ def test_numbers_of_supporting_facts_are_those_of_the_task(task, count):
 
 @pytest.mark.parametrize("task", simulator.TASKS)
 def test_stories_are_as_long_as_official_ones(task):
-    groups = stories(simulator.simulate(task, 500))
+    groups = group_by_story(simulator.simulate(task, 500))
     assert [len(group) for group in groups] == [5] * 100
     gaps = [
         len(later.sentences) - len(earlier.sentences)
@@ -191,7 +191,7 @@ def test_splits_are_other_stories(task):
     following = simulator.load(task, seed=1, train=90, valid=20, test=50)
     runs = [splits.train, splits.valid, splits.test]
     runs += [following.train, following.valid, following.test]
-    told = [{group[-1].passage for group in stories(run)} for run in runs]
+    told = [{group[-1].passage for group in group_by_story(run)} for run in runs]
     assert len(set().union(*told)) == sum(map(len, told))
 
 

@@ -89,8 +89,8 @@ def test_annotation_keeps_the_questions_of_lambada(annotated):
             assert (example.passage, example.question) == (before.passage, before.question)
             assert (example.answer, example.source) == (before.answer, before.source)
     # Capitalised words that repeat are a chain; LAMBADA has no capitals.
-    assert splits.train[0].entities[:8] == (0, 1, 0, 0, 0, 0, 1, 0)
-    assert not any(splits.test[0].entities)
+    assert splits.train[0].chain_ids[:8] == (0, 1, 0, 0, 0, 0, 1, 0)
+    assert not any(splits.test[0].chain_ids)
     assert [example.kinds for example in splits.test] == [("answerable",)] * 6 + [()]
 
 

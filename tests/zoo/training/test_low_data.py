@@ -94,13 +94,13 @@ def test_annotated_chains_are_drawn_too():
         ("mary met fred .", "she liked him"),
         "then mary",
         "left",
-        entities=(1, 0, 2, 0, 1, 0, 2, 0, 1),
+        chain_ids=(1, 0, 2, 0, 1, 0, 2, 0, 1),
     )
     preprocessor = PassagePreprocessor.fit([example])
     (row,) = encode_examples([example], preprocessor, 0.5, 1)
     kept = row.entities > 0
     assert 0 < kept.sum() < 5
-    np.testing.assert_array_equal(row.entities[kept], np.array(example.entities)[kept])
+    np.testing.assert_array_equal(row.entities[kept], np.array(example.chain_ids)[kept])
     np.testing.assert_array_equal(row.mentions[:, 0], [0, 1, 2, 4, 5, 6])
 
 
