@@ -191,7 +191,7 @@ def show(args):
     if not cards:
         print("  none yet; `corefmem reproduce STUDY --presets` makes them")
     print_lines("Data sets", {name: dataset.line for name, dataset in data.ALL.items()})
-    print_lines("Studies", {n: study["description"] for n, study in studies.STUDIES.items()})
+    print_lines("Studies", {n: study.description for n, study in studies.STUDIES.items()})
 
 
 def print_lines(heading, lines):

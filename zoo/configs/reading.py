@@ -2,12 +2,25 @@
 
 import pathlib
 import tomllib
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pydantic
 
 FOLDER = pathlib.Path(__file__).parent
 Record = TypeVar("Record")
+
+
+def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
+    """Reads a TOML file.
+
+    Raises:
+        ValueError: if it is not TOML; it names the file.
+    """
+    path = pathlib.Path(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not valid TOML: {error}.") from None
 
 
 def read_tables(path: str | pathlib.Path, kind: type[Record]) -> dict[str, Record]:
@@ -24,12 +37,7 @@ def read_tables(path: str | pathlib.Path, kind: type[Record]) -> dict[str, Recor
         ValueError: if the file is not TOML, or a key is unknown, missing or of another type;
             it names the file, the key and what is expected.
     """
-    path = pathlib.Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is not valid TOML: {error}.") from None
-    return validate(path, content, dict[str, kind])
+    return validate(path, read_toml(path), dict[str, kind])
 
 
 def validate(path: str | pathlib.Path, content: object, kind: type[Record]) -> Record:

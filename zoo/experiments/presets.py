@@ -12,7 +12,7 @@ LICENCES = {
 
 def preset_name(model, study, task):
     """Name of the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
-    tasks = f"_{task}" if len(STUDIES[study]["tasks"]) > 1 else ""
+    tasks = f"_{task}" if len(STUDIES[study].tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
 
@@ -39,7 +39,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     from zoo.training import fitting as training
 
     study, task = result["study"], result["task"]
-    dataset, asked = STUDIES[study]["dataset"], STUDIES[study]["tasks"][task].data
+    dataset, asked = STUDIES[study].dataset, STUDIES[study].tasks[task].data
     if dataset not in LICENCES:
         raise ValueError(
             f"Presets are made of readers of {' and '.join(LICENCES)}, not of {dataset}: leave "
@@ -51,7 +51,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = load(path)
     round_weights(model)
-    language = STUDIES[study].get("language")
+    language = STUDIES[study].language
     splits = data.load(dataset, asked, data_dir, language)
     card = {
         "dataset": dataset,

@@ -11,7 +11,7 @@ import shlex
 from keras_corefmem.utils.files import different_fields, load_json, replacing, write_json
 from keras_corefmem.utils.processes import available_cores, keep_memory, pin, stop
 from zoo.experiments.outcome import describe_test, describe_training, describe_vectors
-from zoo.experiments.studies import STUDIES, needs_folder, settings_of
+from zoo.experiments.studies import STUDIES
 
 # Seconds without news after which a line says how far the runs are.
 PULSE = 60
@@ -57,7 +57,7 @@ class Run:
     def command(self):
         words = ["corefmem", "reproduce", self.study, "--models", self.model]
         words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
-        if needs_folder(self.study):
+        if STUDIES[self.study].needs_folder:
             words += ["--data-dir", "DIR"]
         for name, value in self.settings.items():
             words += ["--set", f"{name}={json.dumps(value)}"]
@@ -74,12 +74,12 @@ def check_data(study, task, data_dir):
     """
     from zoo.experiments import data
 
-    content = STUDIES[study]
-    dataset = content["dataset"]
-    if data_dir is None and needs_folder(study):
+    known = STUDIES[study]
+    dataset = known.dataset
+    if data_dir is None and STUDIES[study].needs_folder:
         raise ValueError(f"{study} needs the folder of {dataset}: give it as --data-dir.")
-    if not content.get("annotated"):
-        data.load(dataset, content["tasks"][task].data, data_dir, content.get("language"))
+    if not known.annotated:
+        data.load(dataset, known.tasks[task].data, data_dir, known.language)
     # Records are too many to read them twice.
     elif data.find_annotated(dataset, data_dir) is None:
         raise ValueError(
@@ -94,13 +94,13 @@ def execute(run, results, runs):
     from zoo.training import fitting as training
 
     study = STUDIES[run.study]
-    task, shared = study["tasks"][run.task], settings_of(run.study, run.model)
+    task, shared = study.tasks[run.task], STUDIES[run.study].settings_of(run.model)
     chosen = [shared.get("arguments", {}), task.arguments, run.settings.get("arguments", {})]
     arguments = {name: value for part in chosen for name, value in part.items()}
     changes = {**shared, **task.settings, **run.settings, "arguments": arguments}
-    settings = training.Settings.of(run.model, study["dataset"], seed=run.seed, **changes)
-    splits = data.load(study["dataset"], task.data, run.data_dir, study.get("language"))
-    pretrained = study.get("word_vectors") and data.word_vectors(run.data_dir)
+    settings = training.Settings.of(run.model, study.dataset, seed=run.seed, **changes)
+    splits = data.load(study.dataset, task.data, run.data_dir, study.language)
+    pretrained = study.word_vectors and data.word_vectors(run.data_dir)
     options = {"word_vectors": pretrained} if pretrained else {}
     model, batches = training.prepare(splits, settings, **options)
     folder = run.state_folder(runs)
@@ -170,7 +170,7 @@ def choose_tasks(study, names=None):
     Raises:
         ValueError: if there is no such task.
     """
-    tasks, chosen = STUDIES[study]["tasks"], {}
+    tasks, chosen = STUDIES[study].tasks, {}
     for name in names or tasks:
         found = [key for key, task in tasks.items() if str(name) in (str(key), task.group)]
         if not found:
@@ -192,17 +192,17 @@ def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=Non
 
     if study not in STUDIES:
         raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
-    models = models or STUDIES[study]["models"]
+    models = models or STUDIES[study].models
     for model in models:
         configuration(model)
-        check_model(model, STUDIES[study]["dataset"])
+        check_model(model, STUDIES[study].dataset)
     tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in (3, 5, 2, 8, 7))
     runs = [
         Run(study, model, task, seed, data_dir, settings or {}, tag)
         for model in models
         for seed in seeds
         for task in tasks
-        if model in (STUDIES[study]["tasks"][task].models or models)
+        if model in (STUDIES[study].tasks[task].models or models)
     ]
     if not runs:
         raise ValueError(
@@ -291,7 +291,7 @@ def describe(run, future, failures):
         return f"{run.name}: failed: {future.exception()}"
     content = future.result()
     # "test error in %", "dev accuracy in %".
-    part = STUDIES[run.study]["measure"].split()[0]
+    part = STUDIES[run.study].measure.split()[0]
     return (
         f"{run.name}: valid {content['valid_accuracy']:.1%}, "
         f"{part} {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"

@@ -50,7 +50,7 @@ def group(runs):
 def score(run):
     """What its study measures, in percent, exact: every answer counts."""
     error = 100 * len(run["test_wrong"]) / run["questions"]["test"]
-    return error if STUDIES[run["study"]]["measure"] == ERROR else 100 - error
+    return error if STUDIES[run["study"]].measure == ERROR else 100 - error
 
 
 def kind_score(kind, counts):
@@ -78,7 +78,7 @@ def check_study(study):
 
 def in_order(study, models):
     """Names of models in the order of a study, others behind."""
-    order = list(STUDIES[study]["models"])
+    order = list(STUDIES[study].models)
     return sorted(set(models), key=lambda m: (order.index(m) if m in order else len(order), m))
 
 
@@ -86,7 +86,7 @@ def task_label(study, key):
     """Name of a task, with bAbI's own."""
     from keras_corefmem.datasets.stories.babi import TASKS as NAMES
 
-    label = STUDIES[study]["tasks"][key].label
+    label = STUDIES[study].tasks[key].label
     return f"{label} {NAMES[key].replace('-', ' ')}" if key in NAMES else label
 
 

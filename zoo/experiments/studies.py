@@ -1,35 +1,26 @@
-"""The published experiments as data: which models, tasks and settings, and the papers' rows."""
+"""The published experiments: which models, tasks and settings; a TOML file each."""
 
-import typing
+import dataclasses
+import pathlib
+from typing import Any, Literal
 
-from zoo.configs.models import BIDAF_MODELS
+import pydantic
+
+from zoo.configs.models import models
+from zoo.configs.reading import FOLDER, read_toml, validate
 from zoo.experiments.data import ALL
 
-BABI_READERS = (
-    "ga-mage-gru",
-    "ga-coref-gru",
-    "ga-gru",
-    "ga-one-hot",
-    "ga-dag-rnn",
-    "as-gru",
-    "as-mage-gru",
-    "as-coref-gru",
-)
-BABI_MEMORY_NETWORKS = (
-    "qdren",
-    "ren",
-    "dmn-supervised",
-    "dmn",
-    "dmn-plus",
-    "qrn",
-    "memn2n",
-    "lstm",
-    "ngram",
-)
 TASKS = tuple(range(1, 21))
+# What the tables count: the share of answers to the test part that are wrong, or right.
+ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
+
+record = pydantic.dataclasses.dataclass(
+    frozen=True, config=pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+)
 
 
-class Task(typing.NamedTuple):
+@record
+class Task:
     """What is trained for one row of a study's table.
 
     Args:
@@ -45,247 +36,127 @@ class Task(typing.NamedTuple):
     label: str
     data: int | str
     group: str = ""
-    arguments: dict = {}
-    settings: dict = {}
-    models: tuple = ()
+    arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    models: tuple[str, ...] = ()
 
 
-# LAMBADA, as all its readers are trained, far below the published sizes, which train for days.
-LAMBADA = {"learning_rate": 0.002, "epochs": 2, "patience": 2, "buckets": 3}
-LAMBADA_WORDS = {"embedding_dim": 64, "min_count": 20, "unknown_types": 100}
-LAMBADA_GA = {
-    **LAMBADA,
-    "batch_size": 32,
-    "halve_every": 4000,
-    "arguments": {**LAMBADA_WORDS, "units": 64, "edge_units": 16, "layers": 2},
-}
-LAMBADA_BIDAF = {
-    **LAMBADA,
-    "batch_size": 40,
-    "halve_every": 3200,
-    "arguments": {
-        **LAMBADA_WORDS,
-        "units": 32,
-        "inner_units": 128,
-        "dropout": 0.0,
-        "characters": False,
-    },
-}
-# Kinds of passages, by what the annotator says of their answers.
-LAMBADA_KINDS = {
-    "answerable": "with the answer in the context",
-    "pronoun": "… and a pronoun for it",
-    "person": "… the name of a person",
-    "name": "… any name",
-    "noun": "… a noun",
-    "verb": "… a verb",
-    "other": "… another word",
-}
+@record
+class Group:
+    """A task of the data set that all `variants` of a study are trained on."""
+
+    data: int | str
+    label: str = ""
+    arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def tasks_by_passes(groups, numbers=range(4)):
-    """Tasks for several numbers of passes.
+@record
+class Variant:
+    """Arguments and settings that every group of a study is trained with."""
+
+    label: str
+    arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@record
+class Study:
+    """A published experiment.
 
     Args:
-        groups: task of the data set and arguments of the model, by group.
-        numbers: the numbers.
+        description: a line about it.
+        models: names of the models.
+        dataset: name of the data set.
+        measure: what its tables count.
+        order: place among the studies.
+        language: language of bAbI.
+        annotated: whether it reads records of `corefmem annotate`.
+        word_vectors: whether models start from the pretrained vectors in the folder of the data.
+        by: the argument or setting that varies, and a label of it.
+        kinds: labels of the kinds of questions that are counted apart.
+        settings: fields of `zoo.training.Settings` that differ from how models are trained
+            otherwise.
+        families: the same of the models of a family, in place of `settings`.
+        tasks: the tasks by name, to which others are added:
+        numbered_tasks: the tasks 1 to this number of the data set,
+        groups: each of these
+        variants: with each of these, by the names of both: `GROUP-VARIANT`.
     """
-    return {
-        f"{group}-{passes}": Task(
-            f"{group}, {passes} {'pass' if passes == 1 else 'passes'}",
-            data,
-            group,
-            {**arguments, "passes": passes},
-        )
-        for group, (data, arguments) in groups.items()
-        for passes in numbers
-    }
+
+    description: str
+    models: tuple[str, ...]
+    dataset: str
+    measure: Literal["test error in %", "test accuracy in %", "dev accuracy in %"]
+    order: int = 100
+    language: str | None = None
+    annotated: bool = False
+    word_vectors: bool = False
+    by: tuple[str, str] = ("", "")
+    kinds: dict[str, str] = dataclasses.field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    families: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    tasks: dict[int | str, Task] = dataclasses.field(default_factory=dict)
+    numbered_tasks: int = 0
+    groups: dict[str, Group] = dataclasses.field(default_factory=dict)
+    variants: dict[str, Variant] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tasks.update({n: Task(str(n), n) for n in range(1, self.numbered_tasks + 1)})
+        for name, group in self.groups.items():
+            for key, variant in self.variants.items():
+                self.tasks[f"{name}-{key}"] = Task(
+                    f"{group.label or name}, {variant.label}",
+                    group.data,
+                    name,
+                    {**group.arguments, **variant.arguments},
+                    variant.settings,
+                )
+
+    def settings_of(self, model: str) -> dict[str, Any]:
+        """Fields of `zoo.training.Settings` that a model has in this study alone."""
+        return self.families.get(model.partition("-")[0], self.settings)
+
+    @property
+    def needs_folder(self) -> bool:
+        """Whether the data are in a folder of the user, rather than downloaded."""
+        return not ALL[self.dataset].download
 
 
-def tasks_by_size(groups, sizes, epochs=60, patience=20):
-    """Tasks for several numbers of training questions.
-
-    Fewer questions are read as much more often, so that there are as many updates.
+def read_study(path: str | pathlib.Path) -> Study:
+    """Reads a study.
 
     Args:
-        groups: task of the data set, by group.
-        sizes: the numbers of questions.
-        epochs: how often the largest number of questions is read.
-        patience: after how many epochs without a gain training on these ends.
+        path: the TOML file.
+
+    Raises:
+        ValueError: if a key is unknown, missing or wrong, or there is no such data set or model;
+            it names the file and the key.
     """
-    return {
-        f"{group}-{size}": Task(
-            f"{group.replace('-', ' ')}, {size} questions",
-            data,
-            group,
-            settings={
-                "train_size": size,
-                "epochs": epochs * max(sizes) // size,
-                "patience": patience * max(sizes) // size,
-            },
-        )
-        for group, data in groups.items()
-        for size in sizes
-    }
-
-
-def tasks_by_mentions(number, shares=(1.0, 0.8, 0.6, 0.4, 0.2, 0.0), model="ga-coref-gru"):
-    """A bAbI task with shares of its mentions, with random ones, and for a baseline without.
-
-    Args:
-        number: number of the bAbI task.
-        shares: the shares.
-        model: name of the model that reads mentions.
-    """
-    group = f"task-{number}"
-
-    def make(label, mentions):
-        return Task(label, number, group, settings={"mentions": mentions}, models=(model,))
-
-    return {
-        **{
-            f"kept-{100 * share:.0f}": make(f"{share:.0%} of the mentions", share)
-            for share in shares
-        },
-        "random": make("random tokens as mentions", "random"),
-        "plain": Task("without mentions", number, group, models=("ga-gru",)),
-    }
-
-
-BABI_TASKS = {number: Task(str(number), number) for number in TASKS}
-# What the table counts: the share of answers to the test part that are wrong, or right.
-ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
-
-# How LAMBADA's passages are read, whatever the number of epochs.
-PASSAGES = {
-    "dataset": "lambada",
-    "annotated": True,
-    "tasks": {"passages": Task("all passages", 1)},
-    "measure": DEV_ACCURACY,
-    "kinds": LAMBADA_KINDS,
-}
-
-# What a study varies: an argument or a setting, and what it is.
-PASSES = ("passes", "number of passes")
-TRAIN_SIZE = ("train_size", "number of training questions")
-
-STUDIES = {
-    "babi-1k": {
-        "description": "bAbI v1.2, 900 training, 100 validation and 1000 test questions a task",
-        "models": (*BABI_READERS, *BABI_MEMORY_NETWORKS),
-        "dataset": "babi",
-        "language": "en-valid",
-        "tasks": BABI_TASKS,
-        "measure": ERROR,
-    },
-    "babi-mix": {
-        "description": "bAbI-Mix: two interleaved stories in two worlds, made from bAbI-1k",
-        "models": ("ga-mage-gru",),
-        "dataset": "babi-mix",
-        "language": "en-valid",
-        "tasks": BABI_TASKS,
-        "measure": ERROR,
-    },
-    "babi-passes": {
-        "description": "bAbI-1k tasks that need several facts, with 1, 2, 3 and 5 passes",
-        "models": ("dmn-supervised",),
-        "dataset": "babi",
-        "language": "en-valid",
-        "tasks": tasks_by_passes({f"task-{n}": (n, {}) for n in (3, 7, 8)}, (1, 2, 3, 5)),
-        "by": PASSES,
-        "measure": ACCURACY,
-    },
-    "babi-mentions": {
-        "description": "bAbI-1k task 3 with fewer and fewer mentions, and with random ones",
-        "models": ("ga-coref-gru", "ga-gru"),
-        "dataset": "babi",
-        "language": "en-valid",
-        "tasks": tasks_by_mentions(3),
-        "by": ("mentions", "share of mentions kept"),
-        "measure": ACCURACY,
-    },
-    "babi-train-size": {
-        "description": "bAbI-1k tasks 1 and 2 with 100, 300 and 900 training questions",
-        "models": ("ga-mage-gru", "ga-coref-gru", "ga-gru"),
-        "dataset": "babi",
-        "language": "en-valid",
-        "tasks": tasks_by_size({f"task-{number}": number for number in (1, 2)}, (100, 300, 900)),
-        "by": TRAIN_SIZE,
-        "measure": ACCURACY,
-    },
-    "lambada-train-size": {
-        "description": "LAMBADA development passages, after 1,000 and 5,000 passages of novels",
-        "models": ("ga-coref-gru", "ga-gru"),
-        "dataset": "lambada",
-        "annotated": True,
-        "tasks": tasks_by_size({"lambada": 1}, (1000, 5000), epochs=10, patience=3),
-        "by": TRAIN_SIZE,
-        "measure": DEV_ACCURACY,
-        "settings": {**LAMBADA_GA, "halve_every": 500},
-    },
-    "wikihop-train-size": {
-        "description": "WikiHop's development questions, after 1,000 and 5,000 training questions",
-        "models": ("ga-coref-gru", "ga-gru"),
-        "dataset": "wikihop",
-        "tasks": tasks_by_size({"wikihop": 1}, (1000, 5000), epochs=20, patience=6),
-        "by": TRAIN_SIZE,
-        "measure": DEV_ACCURACY,
-    },
-    "sst": {
-        "description": "Stanford Sentiment Treebank: sentences of 5 classes, and of 2",
-        "models": ("dmn-sentiment",),
-        "dataset": "sst",
-        "tasks": tasks_by_passes({"fine": ("fine", {}), "binary": ("binary", {})}),
-        "by": PASSES,
-        "measure": DEV_ACCURACY,
-        "word_vectors": True,
-    },
-    "pos": {
-        "description": "parts of speech (XPOS) of UD English EWT, from words and from characters",
-        "models": ("dmn-tagger",),
-        "dataset": "pos",
-        "tasks": tasks_by_passes(
-            {
-                "words": ("XPOS", {"characters": False}),
-                "characters": ("XPOS", {"characters": True}),
-            }
+    study = validate(path, read_toml(path), Study)
+    named = {model for task in study.tasks.values() for model in task.models}
+    for key, names, known in (
+        ("dataset", {study.dataset}, ALL),
+        ("models", {*study.models, *named}, models()),
+        (
+            "tasks",
+            {"tasks"} - {"tasks" if study.tasks else ""},
+            ("a task, or groups and variants",),
         ),
-        "by": PASSES,
-        "measure": DEV_ACCURACY,
-        "word_vectors": True,
-    },
-    "lambada": {
-        "description": "LAMBADA development passages, read after passages of novels, annotated",
-        "models": ("ga-coref-gru", "ga-mage-gru", "ga-one-hot", "ga-gru", *BIDAF_MODELS),
-        **PASSAGES,
-        "families": {
-            "ga": LAMBADA_GA,
-            "bidaf": LAMBADA_BIDAF,
-        },
-    },
-    "lambada-epochs": {
-        "description": "LAMBADA development passages, read after 4 epochs instead of 2",
-        "models": ("bidaf", "bidaf-sa-early"),
-        **PASSAGES,
-        "settings": {**LAMBADA_BIDAF, "epochs": 4, "halve_every": 6400},
-    },
-}
+    ):
+        for name in sorted(names - set(known)):
+            raise ValueError(f"{path}: {key}: no {name!r}; choose of {', '.join(known)}.")
+    return study
 
 
-def settings_of(study, model):
-    """What the runs of a model in a study differ in from how it is trained otherwise.
-
-    Args:
-        study: name of the study.
-        model: name of the model.
-
-    Returns:
-        Dictionary of fields of `zoo.training.Settings`.
-    """
-    content = STUDIES[study]
-    return content.get("families", {}).get(model.partition("-")[0], content.get("settings", {}))
+def study_names() -> list[str]:
+    """Names of the studies, by alphabet; reads no file."""
+    return sorted(path.stem for path in (FOLDER / "studies").glob("*.toml"))
 
 
-def needs_folder(study):
-    """Whether the data of a study are in a folder of the user, rather than downloaded."""
-    return not ALL[STUDIES[study]["dataset"]].download
+def read_studies() -> dict[str, Study]:
+    """All studies, by name."""
+    found = {name: read_study(FOLDER / "studies" / f"{name}.toml") for name in study_names()}
+    return dict(sorted(found.items(), key=lambda item: item[1].order))
+
+
+STUDIES = read_studies()

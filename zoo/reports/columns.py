@@ -36,24 +36,24 @@ def cell(runs, score=score):
 
 def groups_of(study):
     """Names of the groups of a study's tasks of which validation chooses the best, in order."""
-    tasks, (name, _) = STUDIES[study]["tasks"].values(), STUDIES[study].get("by", ("", ""))
+    tasks, (name, _) = STUDIES[study].tasks.values(), STUDIES[study].by
     return list(dict.fromkeys(task.group for task in tasks if name in task.arguments))
 
 
 def labels(study):
     """The first column of a study's table."""
-    rows = [task_label(study, key) for key in STUDIES[study]["tasks"]]
+    rows = [task_label(study, key) for key in STUDIES[study].tasks]
     summary = [f"{group}, the best by validation" for group in groups_of(study)]
-    if STUDIES[study]["measure"] == ERROR:
+    if STUDIES[study].measure == ERROR:
         summary = ["mean error", f"failed tasks (> {FAILED}%)"]
-    kinds = STUDIES[study].get("kinds", {}).values()
-    return [STUDIES[study]["measure"], *rows, *summary, *kinds, "runs", "seeds a task", "backend"]
+    kinds = STUDIES[study].kinds.values()
+    return [STUDIES[study].measure, *rows, *summary, *kinds, "runs", "seeds a task", "backend"]
 
 
 def in_summary(study):
     """Numbers of the rows of `labels` that a summary has: no task where others sum them up."""
-    rows, tasks = len(labels(study)), len(STUDIES[study]["tasks"])
-    summed = groups_of(study) or STUDIES[study]["measure"] == ERROR
+    rows, tasks = len(labels(study)), len(STUDIES[study].tasks)
+    summed = groups_of(study) or STUDIES[study].measure == ERROR
     return [0, *range(1 + tasks if summed else 1, rows - 3), rows - 2]
 
 
@@ -62,11 +62,11 @@ def summarise(study, tasks):
     names = groups_of(study)
     if names:
         by_group = {name: [] for name in names}
-        for task, runs in zip(STUDIES[study]["tasks"].values(), tasks, strict=True):
+        for task, runs in zip(STUDIES[study].tasks.values(), tasks, strict=True):
             by_group[task.group] += runs or []
         return [f"{score(best(runs)):.1f}" if runs else "–" for runs in by_group.values()]
-    if STUDIES[study]["measure"] != ERROR:
-        return [kind_cell(kind, tasks[0]) for kind in STUDIES[study].get("kinds", ())]
+    if STUDIES[study].measure != ERROR:
+        return [kind_cell(kind, tasks[0]) for kind in STUDIES[study].kinds]
     if not all(tasks):
         return ["–", "–"]
     errors = [score(best(runs)) for runs in tasks]
@@ -86,7 +86,7 @@ def baseline_columns(study, groups):
     found = {task: run for (_, task), runs in groups.items() for run in runs if "baselines" in run}
     if not found:
         return []
-    tasks, kinds = [found.get(task) for task in content["tasks"]], content.get("kinds", ())
+    tasks, kinds = [found.get(task) for task in content.tasks], content.kinds
     first = next(iter(found.values()))
     counts = (first["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)
     sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
@@ -100,7 +100,7 @@ def baseline_columns(study, groups):
 
 def measured_column(study, groups, model):
     """Heading and cells of what was measured of a model."""
-    tasks = [groups.get((model, task)) for task in STUDIES[study]["tasks"]]
+    tasks = [groups.get((model, task)) for task in STUDIES[study].tasks]
     cells = [cell(runs) if runs else "–" for runs in tasks]
     summary = summarise(study, tasks)
     runs = [run for task in tasks if task for run in task]
@@ -119,17 +119,17 @@ def published_column(study, model):
     row = PUBLISHED.get((study, model))
     if row is None:
         return None
-    keys, names = list(STUDIES[study]["tasks"]), groups_of(study)
+    keys, names = list(STUDIES[study].tasks), groups_of(study)
     scores = dict(zip(keys, row["errors"], strict=True)) if "errors" in row else {}
     scores |= row.get("scores", {})
     cells = [f"{scores[key]:.1f}" if key in scores else "–" for key in keys]
     if names:
         known = row["best"]
         summary = [f"{known[name]:.1f}" if name in known else "–" for name in names]
-    elif "kinds" in STUDIES[study]:
+    elif STUDIES[study].kinds:
         known = row.get("kinds", {})
-        summary = [f"{known[k]:.1f}" if k in known else "–" for k in STUDIES[study]["kinds"]]
-    elif STUDIES[study]["measure"] == ERROR:
+        summary = [f"{known[k]:.1f}" if k in known else "–" for k in STUDIES[study].kinds]
+    elif STUDIES[study].measure == ERROR:
         summary = [f"{row['mean']:.1f}", str(row.get("failed", "–"))]
     else:
         summary = []

@@ -47,11 +47,11 @@ def curves_of(study, runs):
 
     A task without a number there is a baseline.
     """
-    groups, (by, _) = group(runs), STUDIES[study]["by"]
+    groups, (by, _) = group(runs), STUDIES[study].by
     models, panels = in_order(study, (run["model"] for run in runs)), {}
     for model in models:
         published = PUBLISHED.get((study, model), {})
-        for key, task in STUDIES[study]["tasks"].items():
+        for key, task in STUDIES[study].tasks.items():
             value = {**task.settings, **task.arguments}.get(by)
             panel = panels.setdefault(task.group, {})
             if (model, key) in groups:
@@ -73,7 +73,7 @@ def curves_by(runs, by):
     Only runs of a model and task that have several numbers of it; what else they differ in does not
     count.
     """
-    tasks = list(STUDIES[runs[0]["study"]]["tasks"])
+    tasks = list(STUDIES[runs[0]["study"]].tasks)
     panels = {}
     for run in sorted(runs, key=lambda run: tasks.index(run["task"])):
         value = numbers_of(run).get(by)

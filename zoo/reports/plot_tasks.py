@@ -35,10 +35,10 @@ WIDTH, HEIGHT = 0.52, 0.33
 
 def draw_tasks(study, runs):
     """A table of shades: mean error or accuracy over seeds, by task and model."""
-    measure = STUDIES[study]["measure"]
+    measure = STUDIES[study].measure
     scores = {key: list(map(score, alike(found))) for key, found in group(runs).items()}
     models = in_order(study, (run["model"] for run in runs))
-    tasks = list(STUDIES[study]["tasks"])
+    tasks = list(STUDIES[study].tasks)
     rows = [[scores.get((model, task), ()) for model in models] for task in tasks]
     labels = [task_label(study, task) for task in tasks]
     if len(tasks) > 1:
@@ -117,8 +117,8 @@ def draw_shades(heading, counts, labels, columns, rows, high_is_good, beside_fir
 
 def draw_kinds(study, runs, models):
     """Accuracy by kind of question, of few models as dots, of more as a table of shades."""
-    groups, kinds, measure = group(runs), STUDIES[study]["kinds"], STUDIES[study]["measure"]
-    ((task, named),) = STUDIES[study]["tasks"].items()
+    groups, kinds, measure = group(runs), STUDIES[study].kinds, STUDIES[study].measure
+    ((task, named),) = STUDIES[study].tasks.items()
     first = groups[models[0], task][0]
     total = first["questions"]["test"]
     counts = [total, *(first["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)]

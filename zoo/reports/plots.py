@@ -49,11 +49,11 @@ def draw(study, folder, results="results", by=None):
 def figures_of(study, runs):
     """The figures of a study by the ending of their name."""
     content = STUDIES[study]
-    if "by" in content:
-        measure, (_, label) = content["measure"], content["by"]
+    if any(content.by):
+        measure, (_, label) = content.measure, content.by
         panels = curves_of(study, runs)
         return {"": draw_curves(f"{study}: {measure} by {label}", panels, label, measure)}
-    if "kinds" not in content:
+    if not content.kinds:
         return {"": draw_tasks(study, runs)}
     families = {}
     for model in in_order(study, (run["model"] for run in runs)):
@@ -76,7 +76,7 @@ def draw_by(runs, by):
             f"--by {by}: no model has runs of {study} with several numbers of it; choose of "
             f"{', '.join(sorted(known)) or 'nothing, they have none'}."
         )
-    measure = STUDIES[study]["measure"]
+    measure = STUDIES[study].measure
     return draw_curves(f"{study}: {measure} by {by}", panels, by, measure, "run")
 
 

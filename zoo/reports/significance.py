@@ -125,14 +125,14 @@ def comparison(study, first, second, folder="results"):
     if first == second:
         raise ValueError(f"--compare {first} {second}: give two models.")
     runs, others = (runs_by_task(study, model, folder) for model in (first, second))
-    tasks = [task for task in STUDIES[study]["tasks"] if task in runs and task in others]
+    tasks = [task for task in STUDIES[study].tasks if task in runs and task in others]
     if not tasks:
         raise ValueError(f"{first} and {second} have no task of {study} in common.")
     pairs = [(best(runs[task]), best(others[task])) for task in tasks]
     differences = [score(a) - score(b) for a, b in pairs]
     counts = [count_answers(*pair) for pair in pairs]
     p_values = list(map(mcnemar, counts))
-    measure = STUDIES[study]["measure"]
+    measure = STUDIES[study].measure
     columns = [
         [measure, *(task_label(study, task) for task in tasks)],
         [f"`{first}`", *(f"{score(run):.1f}" for run, _ in pairs)],

@@ -6,7 +6,7 @@ import shlex
 
 from zoo.configs.models import READER_MODELS
 from zoo.experiments.results import check_study, group, in_order, markdown, read_results
-from zoo.experiments.studies import STUDIES, needs_folder
+from zoo.experiments.studies import STUDIES
 from zoo.reports.columns import columns_of, head_columns, in_summary
 from zoo.reports.coreference import tables
 from zoo.reports.searches import SEARCHES, search_table
@@ -26,11 +26,11 @@ def commands(runs):
         tasks[(*key, tuple(sorted(values)))].append(task)
     lines = []
     for (study, model, settings, backend, values), chosen in sorted(tasks.items()):
-        words, every = ["corefmem", "reproduce", study, "--models", model], STUDIES[study]["tasks"]
+        words, every = ["corefmem", "reproduce", study, "--models", model], STUDIES[study].tasks
         if len(chosen) < len(every):
             words += ["--tasks", *map(str, sorted(chosen, key=list(every).index))]
         words += ["--seeds", *map(str, values)]
-        words += ["--data-dir", "DIR"] if needs_folder(study) else []
+        words += ["--data-dir", "DIR"] if STUDIES[study].needs_folder else []
         before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
         lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
     return lines

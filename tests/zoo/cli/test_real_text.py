@@ -115,7 +115,7 @@ def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
     lines = report.table("lambada", tmp_path / "results").splitlines()
     head = "| dev accuracy in % | questions | most frequent name | last name | `ga-coref-gru` | "
     assert lines[0].startswith(head)
-    kinds = STUDIES["lambada"]["kinds"]
+    kinds = STUDIES["lambada"].kinds
     assert lines[2].startswith(f"| all passages | 7 | 0.0 | 0.0 | {100 * right / 7:.1f} | 55.7 |")
     row = f"| {kinds['answerable']} | 6 | 0.0 | 0.0 | {100 * right / 6:.1f} | 68.9 |"
     assert lines[3] == row and len(lines[2:]) > 10

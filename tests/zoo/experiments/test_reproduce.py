@@ -41,7 +41,7 @@ def data_dir(tmp_path_factory):
 
 def test_a_plan_has_every_run_once_and_long_tasks_first():
     runs = plan("babi-1k", seeds=(0, 1))
-    assert len({run.name for run in runs}) == len(runs) == len(STUDIES["babi-1k"]["models"]) * 40
+    assert len({run.name for run in runs}) == len(runs) == len(STUDIES["babi-1k"].models) * 40
     assert {run.task for run in runs[:5]} == {2, 3, 5, 7, 8}
     chosen = plan("babi-1k", "data", ["as-gru"], [4, 2], (7,), {"epochs": 2}, "short")
     assert [run.name for run in chosen] == [
@@ -66,7 +66,7 @@ def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
 def test_tasks_of_some_models_are_planned_for_these_alone():
     assert [run.task for run in plan("babi-mentions", models=["ga-gru"])] == ["plain"]
     names = [run.name for run in plan("babi-mentions", seeds=(3,))]
-    assert len(names) == len(STUDIES["babi-mentions"]["tasks"]) == 8
+    assert len(names) == len(STUDIES["babi-mentions"].tasks) == 8
     assert names[0] == "ga-coref-gru-kept-100-seed-3" and names[-1] == "ga-gru-plain-seed-3"
     with pytest.raises(
         ValueError, match="None of the tasks kept-20 of babi-mentions is for ga-gru"
@@ -84,7 +84,7 @@ def test_tasks_of_some_models_are_planned_for_these_alone():
 )
 def test_fewer_questions_are_read_as_often(study, questions, epochs, patience):
     for run in plan(study):
-        settings = Settings(**STUDIES[study]["tasks"][run.task].settings)
+        settings = Settings(**STUDIES[study].tasks[run.task].settings)
         assert settings.train_size * settings.epochs == questions * epochs
         assert settings.train_size * settings.patience == questions * patience
 
@@ -199,7 +199,7 @@ def test_a_folder_of_other_settings_is_not_continued(tmp_path):
 
 def test_published_rows_are_whole():
     for (study, model), row in PUBLISHED.items():
-        assert model in STUDIES[study]["models"]
+        assert model in STUDIES[study].models
         if "errors" in row:
             errors = row["errors"]
             assert len(errors) == len(TASKS)

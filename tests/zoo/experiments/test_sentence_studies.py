@@ -134,7 +134,7 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     assert content["word_vectors"]["file"] == "glove.tiny.txt"
     assert "words have a vector" in content["word_vectors"]["coverage"]
     assert str(data_dir) not in path.read_text()
-    label = STUDIES["pos"]["tasks"]["characters-0"].label
+    label = STUDIES["pos"].tasks["characters-0"].label
     assert f"| {label} | {100 * content['test_accuracy']:.1f} |" in capsys.readouterr().out
     path = str(pathlib.Path(runs, "pos", path.stem, "model.keras"))
     assert zoo.load(path).read("great film").probabilities
@@ -277,8 +277,8 @@ def test_tasks_are_chosen_by_name_or_group():
 
 def test_published_rows_are_of_tasks_and_groups():
     for study in ("sst", "pos"):
-        for model in STUDIES[study]["models"]:
-            row, tasks = PUBLISHED[study, model], STUDIES[study]["tasks"]
+        for model in STUDIES[study].models:
+            row, tasks = PUBLISHED[study, model], STUDIES[study].tasks
             assert set(row.get("scores", {})) <= set(tasks)
             assert set(row["best"]) <= {task.group for task in tasks.values()}
             scores = row.get("scores", {})

@@ -224,7 +224,7 @@ def test_few_models_are_dots_by_kind_of_question(models, tmp_path):
 
 
 def test_many_models_are_shades_by_kind_of_question(tmp_path):
-    models = [name for name in STUDIES["lambada"]["models"] if name.startswith("bidaf")]
+    models = [name for name in STUDIES["lambada"].models if name.startswith("bidaf")]
     assert len(models) > DOTS
     write(tmp_path, plan("lambada", models=[*models, "ga-gru"]), test_kinds=KINDS)
     found = figures("lambada", tmp_path)

@@ -76,7 +76,7 @@ def test_rows_of_papers_fit_their_tables(study, tmp_path):
     content = write(tmp_path)
     for run in plan(study, models=models):
         fields = {"model": run.model, "task": run.task, "command": run.command, "study": study}
-        kinds = {"test_kinds": dict.fromkeys(STUDIES[study].get("kinds", ()), [1, 2])}
+        kinds = {"test_kinds": dict.fromkeys(STUDIES[study].kinds, [1, 2])}
         path = run.result_file(tmp_path)
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({**content, **fields, **kinds}))
@@ -84,7 +84,7 @@ def test_rows_of_papers_fit_their_tables(study, tmp_path):
         for part in table.split("\n\n"):
             counts = {line.count(" | ") for line in part.splitlines() if line.startswith("| ")}
             assert len(counts) <= 1
-    names = rows(report.table(study, tmp_path))[STUDIES[study]["measure"]]
+    names = rows(report.table(study, tmp_path))[STUDIES[study].measure]
     assert PUBLISHED[study, models[-1]]["paper"] in names
 
 
