@@ -8,7 +8,7 @@ import platform
 import re
 
 HERE = pathlib.Path(__file__).parent
-PAGE, SUMMARY_PAGE = HERE / "README.md", HERE.parent / "README.md"
+PAGE, SUMMARY_PAGE = HERE / "README.md", HERE.parent / "docs" / "layers.md"
 
 
 def read(name):

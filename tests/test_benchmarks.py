@@ -33,7 +33,7 @@ def test_the_page_shows_the_figures_of_the_benchmark(name, row, records):
     assert records.fill(page, name, make_table) == page
 
 
-def test_the_readme_shows_the_ratios(records):
+def test_the_page_of_layers_shows_the_ratios(records):
     page = records.SUMMARY_PAGE.read_text(encoding="utf-8")
     assert "| `CorefGRU`, 100 tokens | `keras.layers.Bidirectional(GRU)` | " in page
     assert records.fill_summary(page) == page

@@ -1,4 +1,4 @@
-"""What the README shows does what it says."""
+"""Examples and commands of the README and the guides do what the pages say."""
 
 import functools
 import re
@@ -9,43 +9,55 @@ import keras
 import pytest
 
 import zoo
-from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.datasets import simulator
 from zoo.architectures.text_model import TextModel
 from zoo.cli import app as cli
 from zoo.cli.commands import parse_settings
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-EXAMPLES = [text for language, text in BLOCKS if language == "python"]
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
+BLOCKS = [
+    (page, *block)
+    for page, text in TEXTS.items()
+    for block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+]
+EXAMPLES = {}
+for page, language, text in BLOCKS:
+    if language == "python":
+        EXAMPLES.setdefault(page, []).append(text)
 COMMANDS = [
     command.strip()
-    for language, text in BLOCKS
-    if language != "python"
+    for _, language, text in BLOCKS
+    if language == ""
     for line in text.replace("\\\n", " ").splitlines()
     for command in line.split("&&")
     if re.match(r"\s*([A-Z_]+=\S+ +)*(\S*/)?corefmem( |$)", command)
 ]
+PRINTED = {
+    "README": r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=",
+    "real_text": r"\('coref_all', 'coref_previous'\)",
+    "saved_models": r"tf\.Tensor\(\[b'(garden|kitchen)'\], .*\) tf\.Tensor\(\[0\.\d+\]",
+}
 
 
-def test_examples_run_in_order(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # Few stories, one layer, no XLA: what the examples do is the same.
     few = functools.partial(simulator.load, train=40, valid=8, test=8)
     monkeypatch.setattr(simulator, "load", few)
     make = zoo.GatedAttentionReader.__init__
     monkeypatch.setattr(make, "__defaults__", (*make.__defaults__[:-1], 1))
-    quick = keras.backend.backend() == "jax"
-    monkeypatch.setitem(TextModel.compile.__kwdefaults__, "jit_compile", quick)
+    with_xla = keras.backend.backend() == "jax"
+    monkeypatch.setitem(TextModel.compile.__kwdefaults__, "jit_compile", with_xla)
     namespace = {}
-    for example in EXAMPLES:
-        if "saved_model" in example:
-            zoo.export(zoo.load("reader.keras"), "saved_model")
-        exec(compile(example, "README.md", "exec"), namespace)
-    out = capsys.readouterr().out
-    assert re.search(r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=", out)
-    assert namespace["reader"].name == "ga_coref_gru_babi_1"
-    assert namespace["logits"].shape == (1, 2)
-    assert re.search(r"tf\.Tensor\(\[b'(garden|kitchen)'\], .*\) tf\.Tensor\(\[0\.\d+\]", out)
+    for example in EXAMPLES[page]:
+        exec(compile(example, page, "exec"), namespace)
+    assert re.search(PRINTED.get(page, ""), capsys.readouterr().out)
+    if page == "README":
+        assert namespace["reader"].name == "ga_coref_gru_babi_1"
+        assert namespace["logits"].shape == (1, 2)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -59,16 +71,12 @@ def test_commands_are_understood(command):
     assert set(getattr(args, "models", None) or []) <= set(zoo.models())
 
 
-def test_there_are_examples_and_commands():
-    assert len(EXAMPLES) > 3 and len(COMMANDS) > 20
+def test_pages_have_examples_commands_and_links_that_lead_somewhere():
+    assert {"README", "real_text", "searches", "saved_models", "devices"} <= EXAMPLES.keys()
     shown = {re.search(r"corefmem ?(\S*)", command)[1] for command in COMMANDS}
-    assert {
-        "train",
-        "evaluate",
-        "predict",
-        "explain",
-        "export",
-        "list",
-        "reproduce",
-        "search",
-    } <= shown
+    names = "train evaluate predict explain export list reproduce report search annotate download"
+    assert set(names.split()) <= shown and len(COMMANDS) > 20
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", TEXTS[page.stem]):
+            assert (page.parent / link).exists(), f"{page.name} links {link}"
+    assert TEXTS["README"].count("\n") <= 200

@@ -280,9 +280,9 @@ def test_recorded_results_can_be_drawn(study):
 
 
 def test_the_pictures_of_the_pages_show_what_the_results_say(tmp_path):
-    pages = (ROOT / "README.md", RESULTS / "README.md")
+    pages = (ROOT / "README.md", RESULTS / "README.md", *(ROOT / "docs").glob("*.md"))
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
-    shown = {pathlib.Path(name) for name in re.findall(r"\((?:\.\./)?(docs/\S+)\.png\)", text)}
+    shown = {pathlib.Path(name) for name in re.findall(r"\((\S+)\.png\)", text)}
     names = searches(RESULTS)
     drawers = {**dict.fromkeys(STUDIES, plots.draw), **dict.fromkeys(names, plots.draw_search)}
     drawn = {name for name in drawers for path in shown if path.name.startswith(name)}
