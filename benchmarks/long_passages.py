@@ -49,11 +49,11 @@ def make_examples(tokens, count):
 def measure(encoder, tokens, steps):
     """Seconds of the fastest training step, and peak memory in GB."""
     from zoo import GatedAttentionReader
-    from zoo.configs.models import training_settings
+    from zoo.configs import configuration
     from zoo.training.fitting import make_batches
 
     examples = make_examples(tokens, BATCH)
-    arguments = training_settings("ga-coref-gru", "wikihop")["arguments"]
+    arguments = configuration("ga-coref-gru").training_options("wikihop")["arguments"]
     model = GatedAttentionReader.from_examples(examples, encoder=encoder, **arguments)
     model.compile()
     batches = make_batches(model, examples, batch_size=BATCH)

@@ -21,7 +21,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "RecurrentReader",
             "SentenceDynamicMemoryNetwork",
         ],
-        "configs.models": ["models"],
+        "configs": ["models"],
         "hub.files": ["load"],
         "hub.presets": ["from_preset", "presets"],
         "reading.answers": ["Reading"],

@@ -15,7 +15,7 @@ from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import Structure
 from tests.support import cloze
 from tests.support.quick import JIT
-from zoo.configs.models import CLOZE_MODELS, READER_MODELS, STORY_MODELS, configuration
+from zoo.configs import configuration
 
 STORIES = simulator.simulate(1, 24)
 TAGS = {"The": "DT", "film": "NN", "is": "VBZ", "not": "RB", "Great": "JJ", "bad": "JJ"}
@@ -69,6 +69,8 @@ SMALL = {"units": 6, "edge_units": 2, "embedding_dim": 6, "buckets": 512}
 RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
 SPELT = {"characters": True, "word_length": 4}
 BIDAF = {"heads": 2, "inner_units": 8, "early_layers": 1, **SPELT, "character_units": 4}
+STORIES_READ = ("ren", "qdren", "dmn", "dmn-supervised", "dmn-plus", "memn2n", "qrn", "lstm", "gru")
+STORIES_READ += ("ngram",)
 # Each reads in another way.
 READERS = {
     **{f"ga-{encoder}": {"layers": 2} for encoder in ("gru", "one-hot", "dag-rnn", "mage-gru")},
@@ -102,9 +104,12 @@ class Case(typing.NamedTuple):
 
 
 CASES = {
-    **{name: Case(name, options=READERS[name], spread=0.8) for name in READER_MODELS},
-    **{name: Case(name) for name in STORY_MODELS if name not in CLOZE_MODELS},
-    **{name: Case(name, CLOZE, NEWS) for name in CLOZE_MODELS},
+    **{name: Case(name, options=options, spread=0.8) for name, options in READERS.items()},
+    **{name: Case(name) for name in STORIES_READ},
+    **{
+        name: Case(name, CLOZE, NEWS)
+        for name in ("ren-sent", "qdren-sent", "ren-wind", "qdren-wind")
+    },
     "ga-coref-gru-words": Case(
         "ga-coref-gru", ANNOTATED, UNSEEN, {"layers": 2, "min_count": 8, "unknown_types": 5}, 0.8
     ),
@@ -157,10 +162,10 @@ def make(name, spread=None, **options):
     keras.utils.set_random_seed(3)
     case = CASES[name]
     spread = case.spread if spread is None else spread
-    kind, arguments = configuration(case.model)
-    model_class = getattr(zoo, kind)
+    configured = configuration(case.model)
+    model_class = getattr(zoo, configured.class_name)
     small = {key: size for key, size in SMALL.items() if key in model_class.arguments()}
-    arguments = {**arguments, **small, **case.options, **options}
+    arguments = {**configured.arguments, **small, **case.options, **options}
     model = model_class.from_examples(case.examples, **arguments)
     model.compile(jit_compile=JIT)
     if spread:

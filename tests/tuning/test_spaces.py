@@ -6,7 +6,7 @@ import pytest
 import zoo
 from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
 from zoo.cli.app import main
-from zoo.configs.models import configuration
+from zoo.configs import configuration
 from zoo.training.fitting import check_arguments, split_settings
 
 OWN = {
@@ -27,8 +27,7 @@ def test_every_model_has_a_space_of_its_arguments(model):
         check_entry(name, entry)
     arguments = split_settings(entries).get("arguments", {})
     check_arguments(model, arguments)
-    kind, _ = configuration(model)
-    assert set(arguments) <= set(getattr(zoo, kind).arguments())
+    assert set(arguments) <= set(getattr(zoo, configuration(model).class_name).arguments())
 
 
 def test_spaces_fit_the_models_that_they_name():

@@ -8,7 +8,7 @@ import sys
 import warnings
 
 from keras_corefmem.utils.processes import import_quietly
-from zoo.configs.models import models
+from zoo.configs import models
 from zoo.experiments import data
 from zoo.experiments.studies import STUDIES
 

@@ -8,7 +8,7 @@ import zoo
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import babi
 from keras_corefmem.utils.files import load_json, replacing
-from zoo.configs import models as configurations
+from zoo.configs import configuration, models
 from zoo.experiments import data, results, studies
 from zoo.hub import presets as preset
 from zoo.reports import searches as search_report
@@ -185,7 +185,7 @@ def export(args):
 
 
 def show(args):
-    print_lines("Models", {n: configurations.describe(n) for n in configurations.models()})
+    print_lines("Models", {name: configuration(name).description for name in models()})
     cards = {name: describe_card(preset.read_preset(name)["card"]) for name in preset.presets()}
     print_lines("Presets", cards)
     if not cards:

@@ -27,7 +27,7 @@ from keras_corefmem.visualization.inspection import word_views
 from zoo.architectures.sentences.sentence_model import SentenceModel
 from zoo.architectures.stories.story_model import StoryModel
 from zoo.cli.commands import parse_settings
-from zoo.configs.models import models
+from zoo.configs import models
 from zoo.experiments import data
 from zoo.experiments.reproduce import epochs_done
 from zoo.training import fitting as training

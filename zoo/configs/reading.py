@@ -37,7 +37,8 @@ def read_tables(path: str | pathlib.Path, kind: type[Record]) -> dict[str, Recor
         ValueError: if the file is not TOML, or a key is unknown, missing or of another type;
             it names the file, the key and what is expected.
     """
-    return validate(path, read_toml(path), dict[str, kind])
+    tables = validate(path, read_toml(path), dict[str, Any])
+    return {name: validate(f"{path}: {name}", table, kind) for name, table in tables.items()}
 
 
 def validate(path: str | pathlib.Path, content: object, kind: type[Record]) -> Record:

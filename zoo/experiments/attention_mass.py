@@ -6,11 +6,12 @@ import keras
 
 from zoo.architectures import BiDAFReader
 from zoo.architectures.passage.supervision import as_sequences
-from zoo.configs.models import SIGNALS
 from zoo.training.fitting import make_batches
 
+SIGNALS = ("dependency", "coref_all", "coref_previous", "coref_next", "narrative")
 
-def measure_attention_mass(reader, examples, signals=tuple(SIGNALS), batch_size=32):
+
+def measure_attention_mass(reader, examples, signals=SIGNALS, batch_size=32):
     """The attention that rows with a target pay to their targets, in the mean over these rows.
 
     A supervised head is measured by its own signal. Where none is, that head is measured by each

@@ -3,7 +3,7 @@
 import pathlib
 import typing
 
-from zoo.configs.models import SENTENCE_MODELS
+from zoo.configs import configuration
 
 
 class DataSet(typing.NamedTuple):
@@ -93,8 +93,9 @@ def check_model(model, dataset):
     Raises:
         ValueError: naming the data sets that the model reads.
     """
-    if (model in SENTENCE_MODELS) != (dataset in SENTENCES):
-        fitting = ", ".join(SENTENCES if model in SENTENCE_MODELS else DATASETS)
+    sentences = configuration(model).reads == "sentences"
+    if sentences != (dataset in SENTENCES):
+        fitting = ", ".join(SENTENCES if sentences else DATASETS)
         raise ValueError(f"{model} does not read {dataset}; it reads {fitting}.")
 
 

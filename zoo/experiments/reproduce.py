@@ -187,7 +187,7 @@ def plan(study, data_dir=None, models=None, tasks=None, seeds=(0,), settings=Non
     Raises:
         ValueError: if a study, model or task does not exist, or no task is for the models.
     """
-    from zoo.configs.models import configuration
+    from zoo.configs import configuration
     from zoo.experiments.data import check_model
 
     if study not in STUDIES:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pydantic
 
-from zoo.configs.models import models
+from zoo.configs import configuration, models
 from zoo.configs.reading import FOLDER, read_toml, validate
 from zoo.experiments.data import ALL
 
@@ -114,7 +114,7 @@ class Study:
 
     def settings_of(self, model: str) -> dict[str, Any]:
         """Fields of `zoo.training.Settings` that a model has in this study alone."""
-        return self.families.get(model.partition("-")[0], self.settings)
+        return self.families.get(configuration(model).family, self.settings)
 
     @property
     def needs_folder(self) -> bool:

@@ -3,7 +3,6 @@
 import functools
 import statistics
 
-from zoo.configs.models import SIGNALS
 from zoo.experiments.results import (
     alike,
     best,
@@ -18,6 +17,14 @@ from zoo.experiments.studies import ERROR, STUDIES
 from zoo.reports.published import PUBLISHED
 
 FAILED = 5
+# Where heads that a signal supervises attend to.
+SIGNALS = {
+    "dependency": "syntactic heads",
+    "coref_all": "all mentions of the chain",
+    "coref_previous": "the mention before",
+    "coref_next": "the next mention",
+    "narrative": "events of the same participants",
+}
 
 
 def attention_mass(run, signal):

@@ -4,7 +4,7 @@ import statistics
 import textwrap
 import typing
 
-from zoo.configs.models import configuration
+from zoo.configs import configuration
 from zoo.experiments.results import alike, group, in_order, score, task_label
 from zoo.experiments.studies import STUDIES
 from zoo.reports.plot_style import (
@@ -106,9 +106,9 @@ def numbers_of(run):
     """The settings and arguments of a run that are numbers, by name, also those by default."""
     from zoo import architectures
 
-    kind, arguments = configuration(run["model"])
-    defaults = getattr(architectures, kind).defaults()
-    recorded = {**defaults, **arguments, **run["settings"], **run["settings"]["arguments"]}
+    model = configuration(run["model"])
+    defaults = getattr(architectures, model.class_name).defaults()
+    recorded = {**defaults, **model.arguments, **run["settings"], **run["settings"]["arguments"]}
     del recorded["arguments"]
     return {name: n for name, n in recorded.items() if is_number(n) and name != "seed"}
 

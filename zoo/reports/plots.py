@@ -3,6 +3,7 @@
 import pathlib
 
 from keras_corefmem.utils.files import replacing
+from zoo.configs import configuration
 from zoo.experiments.results import check_study, in_order, read_results
 from zoo.experiments.studies import STUDIES
 from zoo.reports.plot_curves import curves_by, curves_of, curves_of_search, draw_curves, numbers_of
@@ -57,7 +58,7 @@ def figures_of(study, runs):
         return {"": draw_tasks(study, runs)}
     families = {}
     for model in in_order(study, (run["model"] for run in runs)):
-        families.setdefault(model.partition("-")[0], []).append(model)
+        families.setdefault(configuration(model).family, []).append(model)
     return {f"-{name}": draw_kinds(study, runs, models) for name, models in families.items()}
 
 

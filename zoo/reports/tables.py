@@ -4,7 +4,7 @@ import collections
 import re
 import shlex
 
-from zoo.configs.models import READER_MODELS
+from zoo.configs import configuration
 from zoo.experiments.results import check_study, group, in_order, markdown, read_results
 from zoo.experiments.studies import STUDIES
 from zoo.reports.columns import columns_of, head_columns, in_summary
@@ -63,7 +63,8 @@ def table(study, folder="results"):
     # A table of all would be too wide to read.
     families = collections.defaultdict(list)
     for model in in_order(study, (run["model"] for run in runs)):
-        families[READER_MODELS.get(model, {}).get("class")].append(model)
+        found = configuration(model)
+        families[found.family if found.reads == "passages" else None].append(model)
     groups = group(runs)
     tables = [columns_of(study, groups, family) for family in families.values()]
     tables += filter(None, [head_columns(study, groups)])

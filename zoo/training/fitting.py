@@ -13,7 +13,7 @@ from keras_corefmem.utils.files import load_json, replacing, write_json
 from zoo import architectures
 from zoo.architectures.devices import answered_once
 from zoo.architectures.text_model import OPTIMIZERS, make_optimizer
-from zoo.configs.models import configuration, training_settings
+from zoo.configs import configuration
 from zoo.training.subsets import (
     check_mentions,
     check_reads_mentions,
@@ -75,7 +75,7 @@ class Settings:
             dataset: name of the data set; some have settings of their own.
             **changes: fields that differ; of the arguments, those that differ.
         """
-        defaults = training_settings(model, dataset)
+        defaults = configuration(model).training_options(dataset)
         arguments = {**defaults.get("arguments", {}), **changes.get("arguments", {})}
         return cls(model=model, **{**defaults, **changes, "arguments": arguments})
 
@@ -122,7 +122,7 @@ def check_arguments(model, names):
     Raises:
         ValueError: if the model does not take it, or there is no such model.
     """
-    known = getattr(architectures, configuration(model)[0]).arguments()
+    known = getattr(architectures, configuration(model).class_name).arguments()
     for name in names:
         if name not in known:
             raise ValueError(
@@ -143,8 +143,8 @@ def make_model(examples, settings, **options):
         ValueError: if `settings.arguments` names what the model does not take.
     """
     keras.utils.set_random_seed(settings.seed)
-    kind, arguments = configuration(settings.model)
-    model_class = getattr(architectures, kind)
+    model_class = getattr(architectures, configuration(settings.model).class_name)
+    arguments = configuration(settings.model).arguments
     check_arguments(settings.model, settings.arguments)
     model = model_class.from_examples(examples, **{**arguments, **settings.arguments, **options})
     rate = settings.learning_rate, settings.halve_every

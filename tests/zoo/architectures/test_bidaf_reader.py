@@ -11,7 +11,7 @@ from keras_corefmem.preprocessing.batches import Batches
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, UNSEEN, make, shared
 from tests.support.quick import JIT
 from zoo.architectures.passage.supervision import Supervision, plan_supervision
-from zoo.configs.models import BIDAF_MODELS, configuration
+from zoo.configs import configuration
 
 SMALL = {**BIDAF, "units": 4, "embedding_dim": 6, "characters": False}
 LAYERS = {"early": 4, "late": 1}
@@ -33,10 +33,9 @@ def pieces(count):
     return WordPieces(backbone, [[n] for n in range(count)])
 
 
-@pytest.mark.parametrize("name", sorted(BIDAF_MODELS))
+@pytest.mark.parametrize("name", zoo.models("bidaf"))
 def test_every_variant_is_what_its_name_says(name):
-    _, arguments = configuration(name)
-    model = build(**arguments)
+    model = build(**configuration(name).arguments)
     layers = {layer.name for layer in model.layers}
     for place in ("early", "late"):
         expected = f"-sa-{place}" in name or "-sa-both" in name

@@ -13,7 +13,7 @@ from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor,
 from keras_corefmem.visualization.inspection import sentences_read
 from tests.support import cloze
 from zoo.cli.train import callbacks
-from zoo.configs.models import CLOZE_MODELS, configuration
+from zoo.configs import configuration
 from zoo.training import fitting as training
 
 EXAMPLES = cloze.simulate(24)
@@ -117,12 +117,11 @@ def test_pictures_show_what_is_read(passages, tmp_path, monkeypatch):
 def test_published_settings(
     name, question, slots, half_width, rate, optimizer, keep, batch, factor
 ):
-    assert name in CLOZE_MODELS
     settings = training.Settings.of(name)
     assert (settings.learning_rate, settings.halve_every) == (rate, None)
     assert (settings.optimizer, settings.batch_size) == (optimizer, batch)
-    kind, arguments = configuration(name)
-    assert set(arguments) <= set(getattr(zoo, kind).arguments())
+    arguments = configuration(name).arguments
+    assert set(arguments) <= set(zoo.RecurrentEntityNetwork.arguments())
     model = zoo.RecurrentEntityNetwork.from_examples(EXAMPLES, **arguments)
     config = model.get_config()
     assert (config["question_dependent"], config["slots"]) == (question, slots)

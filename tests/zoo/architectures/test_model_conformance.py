@@ -8,10 +8,17 @@ import zoo
 from keras_corefmem.preprocessing.fitting import HEADS
 from keras_corefmem.preprocessing.preprocessor import ORDERS
 from tests.support.evaluation import alike
-from tests.support.model_cases import ALONE, CASES, DISTINCT, WITHOUT_TWINS, make, shared
+from tests.support.model_cases import (
+    ALONE,
+    CASES,
+    DISTINCT,
+    READERS,
+    WITHOUT_TWINS,
+    make,
+    shared,
+)
 from tests.support.quick import JIT
 from zoo.architectures.passage.encoders import ENCODERS
-from zoo.configs.models import BIDAF_MODELS, READER_MODELS
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
 every_model = pytest.mark.parametrize("name", DISTINCT if JIT else CASES)
@@ -46,9 +53,9 @@ def logits_of(model, encoded, rows, extra):
 def test_every_model_of_the_zoo_is_here():
     # Two of the BiDAF readers have all that the others have.
     known = {case.model for case in CASES.values()}
-    assert known | BIDAF_MODELS.keys() == set(zoo.models())
-    assert len(known & BIDAF_MODELS.keys()) == 2
-    distinct = [shared(name).config for name in DISTINCT if CASES[name].model in READER_MODELS]
+    assert known | set(zoo.models("bidaf")) == set(zoo.models())
+    assert len(known & set(zoo.models("bidaf"))) == 2
+    distinct = [shared(name).config for name in DISTINCT if CASES[name].model in READERS]
     for argument, ways in {
         "encoder": ENCODERS,
         "head": HEADS,
@@ -85,11 +92,11 @@ def test_padding_and_company_change_no_logit(name):
 def test_fit_learns_the_training_examples(name):
     options = {"dropout": 0.0, "units": 24, "passes": 2}.items()
     model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
-    rate = 0.03 if CASES[name].model in READER_MODELS else 0.01
+    rate = 0.03 if CASES[name].model in READERS else 0.01
     model.compile(optimizer=keras.optimizers.Adam(rate))
     assert model.jit_compile
     # XLA compiles long: on TensorFlow, one of each kind, and readers in `test_reader_model`.
-    model.jit_compile = JIT or name in KINDS and name not in READER_MODELS
+    model.jit_compile = JIT or name in KINDS and name not in READERS
     encoded = encoded_of(name, 8)
     batches = model.BATCHES(encoded, model.preprocessor, model.features, batch_size=8)
     learned = keras.callbacks.LambdaCallback(
@@ -112,7 +119,7 @@ def test_attention_is_about_the_sentences_or_words(name):
     padded = max(counts) + 3
     # One more row ends the reading.
     rows = padded + bool(model.config.get("end_of_passes"))
-    words = {*READER_MODELS, *BIDAF_MODELS}
+    words = {*READERS, *zoo.models("bidaf")}
     dimensions = (2,) if CASES[name].model in words else (3, 4)
     assert attention.shape[:2] == (4, rows) and attention.ndim in dimensions
     for row, count in zip(attention, counts, strict=True):

@@ -11,7 +11,7 @@ import zoo
 from keras_corefmem.callbacks import AttentionPictures, SentencePictures
 from keras_corefmem.datasets.stories import babi, simulator
 from zoo.cli import app as cli
-from zoo.configs.models import configuration
+from zoo.configs import configuration
 
 EXAMPLES = simulator.simulate(1, 12)
 PASSAGE = "Mary went to the kitchen. John went to the garden."
@@ -31,9 +31,9 @@ MODELS = {
 @functools.cache
 def build(name):
     keras.utils.set_random_seed(0)
-    kind, arguments = configuration(name)
-    arguments = {**arguments, **TINY, **MODELS[name]}
-    return getattr(zoo, kind).from_examples(EXAMPLES, **arguments)
+    configured = configuration(name)
+    arguments = {**configured.arguments, **TINY, **MODELS[name]}
+    return getattr(zoo, configured.class_name).from_examples(EXAMPLES, **arguments)
 
 
 @pytest.fixture(scope="session")

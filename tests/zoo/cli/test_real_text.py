@@ -12,7 +12,7 @@ from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.example import CandidateExample
 from zoo.cli import annotate
 from zoo.cli import app as cli
-from zoo.configs import models as configurations
+from zoo.configs import configuration
 from zoo.experiments import data
 from zoo.experiments.reproduce import Run, check_data, execute
 from zoo.experiments.studies import STUDIES
@@ -213,5 +213,5 @@ def test_published_settings():
     assert coref.arguments["units"] == 64 and coref.arguments["embedding_dim"] == 100
     assert coref.batch_size == 64 and coref.learning_rate == 0.0005
     assert training.Settings.of("ga-coref-gru") == training.Settings.of("ga-coref-gru", "babi")
-    assert configurations.training_settings("as-gru", "cnn")["arguments"]["units"] == 384
+    assert configuration("as-gru").training_options("cnn")["arguments"]["units"] == 384
     assert training.Settings.of("qdren", "cnn").arguments == {}

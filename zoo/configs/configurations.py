@@ -1,0 +1,165 @@
+"""The named models of the zoo, from the files of `models`, one a family."""
+
+import functools
+import pathlib
+from typing import Annotated, Any, Literal
+
+import pydantic
+from typing_extensions import TypedDict
+
+from zoo.configs.reading import FOLDER, read_toml, validate
+
+STRICT = pydantic.ConfigDict(extra="forbid", strict=True)
+Reads = Literal["passages", "stories", "sentences"]
+
+
+def _never_is_none(value: object) -> object:
+    # TOML has no null.
+    return None if value == "never" else value
+
+
+def _check_mentions(value: object) -> object:
+    share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    if value not in (None, "random") and not share:
+        raise ValueError('it must be a share from 0 to 1 or "random"')
+    return value
+
+
+@pydantic.with_config(STRICT)
+class TrainingOptions(TypedDict, total=False):
+    """Fields of `zoo.training.Settings`, where they are described, that differ from its defaults.
+
+    Example:
+
+    >>> zoo.configs.TrainingOptions(learning_rate=0.01)
+    {'learning_rate': 0.01}
+    """
+
+    epochs: pydantic.PositiveInt
+    patience: pydantic.PositiveInt
+    batch_size: pydantic.PositiveInt
+    learning_rate: pydantic.PositiveFloat
+    halve_every: Annotated[pydantic.PositiveInt | None, pydantic.BeforeValidator(_never_is_none)]
+    optimizer: Literal["adam", "rmsprop", "sgd", "adagrad"]
+    clip_norm: pydantic.PositiveFloat
+    clip_each: bool
+    average: Annotated[float, pydantic.Field(ge=0, lt=1)]
+    buckets: pydantic.PositiveInt
+    train_size: pydantic.PositiveInt | None
+    mentions: Annotated[Any, pydantic.AfterValidator(_check_mentions)]
+    arguments: dict[str, Any]
+
+
+@pydantic.with_config(STRICT)
+class _Overrides(TypedDict, total=False):
+    arguments: dict[str, Any]
+    training: TrainingOptions
+
+
+@pydantic.dataclasses.dataclass(frozen=True, kw_only=True, config={"extra": "forbid"})
+class Configuration:
+    """A named model: its class, arguments and training.
+
+    Args:
+        name: name of the model.
+        family: name of its family.
+        reads: `"passages"`, `"stories"` sentence by sentence, or single `"sentences"`.
+        description: one line about it.
+        class_name: name of its class in `zoo`.
+        arguments: arguments of the class' `from_examples`.
+        training: how it is trained, where that differs from `zoo.training.Settings`.
+        datasets: further arguments and training by name of a data set.
+
+    Example:
+
+    >>> zoo.configs.configuration("ga-coref-gru").arguments
+    {'layers': 3, 'encoder': 'coref_gru'}
+    """
+
+    name: str
+    family: str
+    reads: Reads
+    description: str
+    class_name: str = pydantic.Field(alias="class")
+    arguments: dict[str, Any] = pydantic.Field(default_factory=dict)
+    training: TrainingOptions = pydantic.Field(default_factory=TrainingOptions)
+    datasets: dict[str, _Overrides] = pydantic.Field(default_factory=dict)
+
+    def training_options(self, dataset: str | None = None) -> TrainingOptions:
+        """Training of the model on a data set, with `arguments` where these differ there.
+
+        Args:
+            dataset: name of the data set.
+        """
+        own = self.datasets.get(dataset or "", {})
+        options = TrainingOptions(**{**self.training, **own.get("training", {})})
+        if "arguments" in own:
+            options["arguments"] = dict(own["arguments"])
+        return options
+
+
+def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
+    """Reads the models of a family.
+
+    Args:
+        path: TOML file. Its top level holds fields of `Configuration` that the family shares, its
+            tables `models.NAME` those of each model, merged with `arguments` and `training` above.
+
+    Raises:
+        ValueError: if the file is not as described; it names the file and the key.
+    """
+    shared = read_toml(path)
+    entries = validate(f"{path}: models", shared.pop("models", {}), dict[str, dict[str, Any]])
+    models: dict[str, Configuration] = {}
+    for name, own in entries.items():
+        both = [key for key in ("arguments", "training") if key in shared and key in own]
+        merged = {"name": name, **shared, **own}
+        merged |= {key: {**shared[key], **own[key]} for key in both}
+        models[name] = validate(f"{path}: models.{name}", merged, Configuration)
+    return models
+
+
+@functools.cache
+def _all() -> dict[str, Configuration]:
+    found: dict[str, Configuration] = {}
+    for path in sorted((FOLDER / "models").glob("*.toml")):
+        found |= read_family(path)
+    return found
+
+
+def models(family: str | None = None) -> list[str]:
+    """Lists the zoo's models.
+
+    Args:
+        family: name of a family, whose models come in the order of its file; `None` for all.
+
+    Returns:
+        Names of models.
+
+    Example:
+
+    >>> zoo.models("dmn")
+    ['dmn', 'dmn-supervised', 'dmn-plus']
+    """
+    if family is None:
+        return sorted(_all())
+    return [name for name, model in _all().items() if model.family == family]
+
+
+def configuration(name: str) -> Configuration:
+    """Looks up a named model.
+
+    Args:
+        name: one of `zoo.models()`.
+
+    Raises:
+        ValueError: if there is no such model.
+
+    Example:
+
+    >>> zoo.configs.configuration("qdren").class_name
+    'RecurrentEntityNetwork'
+    """
+    if name not in _all():
+        raise ValueError(f"There is no model {name!r}; choose one of {', '.join(models())}.")
+    return _all()[name]
