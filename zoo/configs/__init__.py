@@ -6,6 +6,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "configurations": ["Configuration", "TrainingOptions", "configuration", "models"],
-        "reading": ["read_tables", "validate"],
+        "reading": ["read_toml", "validate"],
     },
 )

@@ -1,4 +1,4 @@
-"""Reads TOML tables as typed records, with errors that name file and key."""
+"""Reads TOML as typed records, with errors that name file and key."""
 
 import pathlib
 import tomllib
@@ -21,24 +21,6 @@ def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}.") from None
-
-
-def read_tables(path: str | pathlib.Path, kind: type[Record]) -> dict[str, Record]:
-    """Reads the top-level tables of a TOML file.
-
-    Args:
-        path: the file.
-        kind: pydantic dataclass of a table.
-
-    Returns:
-        The records by the name of their table, in the order of the file.
-
-    Raises:
-        ValueError: if the file is not TOML, or a key is unknown, missing or of another type;
-            it names the file, the key and what is expected.
-    """
-    tables = validate(path, read_toml(path), dict[str, Any])
-    return {name: validate(f"{path}: {name}", table, kind) for name, table in tables.items()}
 
 
 def validate(path: str | pathlib.Path, content: object, kind: type[Record]) -> Record:
