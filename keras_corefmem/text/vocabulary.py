@@ -3,9 +3,10 @@
 import collections
 import functools
 import itertools
-import numbers
 
 import numpy as np
+
+from keras_corefmem.utils.checks import check_sizes
 
 PADDING = 0
 UNKNOWN = 1
@@ -34,10 +35,7 @@ class Vocabulary:
     """
 
     def __init__(self, words, unknown_types=1):
-        if not isinstance(unknown_types, numbers.Integral) or unknown_types < 1:
-            raise ValueError(
-                f"`unknown_types` must be an integer of at least 1, got {unknown_types!r}."
-            )
+        check_sizes(unknown_types=unknown_types)
         self.known, self.unknown_types = list(words), unknown_types
         others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]
         self.words = [*_SPECIALS, *self.known, *others]

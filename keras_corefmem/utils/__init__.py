@@ -1,1 +1,1 @@
-"""Files that appear whole or not at all, checks of positions, and processes."""
+"""What every room shares: files, checks of arguments, worker processes."""

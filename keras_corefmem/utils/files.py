@@ -1,4 +1,4 @@
-"""Text files read with clear errors, and files that appear whole or not at all."""
+"""Text and JSON files, read with clear errors and written whole or not at all."""
 
 import contextlib
 import json
@@ -6,17 +6,20 @@ import os
 import pathlib
 import re
 import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Path = str | os.PathLike[str]
 
 
-def read_text(path, form):
-    """Text of a UTF-8 file, without its byte order mark.
+def read_text(path: Path, form: str) -> str:
+    """Reads a UTF-8 file, without its byte order mark.
+
+    `"\\n"` alone separates the lines of the result: `str.splitlines` knows too many others.
 
     Args:
         path: the file.
         form: what the file should be, for the errors: "CoNLL-U", say.
-
-    Returns:
-        A string; `"\\n"` alone separates its lines, for `str.splitlines` knows too many others.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -30,13 +33,8 @@ def read_text(path, form):
         raise ValueError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 
 
-def load_json(path, form="JSON", remedy="is the file truncated?"):
-    """Content of a JSON file.
-
-    Args:
-        path: the file.
-        form: what the file should be, for the errors: "CoreNLP JSON", say.
-        remedy: what to do where it is no JSON.
+def load_json(path: Path, form: str = "JSON", remedy: str = "is the file truncated?") -> Any:
+    """Reads a JSON file; `form` and `remedy` are for the errors, as those of `read_text`.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -49,15 +47,12 @@ def load_json(path, form="JSON", remedy="is the file truncated?"):
 
 
 @contextlib.contextmanager
-def replacing(path):
-    """Gives a path to write to, and moves what is there to `path` once the block succeeds.
+def replacing(path: Path) -> Iterator[pathlib.Path]:
+    """Yields a path to write to, and moves what is there to `path` once the block succeeds.
 
     The name stays the same, so that writers which go by the suffix work; the folder is a hidden one
     beside `path`, made where it is missing. If the block fails, nothing is left behind and an older
     file at `path` stays.
-
-    Args:
-        path: the file to write or replace.
     """
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,14 +62,16 @@ def replacing(path):
         os.replace(partial, path)
 
 
-def write_json(path, content):
+def write_json(path: Path, content: Any) -> None:
     """Writes a JSON file, see `replacing`."""
     with replacing(path) as partial:
         partial.write_text(json.dumps(content, indent=1) + "\n")
 
 
-def different_fields(path, content, view=lambda content: content):
-    """Names of the fields in which a dictionary differs from a JSON file, none without a file.
+def different_fields(
+    path: Path, content: dict, view: Callable[[dict], dict] = lambda content: content
+) -> list[str]:
+    """Names the fields in which a dictionary differs from a JSON file, none without a file.
 
     Args:
         path: the file.
@@ -91,6 +88,6 @@ def different_fields(path, content, view=lambda content: content):
     return [name for name in new if old.get(name) != new[name]]
 
 
-def as_name(text):
-    """A text as part of the name of a file: its letters, digits, `.`, `_` and `-`."""
+def as_name(text: str) -> str:
+    """Keeps of a text what may be part of a file name: letters, digits, `.`, `_` and `-`."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-")

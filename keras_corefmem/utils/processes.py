@@ -1,4 +1,4 @@
-"""What the processes of long work have in common."""
+"""Helpers of worker processes: their cores, their memory and their end."""
 
 import importlib.util
 import multiprocessing
@@ -6,23 +6,24 @@ import os
 import pathlib
 import signal
 import threading
+from concurrent.futures import Executor
 
 
-def available_cores():
-    """Numbers of the cores that this process may use, ascending."""
+def available_cores() -> list[int]:
+    """Returns the numbers of the cores that this process may use, ascending."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
-def keep_memory():
+def keep_memory() -> None:
     """Lets the C library keep freed buffers: paging them in again costs a third of a step."""
     for name in ("MMAP_THRESHOLD", "TRIM_THRESHOLD"):
         os.environ.setdefault(f"MALLOC_{name}_", str(2**32))
     os.environ.setdefault("MALLOC_TOP_PAD_", str(2**28))
 
 
-def pin(core=None):
+def pin(core: int | None = None) -> None:
     """Gives a worker process one core of its own, and compiled programs a lasting home."""
     follow_parent()
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
@@ -33,20 +34,21 @@ def pin(core=None):
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
 
 
-def follow_parent():
-    """Begins a worker process: interrupts are its parent's to handle, and it ends with that."""
+def follow_parent() -> None:
+    """Leaves interrupts to the parent of this worker process, and ends the worker with it."""
     # A worker would go on with the next piece of work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
 
 
-def leave_with_parent():
-    """Ends a worker whose parent was killed: it would work beside the one that continues."""
-    multiprocessing.parent_process().join()
-    os._exit(1)
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
-def stop(pool):
+def stop(pool: Executor) -> None:
     """Ends a pool of processes in the middle of their work."""
     pool.shutdown(wait=False, cancel_futures=True)
     for process in multiprocessing.active_children():
@@ -54,7 +56,7 @@ def stop(pool):
         process.join()
 
 
-def import_quietly(*names):
+def import_quietly(*names: str) -> None:
     """Imports modules, where installed, without what TensorFlow says before its logging is set."""
     error = os.dup(2)
     with open(os.devnull, "w") as silence:

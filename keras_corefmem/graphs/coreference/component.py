@@ -12,6 +12,7 @@ from keras_corefmem.graphs.coreference.parse import Parse
 from keras_corefmem.graphs.coreference.pronouns import WEIGHTS, rank, reflexive_antecedent
 from keras_corefmem.graphs.coreference.quotations import attribute, find_quotations
 from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS
+from keras_corefmem.utils.checks import check_sizes
 
 STEPS = ("names", "appositions", "predicates", "quotations", "nominals", "pronouns")
 # What an entity is, by the first of these that a mention of it tells.
@@ -121,12 +122,7 @@ class Resolver:
     ):
         _check_names("steps", steps, STEPS)
         _check_names("kinds", kinds, KINDS)
-        for name, distance in (
-            ("pronoun_distance", pronoun_distance),
-            ("nominal_distance", nominal_distance),
-        ):
-            if distance < 0:
-                raise ValueError(f"{name} must not be negative; got {distance}.")
+        check_sizes(0, pronoun_distance=pronoun_distance, nominal_distance=nominal_distance)
         self.steps = tuple(steps)
         self.pronoun_distance = pronoun_distance
         self.nominal_distance = nominal_distance

@@ -8,7 +8,7 @@ from keras_corefmem.layers.kernels.gates import GATES
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.graph_index import index_edges
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
-from keras_corefmem.utils.positions import check_positions
+from keras_corefmem.utils.checks import check_positions
 
 
 class GraphCell(AbstractRNNCell):

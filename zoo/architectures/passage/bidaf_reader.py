@@ -10,9 +10,10 @@ from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.layers.attention.attention_supervision import ROW_WEIGHTS
 from keras_corefmem.preprocessing.fitting import count_words
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
+from keras_corefmem.utils.checks import check_sizes
 from zoo.architectures.devices import answered_once
 from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
-from zoo.architectures.passage.encoders import check_encoder, check_size
+from zoo.architectures.passage.encoders import check_encoder
 from zoo.architectures.passage.reader_features import ReadsStructure, check_preprocessor
 from zoo.architectures.passage.reader_graph import attend
 from zoo.architectures.passage.supervision import (
@@ -299,8 +300,7 @@ def check_config(config):
     for name, options in OPTIONS.items():
         if config[name] not in options:
             raise ValueError(f"{name} must be one of {', '.join(options)}; got {config[name]!r}.")
-    for name in SIZES:
-        check_size(name, config[name])
+    check_sizes(**{name: config[name] for name in SIZES})
     attends = config["self_attention"] != "none"
     if attends and 2 * config["units"] % config["heads"]:
         raise ValueError(

@@ -1,9 +1,8 @@
 """Recurrent encoders of a reader, by name."""
 
-import numbers
-
 from keras_corefmem import layers
 from keras_corefmem.layers.rnn.mage_gru import CARRIES
+from keras_corefmem.utils.checks import check_sizes
 
 # What each encoder reads besides the tokens.
 STRUCTURE = {
@@ -28,22 +27,16 @@ def check_encoder(encoder, units, edge_units, carry):
     if carry not in CARRIES:
         raise ValueError(f"carry must be one of {', '.join(CARRIES)}; got {carry!r}.")
     slices = 2 if encoder in ("mage_gru", "mage_gru_shared") else 1
-    check_size("units", units, slices, f" for {encoder}")
+    check_sizes(slices, f" for {encoder}", units=units)
     if encoder == "coref_gru" and units % 2:
         raise ValueError(f"units must be even for coref_gru, half for coreference; got {units}.")
     if encoder == "mage_gru":
-        check_size("edge_units", edge_units)
+        check_sizes(edge_units=edge_units)
         if edge_units >= units:
             raise ValueError(
                 f"edge_units must be less than units for mage_gru, which keeps the rest for the "
                 f"sequence; got edge_units={edge_units} and units={units}."
             )
-
-
-def check_size(name, size, least=1, where=""):
-    """Refuses what is no integer of at least `least`."""
-    if not isinstance(size, numbers.Integral) or size < least:
-        raise ValueError(f"{name} must be an integer of at least {least}{where}, got {size!r}.")
 
 
 def make_encoder(encoder, units, edge_units, carry, name):

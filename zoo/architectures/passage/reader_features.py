@@ -4,7 +4,7 @@ import numpy as np
 
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.preprocessor import sequences
-from keras_corefmem.utils.positions import check_positions
+from keras_corefmem.utils.checks import check_positions
 from zoo.architectures.passage.encoders import STRUCTURE
 
 

@@ -8,7 +8,8 @@ from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.fitting import check_head, count_words, fit_preprocessor
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.preprocessor import ORDERS, Preprocessor
-from zoo.architectures.passage.encoders import STRUCTURE, check_encoder, check_size
+from keras_corefmem.utils.checks import check_sizes
+from zoo.architectures.passage.encoders import STRUCTURE, check_encoder
 from zoo.architectures.passage.reader_features import ReadsStructure, check_preprocessor
 from zoo.architectures.passage.reader_graph import (
     attend,
@@ -112,8 +113,7 @@ class ReaderModel(ReadsStructure, TextModel):
             "character_units": character_units,
             "asked": asked,
         }
-        for name in SIZES:
-            check_size(name, config[name])
+        check_sizes(**{name: config[name] for name in SIZES})
         inputs = make_inputs(config)
         vectors = embed(inputs, config)
         masks = {name: ops.not_equal(inputs[name], 0) for name in vectors}

@@ -1,0 +1,75 @@
+"""Checks of sizes, and of the positions that edges come from: 1-based, 0 = none."""
+
+import numbers
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def check_sizes(least: int = 1, where: str = "", /, **sizes: object) -> None:
+    """Checks that sizes are integers of at least `least`.
+
+    Args:
+        least: the smallest size that makes sense.
+        where: what the error says behind the bound, `" for mage_gru"` say.
+        **sizes: the sizes by the names of their arguments.
+
+    Raises:
+        ValueError: naming the first argument that is no such size.
+    """
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < least:
+            raise ValueError(f"{name} must be an integer of at least {least}{where}, got {size!r}.")
+
+
+def check_antecedents(antecedents: ArrayLike) -> None:
+    """Checks that antecedents lie before their token.
+
+    Args:
+        antecedents: int array of shape `(T,)` or `(B, T)`, 1-based positions, 0 = none.
+
+    Raises:
+        ValueError: naming the example and position where an antecedent points forward, to its
+            own token, or out of range.
+
+    Example:
+        >>> keras_corefmem.graphs.check_antecedents([0, 0, 1, 3])
+    """
+    array = np.asarray(antecedents)
+    check_positions(array if array.ndim > 1 else array[None], "Antecedent")
+
+
+def check_sources(sources: ArrayLike) -> None:
+    """Checks that the sources of edges lie before their token.
+
+    Args:
+        sources: int array of shape `(T, E, K)` or `(B, T, E, K)`, 1-based positions, 0 = none.
+
+    Raises:
+        ValueError: naming the example and position where a source points forward, to its own
+            token, or out of range.
+
+    Example:
+        >>> keras_corefmem.graphs.check_sources([[[0, 0]], [[1, 0]], [[2, 1]]])
+    """
+    array = np.asarray(sources)
+    check_positions(array if array.ndim > 3 else array[None])
+
+
+def check_positions(array: np.ndarray, kind: str = "Source") -> None:
+    """Checks that the positions of an array `(B, T, …)` lie before the one they stand at."""
+    length = array.shape[1]
+    own = np.arange(1, length + 1).reshape((1, length) + (1,) * (array.ndim - 2))
+    wrong = np.argwhere((array < 0) | (array >= own))
+    if not len(wrong):
+        return
+    example, token = wrong[0][:2]
+    source, position = int(array[tuple(wrong[0])]), int(token) + 1
+    if source < 0 or source > length:
+        fault = f"is out of range (0 = none, 1 to {length})"
+    else:
+        fault = "points to the token itself" if source == position else "points forward"
+    raise ValueError(
+        f"{kind} {source} of example {example} at position {position} {fault}: positions are "
+        "1-based and must lie before their token."
+    )
