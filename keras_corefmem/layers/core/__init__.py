@@ -1,1 +1,20 @@
-"""Layers that other layers build on: highway, dropout, splitting, retrieval."""
+"""Building blocks of other layers: highway, dropout, splitting, retrieval of sentences."""
+
+from keras_corefmem.layers.core.hash_dropout import HashDropout
+from keras_corefmem.layers.core.highway import Highway
+from keras_corefmem.layers.core.retrieve_sentences import (
+    RestoreSentences,
+    RetrieveSentences,
+    inverse_sentence_frequency,
+)
+from keras_corefmem.layers.core.split_sequences import SentenceEnds, SplitSequences
+
+__all__ = [
+    "HashDropout",
+    "Highway",
+    "RestoreSentences",
+    "RetrieveSentences",
+    "SentenceEnds",
+    "SplitSequences",
+    "inverse_sentence_frequency",
+]

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.rnn.mage_gru import MAGEGRUCell
+from keras_corefmem.layers.rnn.gru import GRUCell
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -45,17 +45,17 @@ class AnswerDecoder(keras.layers.Layer):
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
-        self.gru = MAGEGRUCell((units,), name="gru", dtype=self.dtype_policy)
+        self.gru = GRUCell(units, name="gru", dtype=self.dtype_policy)
         self.gru.build((None, self.words + question_shape[-1]))
         self.output_layer = keras.layers.Dense(self.words, dtype="float32", name="output")
         self.output_layer.build((None, units))
 
     def call(self, memory, question):
-        state, nothing = memory, ops.zeros((ops.shape(memory)[0], 0), memory.dtype)
+        state = memory
         said = ops.zeros((ops.shape(memory)[0], self.words), memory.dtype)
         every = []
         for _ in range(self.length):
-            state, _ = self.gru(ops.concatenate([said, question], axis=-1), [state, nothing])
+            state, _ = self.gru(ops.concatenate([said, question], axis=-1), [state])
             logits = self.output_layer(state)
             said = ops.cast(ops.softmax(logits, axis=-1), memory.dtype)
             every.append(logits)

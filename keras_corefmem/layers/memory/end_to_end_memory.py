@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.embedding.position_encoding import encode_words, position_factors
+from keras_corefmem.layers.embedding.sentence_encoders import encode_words, position_factors
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")

@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
+    EntityInputs,
     entity_recurrence,
     normalize,
     product,
@@ -239,20 +240,17 @@ class EntityMemory(keras.layers.Layer):
         keys = ops.cast(keys, sentences.dtype)
         start = ops.broadcast_to(keys, (ops.shape(sentences)[0], *keys.shape[1:]))
         question = None if question is None else question[:, None]
-        floats = {
-            "sentences": ops.transpose(sentences, (1, 0, 2)),
-            "gate": ops.transpose(cell.gate_scores(sentences, keys[:, None], question), (1, 0, 2)),
-            "candidate": ops.transpose(
-                ops.matmul(sentences, cell.sentence_kernel) + cell.bias, (1, 0, 2)
-            ),
-            "key": product(keys, ops.convert_to_tensor(cell.key_kernel)),
-            "start": start,
-            "kernel": ops.convert_to_tensor(cell.memory_kernel),
-        }
-        if cell.slopes is not None:
-            floats["slopes"] = cell.slopes
+        scores = cell.gate_scores(sentences, keys[:, None], question)
+        candidates = ops.matmul(sentences, cell.sentence_kernel) + cell.bias
+        inputs = EntityInputs(
+            *(ops.transpose(tensor, (1, 0, 2)) for tensor in (sentences, scores, candidates)),
+            keys=product(keys, ops.convert_to_tensor(cell.key_kernel)),
+            memory=start,
+            kernel=ops.convert_to_tensor(cell.memory_kernel),
+            slopes=cell.slopes,
+        )
         mask = None if mask is None else ops.transpose(mask)
-        memory, gates = entity_recurrence(cell.activation_name, floats, mask, self.return_sequences)
+        memory, gates = entity_recurrence(cell.activation_name, inputs, mask, self.return_sequences)
         memory = ops.cast(memory, self.compute_dtype)
         if self.return_sequences:
             memory = ops.transpose(memory, (1, 0, 2, 3))

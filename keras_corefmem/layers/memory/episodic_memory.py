@@ -5,8 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.memory.gate_supervision import supervision_loss
-from keras_corefmem.layers.rnn.attention_gru import AttentionGRUCell
-from keras_corefmem.layers.rnn.mage_gru import MAGEGRUCell
+from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
 UPDATES = ("gru", "relu")
@@ -105,7 +104,7 @@ class EpisodicMemory(keras.layers.Layer):
             )
             self.episode.build((None, self.units + 1))
         if self.update == "gru":
-            self.memory = MAGEGRUCell((self.units,), name="memory", **own)
+            self.memory = GRUCell(self.units, name="memory", **own)
             self.memory.build((None, self.units))
             self.updates = [self.memory] * self.passes
         else:
@@ -169,7 +168,7 @@ class EpisodicMemory(keras.layers.Layer):
             opened.append(ops.where(reading, gates, 0.0))
             episode = self.read(facts, projected, gates, mask)
             if self.update == "gru":
-                new, _ = update(episode, [memory, ops.zeros((batch, 0), memory.dtype)])
+                new, _ = update(episode, [memory])
             else:
                 new = update(ops.concatenate([memory, episode, question], axis=-1))
             new = self.drop(new, training=training)

@@ -97,7 +97,7 @@ class WordMemory(EpisodicMemory):
             flat = ops.reshape(episodes, (-1, self.units))
             old = ops.reshape(memories, (-1, self.units))
             if self.update == "gru":
-                new, _ = update(flat, [old, ops.zeros((batch * time, 0), old.dtype)])
+                new, _ = update(flat, [old])
             else:
                 new = update(ops.concatenate([old, flat, ops.reshape(asked, (-1, self.units))], -1))
             new = self.drop(new, training=training)

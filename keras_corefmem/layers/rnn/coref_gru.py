@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.kernels.graph_gru import Recurrence
+from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
 
 
@@ -62,19 +62,22 @@ class CorefGRUCell(GraphCell):
         """α of a token that has an antecedent."""
         return ops.softmax(ops.matmul(x, self.keys), axis=-1)[..., 0]
 
-    def floats(self, x, edges, reverse):
+    def direction_inputs(self, x, edges, reverse):
         share, antecedents = self.share(x), edges.sources[:, 0, 0]
         if reverse:
             # Whoever reads an edge weighs it: backward, that is the antecedent.
             reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
-            reads = edges.links[:, 0, 0] > 0
+            reads = edges.successors[:, 0, 0] > 0
         else:
             reader, reads = share, antecedents > 0
-        return {
-            **super().floats(x, edges, reverse),
-            "sequential": ops.where(reads, share, 1.0),
-            "weights": (1 - reader)[:, None, None],
-        }
+        return (
+            super()
+            .direction_inputs(x, edges, reverse)
+            ._replace(
+                sequential_weights=ops.where(reads, share, 1.0),
+                edge_weights=(1 - reader)[:, None, None],
+            )
+        )
 
     def call(self, inputs, states, training=None):
         previous, memory, mentioned = states

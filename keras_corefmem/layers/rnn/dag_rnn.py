@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.kernels.graph_gru import Recurrence
+from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
 
 
@@ -25,8 +25,8 @@ class DAGRNNCell(GraphCell):
     """
 
     def __init__(self, units, chains=0, **kwargs):
-        reads = ((0, units), (0, units))
-        super().__init__(Recurrence(units, reads, "previous", "simple"), chains, **kwargs)
+        slices = ((0, units), (0, units))
+        super().__init__(Recurrence(units, slices, "previous", "simple"), chains, **kwargs)
         self.units = units
 
     @property

@@ -1,12 +1,13 @@
-"""What the recurrences over a graph share: a cell with an edge memory, and its fused layer."""
+"""Bases of the recurrences over a graph: a cell with a memory for edges, and its fused layer."""
 
 import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.kernels.edges import index_edges
 from keras_corefmem.layers.kernels.gates import GATES
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
-from keras_corefmem.layers.kernels.graph_index import index_edges
+from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_positions
 
@@ -25,7 +26,7 @@ class GraphCell(AbstractRNNCell):
             raise ValueError(f"chains must not be negative, got {chains}.")
         self.recurrence = recurrence
         self.chains = chains
-        self.types = len(recurrence.reads) - 1
+        self.types = len(recurrence.slices) - 1
 
     @property
     def output_size(self):
@@ -60,14 +61,14 @@ class GraphCell(AbstractRNNCell):
     def project(self, x):
         return ops.matmul(x, self.kernel) + self.bias
 
-    def floats(self, x, edges, reverse):
-        """Differentiable inputs of the fused recurrence from features `(time, batch, width)`."""
-        return {"x": self.project(x), "kernel": self.recurrent()}
+    def direction_inputs(self, x, edges, reverse):
+        """Inputs of the fused recurrence from features `(time, batch, width)` and `Edges`."""
+        return DirectionInputs(self.project(x), self.recurrent())
 
     def update(self, x, gathered, carry):
         """The new state, one step."""
         product = ops.matmul(gathered, self.recurrent())
-        return GATES[self.recurrence.gates][0](self.project(x), product, carry)
+        return GATES[self.recurrence.gates].step(self.project(x), product, carry)
 
     def get_config(self):
         return {**super().get_config(), "chains": self.chains}
@@ -80,7 +81,7 @@ class GraphCell(AbstractRNNCell):
 
     def slots(self, values):
         """Views of the memory by edge type, `(batch, chains, width)`."""
-        widths = [stop - start for start, stop in self.recurrence.reads[1:]]
+        widths = [stop - start for start, stop in self.recurrence.slices[1:]]
         ends = [self.chains * sum(widths[: n + 1]) for n in range(len(widths))]
         return [
             ops.reshape(values[..., end - self.chains * width : end], (-1, self.chains, width))
@@ -88,28 +89,28 @@ class GraphCell(AbstractRNNCell):
         ]
 
     def read(self, memory, reads):
-        """What the edges of each type carry into the token: the sum of the slots read."""
+        """Sums by edge type of the slots that the token reads."""
         if not self.chains:
-            batch, slices = ops.shape(reads)[0], self.recurrence.reads[1:]
+            batch, slices = ops.shape(reads)[0], self.recurrence.slices[1:]
             return [ops.zeros((batch, stop - start), reads.dtype) for start, stop in slices]
         reads = ops.split(reads, self.types, axis=-1)
         slots = self.slots(memory)
         return [ops.einsum("bc,bcd->bd", r, slot) for r, slot in zip(reads, slots, strict=True)]
 
     def write(self, memory, writes, h):
-        """The memory with the new state in the slots written."""
+        """The memory with the new state in the slots that the token writes."""
         if not self.chains:
             return memory
         result = []
         writes = ops.split(writes[..., None], self.types, axis=1)
-        slices = self.recurrence.reads[1:]
+        slices = self.recurrence.slices[1:]
         for write, slot, (start, stop) in zip(writes, self.slots(memory), slices, strict=True):
             slot = (1 - write) * slot + write * h[:, None, start:stop]
             result.append(ops.reshape(slot, (-1, self.chains * (stop - start))))
         return ops.concatenate(result, axis=-1)
 
 
-def values_of(edges):
+def _values_of(edges):
     """An array or eager tensor as an array; `None` for a tensor of a graph that is being traced."""
     if not (isinstance(edges, np.ndarray) or ops.is_tensor(edges)):
         return None
@@ -171,7 +172,7 @@ class GraphRNN(keras.layers.Layer):
         return sum(cell.output_size for cell in self.cells)
 
     def __call__(self, x, *args, **kwargs):
-        edges = values_of(args[0] if args else kwargs.get(self.EDGES[0]))
+        edges = _values_of(args[0] if args else kwargs.get(self.EDGES[0]))
         if edges is not None and edges.ndim > 1:
             check_positions(edges)
         return super().__call__(x, *args, **kwargs)
@@ -189,19 +190,18 @@ class GraphRNN(keras.layers.Layer):
             cell.build((None, x_shape[-1]))
 
     def run(self, x, sources, mask, x_mask, training):
-        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`.
-
-        The mask given goes before the one that the features carry.
-        """
-        spec = self.cells[0].recurrence
+        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
+        recurrence = self.cells[0].recurrence
         mask = x_mask if mask is None else mask
         if self.dropout:
             x = self.drop(x, training=training)
         x = ops.transpose(x, (1, 0, 2))
-        edges = (None, None) if sources is None else index_edges(sources, count=spec.shared)
-        directions = [cell.floats(x, edges[n], reverse=n == 1) for n, cell in enumerate(self.cells)]
+        edges = (None, None) if sources is None else index_edges(sources, recurrence.shared)
+        directions = [
+            cell.direction_inputs(x, edges[n], reverse=n == 1) for n, cell in enumerate(self.cells)
+        ]
         mask = None if mask is None else ops.transpose(mask)
-        states = graph_gru(spec, directions, edges, mask)
+        states = graph_gru(recurrence, directions, edges, mask)
         if not self.return_sequences:
             ends = [states[0][-1], *(state[0] for state in states[1:])]
             return ops.cast(ops.concatenate(ends, axis=-1), self.compute_dtype)

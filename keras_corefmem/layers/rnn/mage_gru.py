@@ -3,14 +3,14 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.kernels.edge_attention import edge_shares
-from keras_corefmem.layers.kernels.graph_gru import Recurrence
+from keras_corefmem.layers.kernels.edges import edge_softmax
+from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
 
 CARRIES = ("gathered", "previous", "mixed")
 
 
-def mage_recurrence(units, carry, shared):
+def _recurrence(units, carry, shared):
     """The `Recurrence` of a MAGE-GRU."""
     units = tuple(units)
     if not units or min(units) < 1:
@@ -21,8 +21,8 @@ def mage_recurrence(units, carry, shared):
     if shared:
         return Recurrence(total, ((0, total),) * len(units), carry)
     ends = [sum(units[: n + 1]) for n in range(len(units))]
-    reads = tuple((end - width, end) for end, width in zip(ends, units, strict=True))
-    return Recurrence(total, reads, carry)
+    slices = tuple((end - width, end) for end, width in zip(ends, units, strict=True))
+    return Recurrence(total, slices, carry)
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -62,7 +62,7 @@ class MAGEGRUCell(GraphCell):
     def __init__(
         self, units, chains=0, carry="gathered", shared=False, edge_attention=False, **kwargs
     ):
-        super().__init__(mage_recurrence(units, carry, shared), chains, **kwargs)
+        super().__init__(_recurrence(units, carry, shared), chains, **kwargs)
         if edge_attention and not self.types:
             raise ValueError(f"edge_attention needs a second edge type; got units {units}.")
         self.units, self.carry = tuple(units), carry
@@ -70,7 +70,7 @@ class MAGEGRUCell(GraphCell):
 
     @property
     def state_size(self):
-        widths = [stop - start for start, stop in self.recurrence.reads[1:]]
+        widths = [stop - start for start, stop in self.recurrence.slices[1:]]
         sizes = [self.recurrence.units, self.chains * sum(widths)]
         return sizes + ([self.types * self.chains] if self.edge_attention else [])
 
@@ -90,18 +90,19 @@ class MAGEGRUCell(GraphCell):
                 name="source_keys", shape=(features, self.types), initializer=normal.clone()
             )
 
-    def mix(self, x):
+    def carry_gate(self, x):
         if self.carry != "mixed":
             return None
         return ops.sigmoid(ops.matmul(x, self.carry_kernel) + self.carry_bias)
 
-    def floats(self, x, edges, reverse):
-        floats = {**super().floats(x, edges, reverse), "mix": self.mix(x)}
-        if self.edge_attention:
-            keys = self.reader_keys, self.source_keys
-            scores = [ops.cast(ops.matmul(x, key), "float32") for key in keys]
-            floats["sequential"], floats["weights"] = edge_shares(*scores, edges, reverse)
-        return floats
+    def direction_inputs(self, x, edges, reverse):
+        inputs = super().direction_inputs(x, edges, reverse)._replace(carry_gate=self.carry_gate(x))
+        if not self.edge_attention:
+            return inputs
+        keys = self.reader_keys, self.source_keys
+        scores = [ops.cast(ops.matmul(x, key), "float32") for key in keys]
+        sequential, typed = edge_softmax(*scores, edges, reverse)
+        return inputs._replace(sequential_weights=sequential, edge_weights=typed)
 
     def call(self, inputs, states, training=None):
         previous, memory, *scores = states
@@ -116,15 +117,15 @@ class MAGEGRUCell(GraphCell):
             sequential, reads, count = shares[..., :1], shares[..., 1:], 1.0
             written = ops.repeat(ops.matmul(x, self.source_keys), self.chains, axis=-1)
             scores = [(1 - writes) * scores[0] + writes * written]
-        start, stop = self.recurrence.reads[0]
+        start, stop = self.recurrence.slices[0]
         parts = [sequential * previous[..., start:stop], *self.read(memory, reads)]
         gathered = ops.concatenate(parts, axis=-1)
         carry = previous
         if self.carry != "previous":
             carry = self.recurrence.fold(gathered, count)
         if self.carry == "mixed":
-            mix = self.mix(x)
-            carry = mix * carry + (1 - mix) * previous
+            gate = self.carry_gate(x)
+            carry = gate * carry + (1 - gate) * previous
         h = self.update(x, gathered, carry)
         return h, [h, self.write(memory, writes, h), *scores]
 

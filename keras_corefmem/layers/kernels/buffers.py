@@ -1,0 +1,38 @@
+"""Time-major float32 buffers that a loop fills row by row."""
+
+from keras import ops
+
+
+def zeros(*shape):
+    return ops.zeros(shape, dtype="float32")
+
+
+def write(buffer, start, rows):
+    """Replaces the rows of a buffer from `start` on."""
+    return ops.slice_update(buffer, (start, *[0] * (len(buffer.shape) - 1)), rows)
+
+
+def flat_index(rows):
+    """Row numbers `(..., batch)` of a buffer `(rows, batch, width)`, for `gather`."""
+    batch = ops.shape(rows)[-1]
+    return rows * batch + ops.arange(batch, dtype="int32")
+
+
+def gather(buffer, index):
+    """Rows of a buffer `(rows, batch, width)` by `flat_index`: `index.shape + (width,)`."""
+    width = buffer.shape[-1]
+    flat = ops.take(ops.reshape(buffer, (-1, width)), ops.reshape(index, (-1,)), axis=0)
+    return ops.reshape(flat, (*ops.shape(index), width))
+
+
+def output_gradients(args, upstream):
+    """Gradients of the outputs from what a backend passes to a `keras.ops.custom_gradient`.
+
+    Args:
+        args: its positional arguments: the gradients, or a single tuple of them.
+        upstream: its argument `upstream`, or `None` where the backend passes none.
+    """
+    upstream = args if upstream is None else upstream
+    if len(upstream) == 1 and isinstance(upstream[0], (tuple, list)):
+        return upstream[0]
+    return upstream

@@ -1,0 +1,134 @@
+"""Edges of a directed acyclic graph as gather indices, and attention over them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from keras import ops
+
+
+class Edges(NamedTuple):
+    """Edges of a batch of graphs, time-major, as one reading direction needs them.
+
+    Attributes:
+        sources: int32 `(time, types, edges, batch)`, 1-based position of the source, 0 = none.
+        successors: int32 `(time, types, 1 + edges, batch)`, linked lists of edge numbers, 0 = none:
+            the first edge that leaves the token, then for each edge that enters it the next one
+            with the same source. The edge in column `k` of token `t` (both from 0) is number
+            `t * edges + k + 1`.
+        degree: float32 `(time, batch, 1)`, 1 + number of typed edges into the token in this
+            direction, or `None` where no mean is taken.
+    """
+
+    sources: object
+    successors: object
+    degree: object = None
+
+
+def index_edges(sources, degrees=False):
+    """Indexes edges for `graph_gru`.
+
+    Args:
+        sources: int32 `(batch, time, types, edges)`, 1-based positions of earlier tokens, 0 = none.
+        degrees: bool, whether the degrees are needed too, as where all edge types share one state.
+
+    Returns:
+        A pair of `Edges`: for the forward direction, and for the backward one, in which every edge
+        is read from its target to its source.
+
+    Raises:
+        ValueError: if a text is too long for its edges to be numbered in 32 bits.
+
+    Example:
+
+    >>> forward, backward = keras_corefmem.layers.index_edges(np.array([[[[0]], [[1]], [[1]]]]))
+    >>> np.asarray(forward.sources)[:, 0, 0, 0].tolist()
+    [0, 1, 1]
+    """
+    sources = ops.cast(sources, "int32")
+    arrays = [ops.transpose(array, (1, 2, 3, 0)) for array in (sources, _link(sources))]
+    if not degrees:
+        return Edges(*arrays), Edges(*arrays)
+    degrees = [ops.cast(ops.transpose(1 + degree), "float32") for degree in _degrees(sources)]
+    return tuple(Edges(*arrays, degree[..., None]) for degree in degrees)
+
+
+def _link(sources):
+    """The `successors` of `Edges`, batch-major, which sum over them without a scatter."""
+    batch, time, types, edges = ops.shape(sources)
+    if isinstance(time, int) and time * time * (edges + 1) >= 2**31:
+        raise ValueError(f"{time} tokens with {edges} edges of a type are too many to number.")
+    lists = sources
+    if edges > 1:
+        same = sources[..., None] == sources[..., None, :]
+        earlier = np.tril(np.ones((edges, edges), bool), -1)
+        lists = ops.where(ops.any(ops.logical_and(same, earlier), axis=-1), 0, sources)
+    lists = ops.reshape(ops.transpose(lists, (0, 2, 1, 3)), (batch, types, time * edges))
+    heads = ops.broadcast_to(ops.arange(1, time + 1, dtype="int32"), (batch, types, time))
+    # A position heads its own list: after sorting, what follows it is its first edge.
+    owner = ops.concatenate([heads, lists], axis=-1)
+    count = time * (edges + 1)
+    keys = ops.sort(owner * count + ops.arange(count, dtype="int32"), axis=-1)
+    owner, item = keys // count, keys % count
+    follows = ops.logical_and(owner[..., 1:] == owner[..., :-1], owner[..., 1:] > 0)
+    following = ops.where(follows, item[..., 1:] - time + 1, 0)
+    starts = ops.arange(batch * types, dtype="int32")[:, None] * count
+    places = ops.reshape(starts + ops.reshape(item[..., :-1], (batch * types, -1)), (-1, 1))
+    following = ops.scatter(places, ops.reshape(following, (-1,)), (batch * types * count,))
+    following = ops.reshape(following, (batch, types, count))
+    first = ops.expand_dims(following[..., :time], -1)
+    siblings = ops.reshape(following[..., time:], (batch, types, time, edges))
+    return ops.transpose(ops.concatenate([first, siblings], axis=-1), (0, 2, 1, 3))
+
+
+def _degrees(sources):
+    """In- and out-degree of every token over all types, int32 `(batch, time)` each."""
+    batch, time = ops.shape(sources)[:2]
+    incoming = ops.sum(ops.cast(sources > 0, "int32"), axis=(2, 3))
+    rows = (time + 1) * ops.arange(batch, dtype="int32")[:, None]
+    segments = ops.reshape(rows + ops.reshape(sources, (batch, -1)), (-1,))
+    outgoing = ops.segment_sum(ops.ones_like(segments), segments, batch * (time + 1))
+    return incoming, ops.reshape(outgoing, (batch, time + 1))[:, 1:]
+
+
+def edge_softmax(reader_scores, source_scores, edges, reverse):
+    """Softmax over the edges into each token, the sequential and the typed ones together.
+
+    The score of an edge of type e is the reader's score for e plus the source's score for e; that
+    of the sequential edge is the reader's. Read backward, the reader of an edge is its source.
+
+    Args:
+        reader_scores: `(time, batch, 1 + types)`, the sequential edge first.
+        source_scores: `(time, batch, types)`.
+        edges: an `Edges`.
+        reverse: whether the edges are read from target to source.
+
+    Returns:
+        Weights of the sequential edges, `(time, batch)`, and of the typed edges, `(time, types,
+        edges, batch)`.
+    """
+    sources = edges.sources
+    time, types, count, batch = ops.shape(sources)
+    targets = ops.broadcast_to(
+        ops.arange(time, dtype="int32")[:, None, None, None], (time, types, count, batch)
+    )
+    origins = ops.maximum(sources - 1, 0)
+    readers, read = (origins, targets) if reverse else (targets, origins)
+
+    def score(scores, positions):
+        by_type = ops.transpose(scores, (0, 2, 1))
+        columns = ops.reshape(ops.transpose(positions, (0, 2, 1, 3)), (time * count, types, batch))
+        picked = ops.take_along_axis(by_type, columns, axis=0)
+        return ops.transpose(ops.reshape(picked, (time, count, types, batch)), (0, 2, 1, 3))
+
+    sequential = reader_scores[..., 0]
+    typed = score(reader_scores[..., 1:], readers) + score(source_scores, read)
+    typed = ops.where(sources > 0, typed, -1e30)
+    segments = readers * batch + ops.arange(batch, dtype="int32")
+    flat = ops.reshape(segments, (-1,))
+    largest = ops.segment_max(ops.stop_gradient(ops.reshape(typed, (-1,))), flat, time * batch)
+    shift = ops.maximum(ops.stop_gradient(sequential), ops.reshape(largest, (time, batch)))
+    sequential = ops.exp(sequential - shift)
+    typed = ops.exp(typed - ops.take(ops.reshape(shift, (-1,)), segments, axis=0))
+    total = ops.segment_sum(ops.reshape(typed, (-1,)), flat, time * batch)
+    total = sequential + ops.reshape(total, (time, batch))
+    return sequential / total, typed / ops.take(ops.reshape(total, (-1,)), segments, axis=0)

@@ -1,0 +1,101 @@
+"""Sums over the neighbours of a token in a graph, one token at a time, by gathers alone.
+
+A scatter into a loop's buffer makes XLA copy the whole buffer, and so does a gather that feeds the
+row written next. Nothing here does either: every step costs the same, however long the sequence.
+"""
+
+from typing import NamedTuple
+
+from keras import ops
+
+from keras_corefmem.layers.kernels.buffers import flat_index, gather, write, zeros
+
+
+class PredecessorSums:
+    """Sums the values of each token's predecessors, gathered from the history of all values.
+
+    Args:
+        edges: an `Edges`.
+        weights: factor of each edge, `(time, types, edges, batch)`, or `None`.
+    """
+
+    def __init__(self, edges, weights):
+        self.index, self.weights = flat_index(edges.sources), weights
+
+    def read(self, history, slices, t):
+        """Sums by edge type for token `t`, or for all tokens where `t` is a slice.
+
+        Args:
+            history: `(time + 1, batch, width)`; row 0 is zero.
+            slices: the slice of a row that each edge type carries.
+            t: index from 0.
+        """
+        sums = []
+        for e, (start, stop) in enumerate(slices):
+            values = gather(history, self.index[t, e])[..., start:stop]
+            if self.weights is not None:
+                values = self.weights[t, e][..., None] * values
+            sums.append(ops.sum(values, axis=-3))
+        return sums
+
+
+class SuccessorState(NamedTuple):
+    """The loop state of `SuccessorSums`, with one tensor per edge type in each field.
+
+    Attributes:
+        sums: `(time · edges + 1, batch, width)`: for each edge, the sum over it and all later edges
+            with the same source; row 0 is zero.
+        ahead: `(edges + 1, batch, width)`: rows of `sums` that the next token reads and extends.
+    """
+
+    sums: tuple
+    ahead: tuple
+
+
+class SuccessorSums:
+    """Sums the values of each token's successors, which come in descending order.
+
+    A token adds its value to the edges that enter it; a source reads the sum of its first edge.
+
+    Args:
+        edges: an `Edges`.
+        weights: factor of each edge, `(time, types, edges, batch)`, or `None`.
+        widths: width of the values of each edge type.
+    """
+
+    def __init__(self, edges, weights, widths):
+        self.index, self.widths = flat_index(edges.successors), widths
+        self.time, _, count, self.batch = ops.shape(edges.successors)
+        self.count = count - 1
+        self.weights = weights
+        if self.count > 1:
+            # Of several edges of one token with one source, the first stands for all.
+            same = edges.sources[:, :, :, None] == edges.sources[:, :, None]
+            weights = 1.0 if weights is None else weights[:, :, None]
+            self.weights = ops.sum(ops.cast(same, "float32") * weights, axis=3)
+
+    def initial_state(self):
+        def of(rows):
+            return tuple(zeros(rows, self.batch, width) for width in self.widths)
+
+        return SuccessorState(of(self.time * self.count + 1), of(self.count + 1))
+
+    def read(self, state):
+        """Sums by edge type for the next token."""
+        return [ahead[0] for ahead in state.ahead]
+
+    def read_all(self, state):
+        """Sums by edge type for all tokens, once all have added their values."""
+        return [gather(sums, self.index[:, e, 0]) for e, sums in enumerate(state.sums)]
+
+    def add(self, state, values, t):
+        """The state after token `t` has added its values, `(batch, width)` by edge type."""
+        sums, ahead, following = [], [], ops.maximum(t - 1, 0)
+        for e, value in enumerate(values):
+            value = value[None]
+            if self.weights is not None:
+                value = self.weights[t, e][..., None] * value
+            value = value + state.ahead[e][1:]
+            sums.append(write(state.sums[e], t * self.count + 1, value))
+            ahead.append(gather(sums[e], self.index[following, e]))
+        return SuccessorState(tuple(sums), tuple(ahead))

@@ -1,0 +1,89 @@
+"""What `graph_gru` runs: the fixed part of a recurrence, and the inputs of a direction."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from keras import ops
+
+from keras_corefmem.layers.kernels.gates import GATES
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """The part of a recurrence over a graph that is fixed when it is compiled.
+
+    Args:
+        units: int, width of the hidden state.
+        slices: the slice `(start, stop)` of the hidden state that each edge type carries, the
+            sequential edge first.
+        carry: the state that the update keeps: `"gathered"`, `"previous"` or `"mixed"`.
+        gates: `"gru"`, `"simple"`, `"weighted_gru"` or `"attention_gru"`.
+
+    Example:
+
+    >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
+    >>> recurrence.gathered_units, recurrence.blocks
+    (4, 3)
+    """
+
+    units: int
+    slices: tuple
+    carry: str = "gathered"
+    gates: str = "gru"
+
+    @property
+    def shared(self):
+        """Whether all edge types carry the same slice."""
+        return len(self.slices) > 1 and self.slices[0] == self.slices[1]
+
+    @property
+    def gathered_slices(self):
+        """Slice of each edge type in the gathered state."""
+        widths = [stop - start for start, stop in self.slices]
+        ends = [sum(widths[: n + 1]) for n in range(len(widths))]
+        return tuple((end - width, end) for end, width in zip(ends, widths, strict=True))
+
+    @property
+    def gathered_units(self):
+        return self.gathered_slices[-1][1]
+
+    @property
+    def blocks(self):
+        """Number of gate blocks of the kernels, each as wide as the hidden state."""
+        return GATES[self.gates].blocks
+
+    def fold(self, gathered, degree):
+        """The gathered state as a carry: the mean over the incoming edges where types share it."""
+        if not self.shared:
+            return gathered
+        return sum(gathered[..., a:b] for a, b in self.gathered_slices) / degree
+
+    def unfold(self, gradient, degree):
+        """The gradient of the gathered state from that of `fold`."""
+        if not self.shared:
+            return gradient
+        return ops.concatenate([gradient / degree] * len(self.slices), axis=-1)
+
+
+class DirectionInputs(NamedTuple):
+    """The differentiable inputs of one direction of `graph_gru`, float, `None` where not used.
+
+    Attributes:
+        projected: `(time, batch, blocks · units)`, the inputs times their kernel, with the bias.
+        kernel: `(gathered units, blocks · units)`, the recurrent kernel U.
+        sequential_weights: `(time, batch)`, factor of the sequential edge into each token.
+        edge_weights: `(time, types, edges, batch)`, factor of each typed edge.
+        carry_gate: `(time, batch, units)`, share of the gathered state in a mixed carry.
+
+    Example:
+
+    >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((5, 2, 12)), np.ones((4, 12)))
+    >>> inputs.carry_gate is None
+    True
+    """
+
+    projected: object
+    kernel: object
+    sequential_weights: object = None
+    edge_weights: object = None
+    carry_gate: object = None

@@ -1,0 +1,165 @@
+"""GRU cells without a graph: a plain one, and one whose update is weighed by an attention."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.kernels.gates import GATES
+from keras_corefmem.layers.kernels.graph_gru import graph_gru
+from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
+from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class GRUCell(AbstractRNNCell):
+    """One step of a plain GRU, with the gates of `CorefGRUCell` and `MAGEGRUCell`.
+
+    ```
+    r, z = σ(W x + U h_{t-1} + b)
+    h̃ = tanh(W_h x + r ⊙ (U_h h_{t-1}) + b_h)
+    h = (1 - z) ⊙ h_{t-1} + z ⊙ h̃
+    ```
+
+    The fused layer of the same equations is `MAGEGRU((units,))`, called without edges.
+
+    Args:
+        units: int, width of the state.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: `(batch, features)`.
+        states: list of the state `(batch, units)`.
+
+    Returns:
+        The state `(batch, units)`, and a list of it.
+
+    Raises:
+        ValueError: if `units` is less than 1.
+
+    Reference: [Cho et al., EMNLP 2014](https://arxiv.org/abs/1406.1078).
+
+    Example:
+
+    >>> cell = keras_corefmem.layers.GRUCell(4)
+    >>> state, states = cell(np.ones((2, 3)), [np.zeros((2, 4))])
+    >>> tuple(state.shape)
+    (2, 4)
+    """
+
+    gates = "gru"
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        if units < 1:
+            raise ValueError(f"units must be positive, got {units}.")
+        self.units = units
+
+    @property
+    def state_size(self):
+        return self.units
+
+    @property
+    def output_size(self):
+        return self.units
+
+    def build(self, input_shape):
+        self.add_weights(input_shape[-1], "glorot_uniform")
+
+    def add_weights(self, features, recurrent_initializer):
+        width = self.units * GATES[self.gates].blocks
+        self.kernel = self.add_weight(name="kernel", shape=(features, width))
+        self.recurrent_kernel = self.add_weight(
+            name="recurrent_kernel", shape=(self.units, width), initializer=recurrent_initializer
+        )
+        self.bias = self.add_weight(name="bias", shape=(width,), initializer="zeros")
+
+    def project(self, x):
+        """Returns the share of the inputs in the gates, which no state changes."""
+        return ops.matmul(x, self.kernel) + self.bias
+
+    def update(self, projected, previous):
+        product = ops.matmul(previous, self.recurrent_kernel)
+        h = GATES[self.gates].step(projected, product, previous)
+        return h, [h]
+
+    def call(self, inputs, states, training=None):
+        return self.update(self.project(inputs), states[0])
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class AttentionGRUCell(GRUCell):
+    """One step of the GRU of dynamic memory networks, which updates by the attention to a fact.
+
+    ```
+    r, z = σ(W x + U h_{t-1} + b)
+    h̃ = tanh(W_h x + r ⊙ (U_h h_{t-1}) + b_h)
+    h = (1 - g z) ⊙ h_{t-1} + g z ⊙ h̃
+    ```
+
+    Without its update gate (DMN+), g takes the place of g z.
+
+    Args:
+        units: int, width of the state.
+        update_gate: bool, whether there is an update gate z besides the attention.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: `(batch, features + 1)`: the fact, then its attention g.
+        states: list of the state `(batch, units)`.
+
+    Returns:
+        The state `(batch, units)`, and a list of it.
+
+    Raises:
+        ValueError: if `units` is less than 1.
+
+    References: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285); DMN+: [Xiong et al.,
+    ICML 2016](https://arxiv.org/abs/1603.01417).
+
+    Example:
+
+    >>> cell = keras_corefmem.layers.AttentionGRUCell(4, update_gate=False)
+    >>> tuple(keras.layers.RNN(cell)(np.ones((2, 5, 3))).shape)
+    (2, 4)
+    """
+
+    def __init__(self, units, update_gate=True, **kwargs):
+        super().__init__(units, **kwargs)
+        self.update_gate = update_gate
+        self.gates = "weighted_gru" if update_gate else "attention_gru"
+
+    def build(self, input_shape):
+        self.add_weights(input_shape[-1] - 1, "orthogonal")
+
+    def with_attention(self, projected, attention):
+        """Appends the attention `(…,)`, repeated for all units, to projected facts."""
+        shape = (*ops.shape(projected)[:-1], self.units)
+        attention = ops.broadcast_to(ops.cast(attention, projected.dtype)[..., None], shape)
+        return ops.concatenate([projected, attention], axis=-1)
+
+    def call(self, inputs, states, training=None):
+        x = self.with_attention(self.project(inputs[..., :-1]), inputs[..., -1])
+        return self.update(x, states[0])
+
+    def run(self, projected, attention, mask=None):
+        """Runs the cell over all facts as one fused operation.
+
+        Args:
+            projected: `(batch, time, blocks · units)`, from `project`.
+            attention: `(batch, time)`.
+            mask: bool `(batch, time)`; masked facts keep the state.
+
+        Returns:
+            All states, `(batch, time, units)`.
+        """
+        recurrence = Recurrence(self.units, ((0, self.units),), gates=self.gates)
+        x = ops.transpose(self.with_attention(projected, attention), (1, 0, 2))
+        inputs = DirectionInputs(x, ops.convert_to_tensor(self.recurrent_kernel))
+        mask = None if mask is None else ops.transpose(mask)
+        (states,) = graph_gru(recurrence, [inputs], mask=mask)
+        return ops.cast(ops.transpose(states, (1, 0, 2)), self.compute_dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "update_gate": self.update_gate}
