@@ -1,1 +1,17 @@
 """Annotates and stores any amount of text: texts, shards, records and Beam."""
+
+import lazy_loader
+
+# TensorFlow, spaCy and Beam are only imported where they are used.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=["beam"],
+    submod_attrs={
+        "index": ["verify_folder"],
+        "questions": ["read_questions", "write_questions"],
+        "records": ["read_shard", "read_shards", "record_dataset", "write_shard"],
+        "text_annotator": ["TextAnnotator"],
+        "texts": ["Text", "TextReader"],
+        "writing": ["Progress", "annotate_files"],
+    },
+)

@@ -3,7 +3,8 @@
 import apache_beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from keras_corefmem.corpora import shards
+from keras_corefmem.corpora.index import read_index, write_index
+from keras_corefmem.corpora.shards import annotate_shard
 from keras_corefmem.corpora.texts import TextReader
 
 
@@ -43,7 +44,7 @@ class AnnotateShards(apache_beam.PTransform):
 
     Input: `PCollection` of pairs of a number and a `Text`.
 
-    Output: `PCollection` of what the index says of each shard, for `shards.finish`.
+    Output: `PCollection` of what the index says of each shard, for `write_index`.
     """
 
     def __init__(self, folder, size, annotator):
@@ -74,7 +75,7 @@ class _AnnotateShard(apache_beam.DoFn):
     def process(self, shard):
         number, texts = shard
         texts = [text for _, text in sorted(texts, key=lambda pair: pair[0])]
-        content, _ = shards.annotate_shard(self.folder, number, texts, self.annotator)
+        content, _ = annotate_shard(self.folder, number, texts, self.annotator)
         yield content
 
 
@@ -83,7 +84,7 @@ def run(inputs, folder, annotator, plan, runner="DirectRunner", flags=()):
 
     Args:
         inputs: list of paths, see `TextReader`.
-        folder: the folder to write, after `shards.begin`.
+        folder: the folder to write, after `prepare_folder`.
         annotator: a `TextAnnotator`.
         plan: what the index says of inputs and settings, `whole` and `shard_size` among them.
         runner: name of the runner.
@@ -104,8 +105,8 @@ def run(inputs, folder, annotator, plan, runner="DirectRunner", flags=()):
             | "Collect" >> apache_beam.combiners.ToList()
             | "Index" >> apache_beam.Map(_finish, str(folder), plan)
         )
-    return shards.read_index(folder)
+    return read_index(folder)
 
 
-def _finish(found, folder, plan):
-    return shards.finish(folder, plan, found)
+def _finish(entries, folder, plan):
+    return write_index(folder, plan, entries)

@@ -25,7 +25,7 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
-from keras_corefmem.corpora.shards import REMEDY, shard_paths, verify
+from keras_corefmem.corpora.index import REMEDY, shard_paths, verify_folder
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.utils.files import replacing
 
@@ -111,8 +111,8 @@ def from_features(features):
     """The `Annotation` and the fields of parsed features.
 
     Args:
-        features: dictionary of NumPy arrays, an element of `dataset` as NumPy iterates over it, or
-            of lists.
+        features: dictionary of NumPy arrays, an element of `record_dataset` as NumPy iterates over
+            it, or of lists.
 
     Returns:
         Pair of `Annotation` and dictionary.
@@ -202,7 +202,7 @@ def read_shards(source):
     return itertools.chain.from_iterable(map(read_shard, shard_paths(source)))
 
 
-def dataset(folder, seed=None, buffer=2000, hashes=True):
+def record_dataset(folder, seed=None, buffer=2000, hashes=True):
     """Streams the records of a folder.
 
     Args:
@@ -221,19 +221,19 @@ def dataset(folder, seed=None, buffer=2000, hashes=True):
         FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.
         ValueError: if a shard is truncated or broken.
     """
-    records = strings(folder, seed, buffer, hashes)
+    records = serialized_dataset(folder, seed, buffer, hashes)
     return records.map(_parse, num_parallel_calls=2, deterministic=True).prefetch(PREFETCH)
 
 
-def strings(folder, seed=None, buffer=2000, hashes=True):
-    """The records that `dataset` streams, as they are written.
+def serialized_dataset(folder, seed=None, buffer=2000, hashes=True):
+    """The records that `record_dataset` streams, as they are written.
 
-    Args and errors are those of `dataset`.
+    Args and errors are those of `record_dataset`.
 
     Returns:
         `tf.data.Dataset` of known cardinality, of strings.
     """
-    index = verify(folder, hashes)
+    index = verify_folder(folder, hashes)
     paths = [str(path) for path in shard_paths(folder)]
     if seed is None:
         records = tf.data.TFRecordDataset(paths)

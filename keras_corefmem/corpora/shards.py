@@ -1,119 +1,36 @@
-"""Folders of annotated texts: numbered shards of records, and an index that describes them.
+"""Shards of annotated texts: which texts each holds, and how one is written."""
 
-Shard k holds texts k·size to (k+1)·size − 1, whoever writes it. While shards are written,
-`plan.json` says of what and how; the last step is `index.json`, which says it for good:
-
-- `format`, the number of this format;
-- `inputs`: name, bytes and SHA-256 of each file of texts;
-- `annotator`, `truecaser`, `tokenized`, `whole`, `batch_size`, `shard_size` and `versions`: how
-  they were annotated;
-- `texts` and `tokens`: how many there are;
-- `shards`: name, bytes, SHA-256, texts and tokens of each.
-"""
-
-import contextlib
-import glob
 import itertools
 import pathlib
-import shutil
+from collections.abc import Callable, Iterable, Iterator
 
-from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
-from keras_corefmem.utils.files import different_fields, load_json, write_json
-
-FORMAT = 1
-INDEX, PLAN = "index.json", "plan.json"
-REMEDY = "give the `corefmem annotate` command that wrote it again."
-
-_PATTERN = "shard-*.tfrecord"
+from keras_corefmem.corpora.index import shard_name
+from keras_corefmem.corpora.texts import Text, describe_file
+from keras_corefmem.graphs.annotation import Annotation
 
 
-def shard_name(number):
-    """Name of a shard, numbered from 0."""
-    return f"shard-{number:05}.tfrecord"
-
-
-def split(texts, size):
-    """Numbers shards.
-
-    Args:
-        texts: iterable of `Text`.
-        size: number of texts in each shard; the last one may have fewer.
-
-    Returns:
-        Iterator of pairs of a number, from 0, and a list of `Text`.
-    """
+def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Text]]]:
+    """Numbers the shards of texts from 0, `size` texts in each; the last may have fewer."""
     texts = iter(texts)
-    chunks = iter(lambda: list(itertools.islice(texts, size)), [])
-    return enumerate(chunks)
+    return enumerate(iter(lambda: list(itertools.islice(texts, size)), []))
 
 
-def begin(folder, plan):
-    """Makes a folder ready for its shards, or for the rest of them.
-
-    Args:
-        folder: the folder; it may hold some shards of the same plan.
-        plan: dictionary with `inputs` and the settings of the shards.
-
-    Returns:
-        The index, where the folder is complete; else `None`.
-
-    Raises:
-        ValueError: if the folder holds the shards of another plan, or of none.
-    """
-    folder, plan = pathlib.Path(folder), {"format": FORMAT, **plan}
-    known = next((name for name in (INDEX, PLAN) if (folder / name).exists()), None)
-    if any(folder.glob(_PATTERN)):
-        if known is None:
-            raise ValueError(f"{folder} holds shards, but no {PLAN}: choose another folder.")
-        _compare(folder / known, plan)
-    sweep(folder)
-    if known == INDEX and _without_standard_input(plan) == plan:
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            return verify(folder)
-    # Shards that are missing or broken are written again.
-    write_json(folder / PLAN, plan)
-    return None
-
-
-def _compare(path, plan):
-    """Raises where a file is of another plan."""
-    try:
-        different = different_fields(path, plan, _without_standard_input)
-    except ValueError as error:
-        raise ValueError(f"{error} Choose another folder, or remove that one.") from None
-    if different:
-        raise ValueError(
-            f"{path.parent} holds records with other {', '.join(different)}: choose another "
-            "folder, or remove that one."
-        )
-
-
-def sweep(folder):
-    """Removes what a killed process left half-written."""
-    for partial in pathlib.Path(folder).glob(f".{_PATTERN}-*"):
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _without_standard_input(plan):
-    """A plan but for the size and hash of standard input, known only once it is read."""
-    inputs = [
-        {"name": STANDARD_INPUT} if file["name"] == STANDARD_INPUT else file
-        for file in plan.get("inputs", ())
-    ]
-    return {**plan, "inputs": inputs}
-
-
-def annotate_shard(folder, number, texts, annotate):
+def annotate_shard(
+    folder: str | pathlib.Path,
+    number: int,
+    texts: list[Text],
+    annotate: Callable[[list[Text]], Iterable[Annotation]],
+) -> tuple[dict, bool]:
     """Writes a shard, unless it is there.
 
     Args:
         folder: the folder.
         number: number of the shard.
-        texts: list of `Text`.
-        annotate: function from such a list to an iterable of `Annotation`.
+        texts: its texts.
+        annotate: a `TextAnnotator`, or another such function.
 
     Returns:
-        Pair of what the index says of the shard, and whether it was written now.
+        Its entry in the index, and whether it was written now.
 
     Raises:
         ValueError: if there is a shard of other texts.
@@ -122,13 +39,12 @@ def annotate_shard(folder, number, texts, annotate):
 
     path = pathlib.Path(folder, shard_name(number))
     tokens = _count_tokens(path, texts) if path.exists() else None
-    fresh = tokens is None
-    if fresh:
+    is_new = tokens is None
+    if is_new:
         annotations = list(annotate(texts))
-        fields = (text.fields for text in texts)
-        records.write_shard(path, zip(annotations, fields, strict=True))
+        records.write_shard(path, zip(annotations, (t.fields for t in texts), strict=True))
         tokens = sum(map(len, annotations))
-    return {**describe_file(path), "texts": len(texts), "tokens": tokens}, fresh
+    return {**describe_file(path), "texts": len(texts), "tokens": tokens}, is_new
 
 
 def _count_tokens(path, texts):
@@ -136,109 +52,12 @@ def _count_tokens(path, texts):
     from keras_corefmem.corpora import records
 
     try:
-        found = list(records.read_shard(path))
+        known = list(records.read_shard(path))
     except ValueError:
         return None
-    if [(a.text, fields) for a, fields in found] != [(t.text, t.fields) for t in texts]:
+    if [(a.text, fields) for a, fields in known] != [(t.text, t.fields) for t in texts]:
         raise ValueError(
             f"{path} holds other texts than {texts[0].place} and the following: give the input "
             "that it was written from, or choose another folder."
         )
-    return sum(len(annotation) for annotation, _ in found)
-
-
-def finish(folder, plan, shards):
-    """Writes the index of a folder.
-
-    Args:
-        folder: the folder.
-        plan: as for `begin`.
-        shards: list of what the index says of each shard, in any order.
-
-    Returns:
-        The index.
-
-    Raises:
-        ValueError: if there are no shards, or others than these.
-    """
-    folder, shards = pathlib.Path(folder), sorted(shards, key=lambda shard: shard["name"])
-    if not shards:
-        raise ValueError("There is no text in the input: give a file with texts.")
-    others = {path.name for path in folder.glob(_PATTERN)} - {shard["name"] for shard in shards}
-    if others:
-        raise ValueError(
-            f"{folder / min(others)} is of more texts than the input has: give the input that it "
-            "was written from, or choose another folder."
-        )
-    totals = {name: sum(shard[name] for shard in shards) for name in ("texts", "tokens")}
-    index = {"format": FORMAT, **plan, **totals, "shards": shards}
-    write_json(folder / INDEX, index)
-    (folder / PLAN).unlink(missing_ok=True)
-    return index
-
-
-def read_index(folder):
-    """The index of a folder, a dictionary.
-
-    Raises:
-        FileNotFoundError: if there is none.
-        ValueError: if it is broken or of another format.
-    """
-    path = pathlib.Path(folder, INDEX)
-    if not path.exists() and path.with_name(PLAN).exists():
-        raise FileNotFoundError(
-            f"{folder} is not complete: give the `corefmem annotate` command that began it again."
-        )
-    index = load_json(path, "index of records", REMEDY)
-    if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise ValueError(f"{path}: no index of format {FORMAT}; annotate the texts again.")
-    return index
-
-
-def verify(folder, hashes=True):
-    """Compares the shards of a folder with its index.
-
-    Args:
-        folder: the folder.
-        hashes: whether their content is read, or their sizes alone.
-
-    Returns:
-        The index.
-
-    Raises:
-        FileNotFoundError: if there is no index, or a shard is missing.
-        ValueError: if a shard is not what the index says.
-    """
-    index = read_index(folder)
-    for shard in index["shards"]:
-        path = pathlib.Path(folder, shard["name"])
-        if not path.is_file():
-            raise FileNotFoundError(f"{path}: no such shard, though the {INDEX} beside it has one.")
-        size = path.stat().st_size
-        if size != shard["bytes"]:
-            raise ValueError(f"{path}: {size} bytes of {shard['bytes']}, is it truncated? {REMEDY}")
-        if hashes and describe_file(path)["sha256"] != shard["sha256"]:
-            raise ValueError(f"{path}: the content has changed; {REMEDY}")
-    return index
-
-
-def shard_paths(source):
-    """The files of a folder by its index, or of a pattern by their names.
-
-    Args:
-        source: a folder, or a pattern of files.
-
-    Returns:
-        List of paths.
-
-    Raises:
-        FileNotFoundError: if there is no index, or no such file.
-        ValueError: if a file is not of the size that the index says.
-    """
-    if pathlib.Path(source).is_dir():
-        index = verify(source, hashes=False)
-        return [pathlib.Path(source, shard["name"]) for shard in index["shards"]]
-    paths = sorted(map(pathlib.Path, glob.glob(str(source))))
-    if not paths:
-        raise FileNotFoundError(f"{source}: no such file, pass a folder or a pattern of files.")
-    return paths
+    return sum(len(annotation) for annotation, _ in known)

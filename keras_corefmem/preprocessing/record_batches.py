@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from keras_corefmem.corpora.records import from_example, strings
+from keras_corefmem.corpora.records import from_example, serialized_dataset
 from keras_corefmem.datasets.annotated import AnnotatedExample
 
 BUCKETS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2304)
@@ -77,7 +77,7 @@ def stream(
         values = [tf.ensure_shape(v, spec.shape) for v, spec in zip(values, specs, strict=True)]
         return dict(zip(empty, values, strict=False)), *values[-2:]
 
-    records = strings(folder, seed, buffer)
+    records = serialized_dataset(folder, seed, buffer)
     together = records.map(lambda record: (record, count_tokens(record))).bucket_by_sequence_length(
         lambda record, length: length,
         [bucket + 1 for bucket in buckets],

@@ -3,10 +3,11 @@ import logging
 
 import pytest
 
-from keras_corefmem.corpora import shards
+from keras_corefmem.corpora.index import prepare_folder
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text, TextReader
+from tests.support.shards import contents, write_folder
 
 apache_beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed")
 
@@ -31,20 +32,13 @@ def plan(inputs):
     return {"inputs": TextReader(inputs).describe(), "whole": False, "shard_size": 4}
 
 
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def test_shards_are_those_of_one_process(inputs, plan, tmp_path):
     folder = tmp_path / "plain"
-    shards.begin(folder, plan)
-    jobs = shards.split(TextReader(inputs), 4)
-    done = [shards.annotate_shard(folder, *job, TextAnnotator())[0] for job in jobs]
-    shards.finish(folder, plan, done)
+    written, _ = write_folder(folder, TextReader(inputs), 4, plan=plan)
 
-    shards.begin(tmp_path / "beam", plan)
+    prepare_folder(tmp_path / "beam", plan)
     index = beam.run(inputs, tmp_path / "beam", TextAnnotator(), plan)
-    assert index == shards.read_index(folder) and len(index["shards"]) == 6
+    assert index == written and len(index["shards"]) == 6
     assert contents(tmp_path / "beam") == contents(folder)
 
     removed = tmp_path / "beam" / "shard-00002.tfrecord"
@@ -82,11 +76,9 @@ def test_a_real_pipeline_on_real_texts(real_data, tmp_path):
     inputs, annotator = [str(tmp_path / "a.txt")], TextAnnotator(pipeline, 16, tokenized=True)
     plan = {"inputs": [], "whole": False, "shard_size": 25}
     folders = [tmp_path / "plain", tmp_path / "beam"]
-    jobs = shards.split(TextReader(inputs), 25)
-    done = [shards.annotate_shard(folders[0], *job, annotator)[0] for job in jobs]
-    shards.finish(folders[0], plan, done)
+    _, written = write_folder(folders[0], TextReader(inputs), 25, annotator, plan)
     beam.run(inputs, folders[1], annotator, plan)
-    assert contents(folders[0]) == contents(folders[1]) and len(done) == 3
+    assert contents(folders[0]) == contents(folders[1]) and len(written) == 3
     found = [annotation for annotation, _ in read_shards(folders[1])]
     assert [" ".join(annotation.tokens) for annotation in found] == [s.strip() for s in lines[:60]]
     assert sum(len(annotation.chains) for annotation in found) > 60

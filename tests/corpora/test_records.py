@@ -3,10 +3,10 @@ import dataclasses
 import pytest
 import tensorflow as tf
 
-from keras_corefmem.corpora import records, shards
-from keras_corefmem.corpora.text_annotator import TextAnnotator
-from keras_corefmem.corpora.texts import Text
+from keras_corefmem.corpora import index, records
+from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs import Annotation
+from tests.support.shards import write_folder
 
 FULL = Annotation(
     "Zoë told his wife that he slept. She left.",
@@ -38,12 +38,9 @@ PAIRS = [(FULL, {"answer": "Zoë", "candidates": ["a", "b"], "n": 1.5}), (BARE, 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Ten shards of ten texts, and one of three."""
-    folder, plan = tmp_path_factory.mktemp("records"), {"inputs": [], "shard_size": 10}
+    folder = tmp_path_factory.mktemp("records")
     texts = [Text(f"{'We saw Mary. ' * (n % 4)}Mary is {n}.", {"n": n}, "") for n in range(103)]
-    shards.begin(folder, plan)
-    jobs = shards.split(texts, 10)
-    done = [shards.annotate_shard(folder, *job, TextAnnotator())[0] for job in jobs]
-    shards.finish(folder, plan, done)
+    write_folder(folder, texts, 10)
     return folder
 
 
@@ -117,7 +114,7 @@ def numbers(dataset):
 
 
 def test_dataset_streams_in_order(folder):
-    dataset = records.dataset(folder)
+    dataset = records.record_dataset(folder)
     assert dataset.cardinality() == 103
     found = [records.from_features(features) for features in dataset.as_numpy_iterator()]
     assert found == list(records.read_shards(folder))
@@ -127,19 +124,19 @@ def test_dataset_streams_in_order(folder):
 
 
 def test_dataset_keeps_everything(tmp_path):
-    records.write_shard(tmp_path / shards.shard_name(0), PAIRS)
-    content = shards.describe_file(tmp_path / shards.shard_name(0))
-    shards.finish(tmp_path, {}, [{**content, "texts": 2, "tokens": 12}])
-    found = records.dataset(tmp_path).as_numpy_iterator()
+    records.write_shard(tmp_path / index.shard_name(0), PAIRS)
+    content = describe_file(tmp_path / index.shard_name(0))
+    index.write_index(tmp_path, {}, [{**content, "texts": 2, "tokens": 12}])
+    found = records.record_dataset(tmp_path).as_numpy_iterator()
     assert [records.from_features(features) for features in found] == PAIRS
 
 
 def test_dataset_shuffles_with_a_seed(folder):
-    first = records.dataset(folder, seed=3, buffer=20)
+    first = records.record_dataset(folder, seed=3, buffer=20)
     epochs = [numbers(first), numbers(first)]
-    again = records.dataset(folder, seed=3, buffer=20)
+    again = records.record_dataset(folder, seed=3, buffer=20)
     assert [numbers(again), numbers(again)] == epochs
-    assert epochs[0] != epochs[1] != numbers(records.dataset(folder, seed=4, buffer=20))
+    assert epochs[0] != epochs[1] != numbers(records.record_dataset(folder, seed=4, buffer=20))
     for epoch in epochs:
         assert sorted(epoch) == list(range(103)) and epoch != sorted(epoch)
     assert first.cardinality() == 103
@@ -148,11 +145,11 @@ def test_dataset_shuffles_with_a_seed(folder):
 def test_dataset_refuses_broken_shards(folder, tmp_path):
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    path = tmp_path / shards.shard_name(4)
+    path = tmp_path / index.shard_name(4)
     whole = path.read_bytes()
     path.write_bytes(whole[:90] + b"?" + whole[91:])
     with pytest.raises(ValueError, match="shard-00004.tfrecord: the content has changed"):
-        records.dataset(tmp_path)
+        records.record_dataset(tmp_path)
     path.write_bytes(whole[:-7])
     with pytest.raises(ValueError, match="shard-00004.tfrecord: .*truncated"):
-        records.dataset(tmp_path, hashes=False)
+        records.record_dataset(tmp_path, hashes=False)

@@ -2,23 +2,18 @@ import json
 
 import pytest
 
-from keras_corefmem.corpora import shards
+from keras_corefmem.corpora import index, shards
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text
+from tests.support.shards import contents, write_folder
 
 TEXTS = [Text(f"Text {n} is of Mary. We like Mary.", {"n": n}, f"a.txt:{n}") for n in range(7)]
 PLAN = {"inputs": [{"name": "a.txt", "bytes": 3, "sha256": "00"}], "shard_size": 3}
-ANNOTATE = TextAnnotator()
 
 
 def write(folder, texts=TEXTS, plan=PLAN):
-    """Writes a folder; returns its index and the names of the shards that were written now."""
-    if (index := shards.begin(folder, plan)) is not None:
-        return index, []
-    done = [shards.annotate_shard(folder, *job, ANNOTATE) for job in shards.split(texts, 3)]
-    index = shards.finish(folder, plan, [shard for shard, _ in reversed(done)])
-    return index, [shard["name"] for shard, fresh in done if fresh]
+    return write_folder(folder, texts, 3, plan=plan)
 
 
 @pytest.fixture
@@ -27,25 +22,21 @@ def folder(tmp_path):
     return tmp_path / "out"
 
 
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def test_split_numbers_equal_parts():
-    chunks = list(shards.split(iter(TEXTS), 3))
+    chunks = list(shards.split_texts(iter(TEXTS), 3))
     assert [(number, len(texts)) for number, texts in chunks] == [(0, 3), (1, 3), (2, 1)]
     assert [text for _, texts in chunks for text in texts] == TEXTS
-    assert list(shards.split([], 3)) == []
+    assert list(shards.split_texts([], 3)) == []
 
 
 def test_index(folder):
-    index = json.loads((folder / "index.json").read_text())
-    assert index["format"] == 1 and index["inputs"] == PLAN["inputs"]
-    assert (index["texts"], index["shard_size"]) == (7, 3)
-    assert [shard["texts"] for shard in index["shards"]] == [3, 3, 1]
-    assert index["tokens"] == sum(len(annotation) for annotation, _ in read_shards(folder))
+    content = json.loads((folder / "index.json").read_text())
+    assert content["format"] == 1 and content["inputs"] == PLAN["inputs"]
+    assert (content["texts"], content["shard_size"]) == (7, 3)
+    assert [shard["texts"] for shard in content["shards"]] == [3, 3, 1]
+    assert content["tokens"] == sum(len(annotation) for annotation, _ in read_shards(folder))
     names = [f"shard-0000{n}.tfrecord" for n in range(3)]
-    assert [shard["name"] for shard in index["shards"]] == names
+    assert [shard["name"] for shard in content["shards"]] == names
     assert sorted(contents(folder)) == ["index.json", *names]
     assert [fields for _, fields in read_shards(folder)] == [text.fields for text in TEXTS]
 
@@ -76,21 +67,21 @@ def test_other_plans_are_refused(folder):
     before = contents(folder)
     changed = {**PLAN, "inputs": [{**PLAN["inputs"][0], "sha256": "01"}]}
     with pytest.raises(ValueError, match="out holds records with other inputs: choose another"):
-        shards.begin(folder, changed)
+        index.prepare_folder(folder, changed)
     with pytest.raises(ValueError, match="other shard_size"):
-        shards.begin(folder, {**PLAN, "shard_size": 4})
+        index.prepare_folder(folder, {**PLAN, "shard_size": 4})
     assert contents(folder) == before
     (folder / "index.json").write_text("{")
     with pytest.raises(ValueError, match="index.json:1: no JSON .* Choose another folder"):
-        shards.begin(folder, PLAN)
+        index.prepare_folder(folder, PLAN)
     (folder / "index.json").unlink()
     with pytest.raises(ValueError, match="holds shards, but no plan.json"):
-        shards.begin(folder, PLAN)
+        index.prepare_folder(folder, PLAN)
 
 
 def test_a_plan_without_shards_is_replaced(tmp_path):
-    shards.begin(tmp_path, PLAN)
-    assert shards.begin(tmp_path, {**PLAN, "shard_size": 4}) is None
+    index.prepare_folder(tmp_path, PLAN)
+    assert index.prepare_folder(tmp_path, {**PLAN, "shard_size": 4}) is None
     assert json.loads((tmp_path / "plan.json").read_text())["shard_size"] == 4
 
 
@@ -98,17 +89,17 @@ def test_standard_input_is_compared_by_its_texts(tmp_path):
     unknown = {**PLAN, "inputs": [{"name": "standard input", "bytes": 0, "sha256": "e3"}]}
     known = {**PLAN, "inputs": [{"name": "standard input", "bytes": 9, "sha256": "12"}]}
     write(tmp_path, plan=known)
-    assert shards.begin(tmp_path, unknown) is None
+    assert index.prepare_folder(tmp_path, unknown) is None
     other = [TEXTS[0], TEXTS[1]._replace(text="Another one."), TEXTS[2]]
     with pytest.raises(ValueError, match="other texts than a.txt:0 and the following"):
-        shards.annotate_shard(tmp_path, 0, other, ANNOTATE)
+        shards.annotate_shard(tmp_path, 0, other, TextAnnotator())
     fields = [TEXTS[0]._replace(fields={}), *TEXTS[1:3]]
     with pytest.raises(ValueError, match="other texts"):
-        shards.annotate_shard(tmp_path, 0, fields, ANNOTATE)
-    first, fresh = shards.annotate_shard(tmp_path, 0, TEXTS[:3], ANNOTATE)
+        shards.annotate_shard(tmp_path, 0, fields, TextAnnotator())
+    first, fresh = shards.annotate_shard(tmp_path, 0, TEXTS[:3], TextAnnotator())
     assert not fresh
     with pytest.raises(ValueError, match="shard-00001.tfrecord is of more texts than the input"):
-        shards.finish(tmp_path, known, [first])
+        index.write_index(tmp_path, known, [first])
 
 
 def test_nothing_to_annotate(tmp_path):
@@ -118,40 +109,40 @@ def test_nothing_to_annotate(tmp_path):
 
 
 def test_verify(folder):
-    assert shards.verify(folder) == shards.read_index(folder)
+    assert index.verify_folder(folder) == index.read_index(folder)
     path = folder / "shard-00001.tfrecord"
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + b"?" + whole[41:])
-    assert shards.verify(folder, hashes=False)
+    assert index.verify_folder(folder, hashes=False)
     with pytest.raises(ValueError, match="shard-00001.tfrecord: the content has changed; give the"):
-        shards.verify(folder)
+        index.verify_folder(folder)
     path.write_bytes(whole[:-1])
     with pytest.raises(ValueError, match=rf"{len(whole) - 1} bytes of {len(whole)}, is it trunc"):
-        shards.verify(folder)
+        index.verify_folder(folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match="shard-00001.tfrecord: no such shard"):
-        shards.verify(folder)
+        index.verify_folder(folder)
 
 
 def test_errors_of_an_index(folder):
     (folder / "index.json").write_text('{"format": 2}')
     with pytest.raises(ValueError, match="no index of format 1"):
-        shards.read_index(folder)
+        index.read_index(folder)
     (folder / "index.json").write_text('{\n"format')
     with pytest.raises(ValueError, match="index.json:2: no JSON"):
-        shards.read_index(folder)
+        index.read_index(folder)
     (folder / "index.json").unlink()
     with pytest.raises(FileNotFoundError, match="index.json: no such file"):
-        shards.read_index(folder)
+        index.read_index(folder)
     (folder / "plan.json").write_text("{}")
     with pytest.raises(FileNotFoundError, match="out is not complete: give the"):
-        shards.read_index(folder)
+        index.read_index(folder)
 
 
 def test_paths(folder, tmp_path):
     names = [f"shard-0000{n}.tfrecord" for n in range(3)]
-    assert shards.shard_paths(folder) == [folder / name for name in names]
-    assert shards.shard_paths(f"{folder}/shard-*[12].tfrecord") == [folder / n for n in names[1:]]
-    assert shards.shard_paths(str(folder / names[0])) == [folder / names[0]]
+    assert index.shard_paths(folder) == [folder / name for name in names]
+    assert index.shard_paths(f"{folder}/shard-*[12].tfrecord") == [folder / n for n in names[1:]]
+    assert index.shard_paths(str(folder / names[0])) == [folder / names[0]]
     with pytest.raises(FileNotFoundError, match=r"none\*: no such file, pass a folder or a patt"):
-        shards.shard_paths(tmp_path / "none*")
+        index.shard_paths(tmp_path / "none*")

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from keras_corefmem.corpora import shards
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text
@@ -9,6 +8,7 @@ from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.record_batches import stream
+from tests.support.shards import write_folder
 
 NAMES = ("Mary", "John", "Sandra")
 FEATURES = ("passage", "question", "passage_antecedents", "question_antecedents", "candidates")
@@ -23,13 +23,10 @@ def make(number):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Records of 50 questions of several lengths; one has no answer."""
-    folder, plan = tmp_path_factory.mktemp("records"), {"inputs": []}
+    folder = tmp_path_factory.mktemp("records")
     examples = [*map(make, range(49)), Example(("Nobody was here .",), "it was", "Mary")]
     texts = [Text(*to_text(example), "") for example in examples]
-    shards.begin(folder, plan)
-    annotate = TextAnnotator(tokenized=True)
-    done = [shards.annotate_shard(folder, *job, annotate)[0] for job in shards.split(texts, 20)]
-    shards.finish(folder, plan, done)
+    write_folder(folder, texts, 20, TextAnnotator(tokenized=True))
     return folder
 
 

@@ -203,8 +203,7 @@ def load_annotated(dataset, data_dir):
     folder = find_annotated(dataset, data_dir)
     if folder is None:
         return None
-    from keras_corefmem.corpora import records
-    from keras_corefmem.datasets import Splits
+    from keras_corefmem import corpora
     from keras_corefmem.datasets.annotated import AnnotatedExample
     from keras_corefmem.datasets.passages import lambada_kinds, wikihop
 
@@ -212,13 +211,7 @@ def load_annotated(dataset, data_dir):
         "lambada": lambada_kinds.from_record,
         **dict.fromkeys(wikihop.NAMES, wikihop.from_record),
     }
-    make = makers.get(dataset, AnnotatedExample.from_record)
-    return Splits(
-        *(
-            [make(*record) for record in records.read_shards(folder / part)]
-            for part in ("train", "valid", "test")
-        )
-    )
+    return corpora.read_questions(folder, makers.get(dataset, AnnotatedExample.from_record))
 
 
 def load_sentences(dataset, task, data_dir):

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from keras_corefmem.corpora import shards
+from keras_corefmem.corpora.index import shard_name
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.graphs import Annotation
+from tests.support.shards import contents
 from zoo.cli import app as cli
 
 ROOT = Path(__file__).parents[3]
@@ -62,11 +63,9 @@ def threads(monkeypatch):
     def pool(count, context, begin):
         return concurrent.futures.ThreadPoolExecutor(count)
 
-    monkeypatch.setattr("zoo.cli.annotate.concurrent.futures.ProcessPoolExecutor", pool)
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(
+        "keras_corefmem.corpora.writing.concurrent.futures.ProcessPoolExecutor", pool
+    )
 
 
 def end_half_way(inputs, folder, number):
@@ -161,7 +160,7 @@ def test_a_bad_line_leaves_what_was_before_it(threads, tmp_path, capsys):
     captured = capsys.readouterr()
     assert f"corefmem: error: {path}:6: give an object with a text" in captured.err
     assert {path.name for path in folder.iterdir()} <= {
-        *("plan.json", shards.shard_name(0), shards.shard_name(1))
+        *("plan.json", shard_name(0), shard_name(1))
     }
 
 
@@ -248,7 +247,7 @@ def test_beam_writes_the_same(inputs, whole, tmp_path, capsys):
 
 def test_a_killed_worker_is_told(monkeypatch, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("Mary left.\n")
-    monkeypatch.setattr("zoo.cli.annotate.begin_worker", os.abort)
+    monkeypatch.setattr("keras_corefmem.corpora.writing._begin_worker", os.abort)
     assert run(tmp_path / "a.txt", "--output", tmp_path / "out", "--processes", 1) == 2
     assert "was killed, perhaps for want of memory" in capsys.readouterr().err
 
@@ -258,7 +257,8 @@ def test_lines_a_minute_where_there_is_no_terminal(monkeypatch):
 
     now, file = [0.0], io.StringIO()
     monkeypatch.setattr(annotate.time, "monotonic", lambda: now[0])
-    with annotate.Report(annotate.make_console(file), None) as report:
+    with annotate.Report(annotate.make_console(file)) as report:
+        report.start(None)
         report.add({"texts": 20, "tokens": 1000}, True, 5)
         report.add({"texts": 20, "tokens": 1000}, False, 5)
         for now[0] in (10.0, 59.0, 60.0, 61.0, 100.0, 125.0):

@@ -1,0 +1,184 @@
+"""The index of a folder of annotated texts, and the plan that it is written by.
+
+Shard k holds texts k·size to (k+1)·size − 1, whoever writes it. While shards are written,
+`plan.json` says of what and how; the last step is `index.json`, which says it for good:
+
+- `format`, the number of this format;
+- `inputs`: name, bytes and SHA-256 of each file of texts;
+- `annotator`, `truecaser`, `tokenized`, `whole`, `batch_size`, `shard_size` and `versions`: how
+  they were annotated;
+- `texts` and `tokens`: how many there are;
+- `shards`: name, bytes, SHA-256, texts and tokens of each.
+"""
+
+import contextlib
+import glob
+import pathlib
+import shutil
+
+from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
+from keras_corefmem.utils.files import different_fields, load_json, write_json
+
+FORMAT = 1
+INDEX, PLAN = "index.json", "plan.json"
+REMEDY = "give the `corefmem annotate` command that wrote it again."
+
+_PATTERN = "shard-*.tfrecord"
+
+
+def shard_name(number: int) -> str:
+    """Name of a shard, numbered from 0."""
+    return f"shard-{number:05}.tfrecord"
+
+
+def prepare_folder(folder: str | pathlib.Path, plan: dict) -> dict | None:
+    """Makes a folder ready for its shards, or for the rest of them.
+
+    Args:
+        folder: the folder; it may hold some shards of the same plan.
+        plan: dictionary with `inputs` and the settings of the shards.
+
+    Returns:
+        The index, where the folder is complete; else `None`.
+
+    Raises:
+        ValueError: if the folder holds the shards of another plan, or of none.
+    """
+    folder, plan = pathlib.Path(folder), {"format": FORMAT, **plan}
+    known = next((name for name in (INDEX, PLAN) if (folder / name).exists()), None)
+    if any(folder.glob(_PATTERN)):
+        if known is None:
+            raise ValueError(f"{folder} holds shards, but no {PLAN}: choose another folder.")
+        _compare(folder / known, plan)
+    remove_partial(folder)
+    if known == INDEX and _without_standard_input(plan) == plan:
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            return verify_folder(folder)
+    # Shards that are missing or broken are written again.
+    write_json(folder / PLAN, plan)
+    return None
+
+
+def _compare(path, plan):
+    """Raises where a file is of another plan."""
+    try:
+        different = different_fields(path, plan, _without_standard_input)
+    except ValueError as error:
+        raise ValueError(f"{error} Choose another folder, or remove that one.") from None
+    if different:
+        raise ValueError(
+            f"{path.parent} holds records with other {', '.join(different)}: choose another "
+            "folder, or remove that one."
+        )
+
+
+def remove_partial(folder: str | pathlib.Path) -> None:
+    """Removes what a killed process left half-written."""
+    for partial in pathlib.Path(folder).glob(f".{_PATTERN}-*"):
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _without_standard_input(plan):
+    """A plan but for the size and hash of standard input, known only once it is read."""
+    inputs = [
+        {"name": STANDARD_INPUT} if file["name"] == STANDARD_INPUT else file
+        for file in plan.get("inputs", ())
+    ]
+    return {**plan, "inputs": inputs}
+
+
+def write_index(folder: str | pathlib.Path, plan: dict, shards: list[dict]) -> dict:
+    """Writes the index of a folder.
+
+    Args:
+        folder: the folder.
+        plan: as for `begin`.
+        shards: list of what the index says of each shard, in any order.
+
+    Returns:
+        The index.
+
+    Raises:
+        ValueError: if there are no shards, or others than these.
+    """
+    folder, shards = pathlib.Path(folder), sorted(shards, key=lambda shard: shard["name"])
+    if not shards:
+        raise ValueError("There is no text in the input: give a file with texts.")
+    others = {path.name for path in folder.glob(_PATTERN)} - {shard["name"] for shard in shards}
+    if others:
+        raise ValueError(
+            f"{folder / min(others)} is of more texts than the input has: give the input that it "
+            "was written from, or choose another folder."
+        )
+    totals = {name: sum(shard[name] for shard in shards) for name in ("texts", "tokens")}
+    index = {"format": FORMAT, **plan, **totals, "shards": shards}
+    write_json(folder / INDEX, index)
+    (folder / PLAN).unlink(missing_ok=True)
+    return index
+
+
+def read_index(folder: str | pathlib.Path) -> dict:
+    """The index of a folder, a dictionary.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if it is broken or of another format.
+    """
+    path = pathlib.Path(folder, INDEX)
+    if not path.exists() and path.with_name(PLAN).exists():
+        raise FileNotFoundError(
+            f"{folder} is not complete: give the `corefmem annotate` command that began it again."
+        )
+    index = load_json(path, "index of records", REMEDY)
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        raise ValueError(f"{path}: no index of format {FORMAT}; annotate the texts again.")
+    return index
+
+
+def verify_folder(folder: str | pathlib.Path, hashes: bool = True) -> dict:
+    """Compares the shards of a folder with its index.
+
+    Args:
+        folder: the folder.
+        hashes: whether their content is read, or their sizes alone.
+
+    Returns:
+        The index.
+
+    Raises:
+        FileNotFoundError: if there is no index, or a shard is missing.
+        ValueError: if a shard is not what the index says.
+    """
+    index = read_index(folder)
+    for shard in index["shards"]:
+        path = pathlib.Path(folder, shard["name"])
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: no such shard, though the {INDEX} beside it has one.")
+        size = path.stat().st_size
+        if size != shard["bytes"]:
+            raise ValueError(f"{path}: {size} bytes of {shard['bytes']}, is it truncated? {REMEDY}")
+        if hashes and describe_file(path)["sha256"] != shard["sha256"]:
+            raise ValueError(f"{path}: the content has changed; {REMEDY}")
+    return index
+
+
+def shard_paths(source: str | pathlib.Path) -> list[pathlib.Path]:
+    """The files of a folder by its index, or of a pattern by their names.
+
+    Args:
+        source: a folder, or a pattern of files.
+
+    Returns:
+        List of paths.
+
+    Raises:
+        FileNotFoundError: if there is no index, or no such file.
+        ValueError: if a file is not of the size that the index says.
+    """
+    if pathlib.Path(source).is_dir():
+        index = verify_folder(source, hashes=False)
+        return [pathlib.Path(source, shard["name"]) for shard in index["shards"]]
+    paths = sorted(map(pathlib.Path, glob.glob(str(source))))
+    if not paths:
+        raise FileNotFoundError(f"{source}: no such file, pass a folder or a pattern of files.")
+    return paths

@@ -1,0 +1,53 @@
+"""Questions of data sets as texts to annotate, and back from the records of these."""
+
+import json
+import pathlib
+from collections.abc import Callable
+
+from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
+from keras_corefmem.datasets.example import Splits
+from keras_corefmem.utils.files import replacing
+
+PARTS = ("train", "valid", "test")
+
+
+def write_questions(splits: Splits, folder: str | pathlib.Path) -> dict[str, pathlib.Path]:
+    """Writes questions as texts to annotate, JSON lines for `annotate_files`.
+
+    Args:
+        splits: the parts of a data set, of `Example`.
+        folder: folder to write `train.jsonl`, `valid.jsonl` and `test.jsonl` to.
+
+    Returns:
+        Dictionary from the name of each part to the path of its file.
+    """
+    paths = {part: pathlib.Path(folder, f"{part}.jsonl") for part in PARTS}
+    for part, path in paths.items():
+        with replacing(path) as partial, partial.open("w", encoding="utf-8") as file:
+            for text, fields in map(to_text, getattr(splits, part)):
+                file.write(json.dumps({"text": text, **fields}, ensure_ascii=False) + "\n")
+    return paths
+
+
+def read_questions(
+    folder: str | pathlib.Path,
+    make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
+) -> Splits:
+    """Reads the questions whose texts were annotated.
+
+    Args:
+        folder: folder that holds the shards of the three parts, `train`, `valid` and `test`.
+        make_example: function from an `Annotation` and a dictionary of fields to an example.
+
+    Returns:
+        `Splits` of `AnnotatedExample`.
+
+    Raises:
+        FileNotFoundError: if the shards of a part are missing.
+        ValueError: if a record is broken, or no question.
+    """
+    # It imports TensorFlow, which writing does without.
+    from keras_corefmem.corpora.records import read_shards
+
+    parts = (read_shards(pathlib.Path(folder, part)) for part in PARTS)
+    return Splits(*([make_example(*record) for record in part] for part in parts))

@@ -1,0 +1,150 @@
+"""Annotation of files of texts into a folder of shards, by several processes or by Beam."""
+
+import concurrent.futures
+import importlib.util
+import logging
+import multiprocessing
+import os
+import pathlib
+
+from keras_corefmem.corpora import index
+from keras_corefmem.corpora.shards import annotate_shard, split_texts
+from keras_corefmem.corpora.text_annotator import TextAnnotator
+from keras_corefmem.corpora.texts import TextReader
+from keras_corefmem.utils.processes import available_cores, follow_parent, import_quietly, stop
+
+# Shards that wait for each process, so that none waits for the reader.
+_AHEAD = 2
+# Seconds after which `Progress.pulse` is called although no shard is done.
+_PULSE = 60
+
+
+class Progress:
+    """Follows `annotate_files`; this one is silent, subclasses show something."""
+
+    def start(self, size: int | None) -> None:
+        """Is called where something is left to write, with the bytes of the inputs if known."""
+
+    def add(self, shard: dict, is_new: bool, size: int) -> None:
+        """Counts a shard, its entry in the index, which covers `size` bytes of input."""
+
+    def pulse(self) -> None:
+        """Is called at least once a minute."""
+
+
+def annotate_files(
+    inputs: list[str],
+    folder: str | pathlib.Path,
+    annotator: TextAnnotator | None = None,
+    whole: bool = False,
+    shard_size: int = 1000,
+    processes: int | None = None,
+    runner: str | None = None,
+    progress: Progress | None = None,
+) -> dict:
+    """Annotates files of texts and writes a folder of shards, or the rest of one.
+
+    A run that was interrupted continues where it is called again with the same arguments.
+
+    Args:
+        inputs: paths of the files, see `TextReader`.
+        folder: the folder to write.
+        annotator: how to annotate; by default with the built-in annotator.
+        whole: whether each input is one text.
+        shard_size: number of texts in a shard.
+        processes: number of processes; `None` for one a core.
+        runner: name of a runner of Apache Beam, which brings its own processes; or `None`.
+        progress: follows what is done.
+
+    Returns:
+        The index of the folder.
+
+    Raises:
+        ChildProcessError: if a process was killed.
+        FileNotFoundError: if there is no such file.
+        ValueError: if a text is wrong, or the folder holds other shards.
+
+    Example:
+        >>> import pathlib
+        >>> from keras_corefmem import corpora
+        >>> _ = pathlib.Path("a.txt").write_text("Mary left. We saw Mary.")
+        >>> index = corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        >>> index["texts"], index["tokens"]
+        (1, 7)
+    """
+    if runner and importlib.util.find_spec("apache_beam") is None:
+        raise ValueError(
+            "--runner needs Apache Beam: pip install 'keras_corefmem[beam]', or leave it out."
+        )
+    annotator, progress = annotator or TextAnnotator(), progress or Progress()
+    reader = TextReader(inputs, whole)
+    plan = {
+        "inputs": reader.describe(),
+        "whole": whole,
+        **annotator.describe(),
+        "shard_size": shard_size,
+    }
+    complete = index.prepare_folder(folder, plan)
+    if complete is not None:
+        return complete
+    progress.start(reader.size)
+    if runner:
+        return _run_beam(inputs, folder, annotator, plan, runner)
+    shards = _write_shards(folder, reader, shard_size, annotator, processes, progress)
+    return index.write_index(folder, {**plan, "inputs": reader.describe()}, shards)
+
+
+def _write_shards(folder, reader, size, annotator, processes, progress):
+    """Writes shards with several processes; returns their entries in the index."""
+    processes = processes or len(available_cores())
+    context, done = multiprocessing.get_context("spawn"), []
+    with concurrent.futures.ProcessPoolExecutor(processes, context, _begin_worker) as pool:
+        pending = {}
+
+        def collect(limit):
+            while len(pending) > limit:
+                ended, _ = concurrent.futures.wait(
+                    pending, _PULSE, concurrent.futures.FIRST_COMPLETED
+                )
+                for future in ended:
+                    size = pending.pop(future)
+                    shard, is_new = future.result()
+                    done.append(shard)
+                    progress.add(shard, is_new, size)
+                progress.pulse()
+
+        try:
+            position = 0
+            for number, texts in split_texts(reader, size):
+                future = pool.submit(annotate_shard, folder, number, texts, annotator)
+                pending[future], position = reader.bytes_read - position, reader.bytes_read
+                collect(_AHEAD * processes - 1)
+            collect(0)
+        except concurrent.futures.BrokenExecutor:
+            raise ChildProcessError(
+                "A process was killed, perhaps for want of memory: give the same command again, "
+                "with fewer --processes."
+            ) from None
+        finally:
+            if pending:
+                stop(pool)
+                index.remove_partial(folder)
+    return done
+
+
+def _begin_worker():
+    follow_parent()
+    # TensorFlow only writes files here, and would take all memory of a GPU.
+    os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+    import_quietly("keras_corefmem.corpora.records")
+
+
+def _run_beam(inputs, folder, annotator, plan, runner):
+    """Writes shards with Apache Beam; returns the index."""
+    import_quietly("keras_corefmem.corpora.records")
+    from keras_corefmem.corpora import beam
+
+    if runner == "DirectRunner":
+        # It would print an error as often as it passes through its layers.
+        logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
+    return beam.run(inputs, folder, annotator, plan, runner)
