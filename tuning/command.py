@@ -11,7 +11,7 @@ import time
 from rich.table import Table
 
 from keras_corefmem.utils.files import load_json, write_json
-from keras_corefmem.visualization.terminal import make_console
+from keras_corefmem.visualization import make_console
 from tuning.search import ERROR, Search
 from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials

@@ -1,27 +1,14 @@
-"""What TensorBoard shows while a reader learns, and after. Needs no TensorFlow."""
+"""What TensorBoard shows while a model learns, and after. Needs no TensorFlow."""
 
-from keras_corefmem.callbacks.questions import (
-    AnswerAfterSentence,
-    AnswerTable,
-    AttentionPictures,
-    HeadPictures,
-    LabelTable,
-    Questions,
-    SentencePictures,
-    WordPictures,
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "questions": [
+            *("AnswerAfterSentence", "AnswerTable", "AttentionPictures", "HeadPictures"),
+            *("LabelTable", "Questions", "SentencePictures", "WordPictures"),
+        ],
+        "run": ["HParams", "Scalars", "WordProjector"],
+    },
 )
-from keras_corefmem.callbacks.run import HParams, Scalars, WordProjector
-
-__all__ = [
-    "AnswerAfterSentence",
-    "AnswerTable",
-    "AttentionPictures",
-    "HParams",
-    "HeadPictures",
-    "LabelTable",
-    "Questions",
-    "Scalars",
-    "SentencePictures",
-    "WordPictures",
-    "WordProjector",
-]

@@ -26,7 +26,7 @@ STARTED = int(time.time())
 class EventFile:
     """Appends to the event file that this process keeps in a folder.
 
-    Every call writes whole records and closes the file, so that nothing is lost when training is
+    Each call writes whole records and closes the file, so that nothing is lost when training is
     interrupted, and several writers of one process may share a folder.
 
     Args:
@@ -55,13 +55,13 @@ class EventFile:
         self._write(step, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
 
     def charts(self, category, charts):
-        """Writes what the tab Custom Scalars shows.
+        """Writes the charts of the tab Custom Scalars.
 
         Args:
             category: title above the charts; runs with the same one share them.
             charts: lists of tags by the title of a chart.
         """
-        found = [
+        children = [
             layout_pb2.Chart(
                 title=title,
                 # TensorBoard takes regular expressions and compares beginnings.
@@ -69,7 +69,7 @@ class EventFile:
             )
             for title, tags in charts.items()
         ]
-        layout = layout_pb2.Layout(category=[layout_pb2.Category(title=category, chart=found)])
+        layout = layout_pb2.Layout(category=[layout_pb2.Category(title=category, chart=children)])
         tensor = TensorProto(dtype=DT_STRING, string_val=[layout.SerializeToString()])
         metadata = charts_metadata.create_summary_metadata()
         tag = charts_metadata.CONFIG_SUMMARY_TAG

@@ -1,4 +1,4 @@
-"""A few questions, asked again and again while a reader learns."""
+"""A few questions, answered again and again while a model learns."""
 
 import dataclasses
 import pathlib
@@ -7,41 +7,41 @@ import keras
 import numpy as np
 
 from keras_corefmem.callbacks.events import EventFile
-from keras_corefmem.preprocessing.answers import best_answer
-from keras_corefmem.visualization.head_pictures import draw_heads
-from keras_corefmem.visualization.inspection import (
-    ask,
-    head_views,
-    heading,
-    known_answers,
-    sentence_views,
-    token_views,
-    word_views,
-)
-from keras_corefmem.visualization.pictures import WIDE, draw_attention, draw_columns
+from keras_corefmem.visualization import draw, views
 
 # TensorBoard keeps ten pictures of a tag.
 EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
 
 
 class Questions(keras.callbacks.Callback):
-    """Base of the callbacks that ask a few questions again and again.
+    """Base of the callbacks that let a model answer the same few questions again and again.
 
-    Subclasses define `write(step)`, called at the end of the chosen epochs and of training. What it
-    writes belongs to the run `validation`.
+    Subclasses define `write(step)`, called at the end of the chosen epochs and of training; it
+    writes to the run `validation`.
 
     Args:
         log_dir: folder of the run.
-        examples: list of `Example` or `Sentence`; some of them are asked.
+        examples: list of `Example` or `Sentence`, from which the questions are chosen.
         preprocessor: the model's preprocessor.
-        inspect: function from features, as `Preprocessor.features` makes them, to logits `(batch,
-            answers)` and attention over the passage `(batch, time)`, or `None` in its place.
-        count: number of questions to ask, from short to long texts.
+        inspect: function from features to logits `(batch, answers)` and attention, or `None` in its
+            place: `model.inspect`.
+        count: number of questions, from short to long texts; `None` for that of the class.
         epochs: a number n for every n-th epoch, or a collection of epochs, counted from 0.
+
+    Raises:
+        ValueError: if there are no examples, or `count` or `epochs` is not positive.
+
+    Example:
+        >>> class Verdicts(keras_corefmem.callbacks.Questions):
+        ...     def write(self, step):
+        ...         self.events.scalars(step, {"questions": len(self.examples)})
     """
 
-    def __init__(self, log_dir, examples, preprocessor, inspect, count=4, epochs=EPOCHS):
+    COUNT = 4
+
+    def __init__(self, log_dir, examples, preprocessor, inspect, count=None, epochs=EPOCHS):
         super().__init__()
+        count = self.COUNT if count is None else count
         if not examples or count < 1:
             raise ValueError(f"Give at least one example to ask, got {len(examples)} and {count=}.")
         if isinstance(epochs, int) and epochs < 1:
@@ -57,8 +57,8 @@ class Questions(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.epoch = epoch
-        every = self.epochs
-        if epoch % every == 0 if isinstance(every, int) else epoch in every:
+        chosen = self.epochs
+        if epoch % chosen == 0 if isinstance(chosen, int) else epoch in chosen:
             self._write_once(epoch)
 
     def on_train_end(self, logs=None):
@@ -69,10 +69,6 @@ class Questions(keras.callbacks.Callback):
             self.write(epoch)
             self.last_written = epoch
 
-    def ask(self, examples):
-        """Features, logits and attention of examples, see `visualization.inspection`."""
-        return ask(examples, self.preprocessor, self.inspect)
-
     def pictures(self, step, tag, pngs):
         """Writes pictures under the tags `questions/tag/1`, `questions/tag/2`, …"""
         for n, png in enumerate(pngs, 1):
@@ -80,146 +76,204 @@ class Questions(keras.callbacks.Callback):
             self.events.image(step, f"questions/{tag}/{n}", png)
 
 
-class AttentionPictures(Questions):
+class _Pictures(Questions):
+    """Pictures of the views that a subclass makes of its questions."""
+
+    TAG = "attention"
+
+    def write(self, step):
+        self.pictures(step, self.TAG, map(draw, self.views()))
+
+
+class AttentionPictures(_Pictures):
     """Pictures `questions/attention/n`: the passage shaded by the reader's attention.
 
     Tokens of one coreference chain are underlined in one colour, in the question too where question
-    and passage are one sequence; supporting facts are marked. Arguments as in `Questions`.
-    """
-
-    def write(self, step):
-        views = token_views(self.examples, self.preprocessor, self.inspect)
-        self.pictures(step, "attention", (draw_attention(**view) for view in views))
-
-
-class HeadPictures(Questions):
-    """Pictures `questions/heads/n`: what each supervised head attends to, beside its targets.
-
-    Rows of a heat map are the tokens of a passage, columns what they attend to. Arguments as in
-    `Questions`, `count=2` by default.
+    and passage are one sequence; supporting facts are marked.
 
     Args:
-        look: in place of `inspect`, a function from features to the attention of heads `(batch,
-            time, time)` by signal: `model.look`.
+        *args: those of `Questions`; the attention is `(batch, time)`.
+
+    Example:
+        >>> from keras_corefmem.callbacks import AttentionPictures
+        >>> def callbacks(model, examples):
+        ...     return [AttentionPictures("logs", examples, model.preprocessor, model.inspect)]
     """
 
-    def __init__(self, log_dir, examples, preprocessor, look, count=2, epochs=EPOCHS):
-        super().__init__(log_dir, examples, preprocessor, look, count, epochs)
-
-    def write(self, step):
-        views = head_views(self.examples, self.preprocessor, self.inspect)
-        self.pictures(step, "heads", (draw_heads(**view) for view in views))
+    def views(self):
+        return views.token_views(self.examples, self.preprocessor, self.inspect)
 
 
-class SentencePictures(Questions):
-    """Pictures `questions/attention/n`: what slots or passes of a model make of sentences.
+class HeadPictures(_Pictures):
+    """Pictures `questions/heads/n`: the attention of each supervised head, beside its targets.
 
-    Every sentence is a row and every slot or pass a column, the darker the further it opens; the
-    question stands above. Arguments as in `Questions`; the attention that `inspect` gives is
-    `(batch, sentences, columns)` and belongs to the last sentences of the passage.
+    Rows of a heat map are the tokens of a passage, columns the tokens that they attend to.
 
     Args:
-        columns: function to the names of the columns, called for every picture, since what a slot
-            stands for changes: `model.columns`.
+        log_dir: folder of the run.
+        examples: list of `Example`.
+        preprocessor: the model's preprocessor.
+        look: function from features to the attention of heads `(batch, time, time)` by signal:
+            `model.look`.
+        *args: `count` and `epochs`, as in `Questions`.
+        **kwargs: the same.
+
+    Example:
+        >>> from keras_corefmem.callbacks import HeadPictures
+        >>> def callbacks(model, examples):
+        ...     return [HeadPictures("logs", examples, model.preprocessor, model.look)]
+    """
+
+    TAG, COUNT = "heads", 2
+
+    def __init__(self, log_dir, examples, preprocessor, look, *args, **kwargs):
+        super().__init__(log_dir, examples, preprocessor, look, *args, **kwargs)
+
+    def views(self):
+        return views.head_views(self.examples, self.preprocessor, self.inspect)
+
+
+class SentencePictures(_Pictures):
+    """Pictures `questions/attention/n`: how far slots or passes open to each sentence.
+
+    Every sentence is a row and every slot or pass a column; the question stands above. The
+    attention is `(batch, sentences, columns)` and belongs to the last sentences of the passage.
+
+    Args:
+        log_dir: folder of the run.
+        examples: list of `Example`.
+        preprocessor: the model's preprocessor.
+        inspect: as in `Questions`.
+        columns: function to the names of the columns, called for every picture, since the words
+            that slots stand for change: `model.columns`.
+        **kwargs: `count` and `epochs`, as in `Questions`.
 
     References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922), with rows
     and columns exchanged; Table 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+
+    Example:
+        >>> from keras_corefmem.callbacks import SentencePictures
+        >>> def callbacks(model, examples):
+        ...     asked = examples, model.preprocessor, model.inspect
+        ...     return [SentencePictures("logs", *asked, model.columns)]
     """
 
     def __init__(self, log_dir, examples, preprocessor, inspect, columns, **kwargs):
         super().__init__(log_dir, examples, preprocessor, inspect, **kwargs)
         self.columns = columns
 
-    def write(self, step):
-        views = sentence_views(self.examples, self.preprocessor, self.inspect, self.columns())
-        self.pictures(step, "attention", (draw_columns(**view) for view in views))
+    def views(self):
+        given = self.examples, self.preprocessor, self.inspect
+        return views.sentence_views(*given, self.columns())
 
 
-class WordPictures(Questions):
-    """Pictures `questions/attention/n`: what passes of a model of sentences make of words.
+class WordPictures(_Pictures):
+    """Pictures `questions/attention/n`: the attention of each pass to the words of a sentence.
 
     Every word is a row and every pass a column; of a tagger, a column is a word that the last pass
-    looks at. Arguments as in `Questions`.
+    looks at.
+
+    Args:
+        *args: those of `Questions`; examples are `Sentence`s.
 
     Reference: Figures 4 and 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+
+    Example:
+        >>> from keras_corefmem.callbacks import WordPictures
+        >>> def callbacks(model, sentences):
+        ...     return [WordPictures("logs", sentences, model.preprocessor, model.inspect)]
     """
 
-    def write(self, step):
-        views = word_views(self.examples, self.preprocessor, self.inspect)
-        self.pictures(step, "attention", (draw_columns(**view) for view in views))
+    def views(self):
+        return views.word_views(self.examples, self.preprocessor, self.inspect)
 
 
-class AnswerAfterSentence(Questions):
+class AnswerAfterSentence(_Pictures):
     """Pictures `questions/answer_after_sentence/n`: the answer as the story is told.
 
-    The reader answers the question after the first sentence, after the second, and so on. Made for
-    answers that are classes. Arguments as in `Questions`, `count=2` by default.
+    The model answers the question after the first sentence, after the second, and so on. Made for
+    answers that are classes.
+
+    Args:
+        *args: those of `Questions`.
 
     Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+
+    Example:
+        >>> from keras_corefmem.callbacks import AnswerAfterSentence
+        >>> def callbacks(model, examples):
+        ...     return [AnswerAfterSentence("logs", examples, model.preprocessor, model.inspect)]
     """
 
-    def __init__(self, log_dir, examples, preprocessor, inspect, count=2, epochs=EPOCHS):
-        super().__init__(log_dir, examples, preprocessor, inspect, count, epochs)
+    TAG, COUNT = "answer_after_sentence", 2
 
     def distributions(self, example):
         """Logits `(sentences, answers)`, and the probabilities of answers, after each sentence."""
-        told = [
+        stories = [
             dataclasses.replace(example, sentences=example.sentences[:n], supporting_facts=())
             for n in range(1, len(example.sentences) + 1)
         ]
-        logits = self.ask(told)[1]
+        logits = views.inspect_examples(stories, self.preprocessor, self.inspect).logits
         odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
         return logits, odds / odds.sum(axis=-1, keepdims=True)
 
-    def write(self, step):
-        self.pictures(step, "answer_after_sentence", map(self.draw, self.examples))
-
-    def draw(self, example):
-        """The picture of one example."""
-        logits, probabilities = self.distributions(example)
-        answers = self.preprocessor.answers
-        return draw_columns(
-            example.sentences,
-            probabilities[:, 1:],
-            answers[1:],
-            example.question,
-            heading(example, logits[-1], answers),
-            example.supporting_facts,
-            right=example.answer,
-            top=WIDE,
-        )
+    def views(self):
+        for example in self.examples:
+            logits, probabilities = self.distributions(example)
+            yield views.TableView(
+                example.sentences,
+                probabilities[:, 1:],
+                self.preprocessor.answers[1:],
+                example.question,
+                views.heading(example, logits[-1], self.preprocessor),
+                example.supporting_facts,
+                right=example.answer,
+                max_columns=10,
+            )
 
 
 class AnswerTable(Questions):
-    """Text `answers`: a table of questions with the right and the reader's answer.
+    """Text `answers`: a table of questions with the right and the predicted answer.
 
-    Arguments as in `Questions`, `count=16` by default.
+    Args:
+        *args: those of `Questions`.
+
+    Example:
+        >>> from keras_corefmem.callbacks import AnswerTable
+        >>> def callbacks(model, examples):
+        ...     return [AnswerTable("logs", examples, model.preprocessor, model.inspect)]
     """
 
     # Heading of the column of `text`.
-    ASKED = "question"
-
-    def __init__(self, log_dir, examples, preprocessor, inspect, count=16, epochs=EPOCHS):
-        super().__init__(log_dir, examples, preprocessor, inspect, count, epochs)
+    TEXT, COUNT = "question", 16
 
     def write(self, step):
-        lines = [f"| | {self.ASKED} | answer | predicted | probability |", "|---|---|---|---|---:|"]
-        for example, logits in zip(self.examples, self.ask(self.examples)[1], strict=True):
-            predicted, probability = best_answer(logits, known_answers(example, self.preprocessor))
-            sign = "✓" if predicted == example.answer else "✗"
-            cells = sign, self.text(example), example.answer, predicted, f"{probability:.0%}"
+        lines = [f"| | {self.TEXT} | answer | predicted | probability |", "|---|---|---|---|---:|"]
+        found = views.inspect_examples(self.examples, self.preprocessor, self.inspect)
+        for example, logits in zip(self.examples, found.logits, strict=True):
+            answer, probability = views.predicted_answer(example, logits, self.preprocessor)
+            sign = "✓" if answer == example.answer else "✗"
+            cells = sign, self.text(example), example.answer, answer, f"{probability:.0%}"
             lines.append("|".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]))
         self.events.text(step, "answers", "\n".join(lines))
 
     def text(self, example):
-        """What stands for an example in the table."""
         return example.question
 
 
 class LabelTable(AnswerTable):
-    """The same of single sentences: text `answers`, a table of sentences and their labels."""
+    """Text `answers`: a table of single sentences with the right and the predicted label.
 
-    ASKED = "sentence"
+    Args:
+        *args: those of `Questions`; examples are `Sentence`s.
+
+    Example:
+        >>> from keras_corefmem.callbacks import LabelTable
+        >>> def callbacks(model, sentences):
+        ...     return [LabelTable("logs", sentences, model.preprocessor, model.inspect)]
+    """
+
+    TEXT = "sentence"
 
     def text(self, example):
         return " ".join(example.words)

@@ -13,7 +13,7 @@ from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.optimizers import MeasuresGradients
 from keras_corefmem.utils.files import replacing
 
-# Charts of the tab Custom Scalars: title, and what the tags of their numbers end with.
+# Charts of the tab Custom Scalars: title and end of the tags.
 CHARTS = (
     ("Accuracy", "epoch_accuracy"),
     ("Loss", "epoch_loss"),
@@ -37,6 +37,9 @@ class Scalars(keras.callbacks.Callback):
     Args:
         log_dir: folder of the run.
         examples: number of training examples; adds `training/examples_per_second`.
+
+    Example:
+        >>> callbacks = [keras_corefmem.callbacks.Scalars("logs/run", examples=1000)]
     """
 
     def __init__(self, log_dir, examples=None):
@@ -77,19 +80,19 @@ class Scalars(keras.callbacks.Callback):
         if validation:
             self.validation.scalars(epoch, validation)
         if not self.has_charts:
-            self.run.charts("Learning", charts_of(train))
+            self.run.charts("Learning", _charts_of(train))
             self.has_charts = True
 
 
-def charts_of(tags):
+def _charts_of(tags):
     """The charts of `CHARTS` that have something to show, each tag in one: tags by title."""
-    left, found = list(tags), {}
+    left, charts = list(tags), {}
     for title, end in CHARTS:
         shown = [tag for tag in left if tag.endswith(end)]
         if shown:
-            found[title] = shown
+            charts[title] = shown
         left = [tag for tag in left if tag not in shown]
-    return found
+    return charts
 
 
 class HParams(keras.callbacks.Callback):
@@ -103,6 +106,9 @@ class HParams(keras.callbacks.Callback):
         log_dir: folder of the run.
         values: hyper-parameters by name: strings, numbers and booleans; others are shown as JSON
             and `None` not at all.
+
+    Example:
+        >>> callbacks = [keras_corefmem.callbacks.HParams("logs/run", {"units": 64})]
     """
 
     def __init__(self, log_dir, values):
@@ -122,7 +128,7 @@ class HParams(keras.callbacks.Callback):
 
 
 class WordProjector(keras.callbacks.Callback):
-    """The trained vectors of words, in TensorBoard's tab Projector.
+    """The trained word vectors, in TensorBoard's tab Projector.
 
     They are written at the end of training, where the model has a layer `word_embedding`, as
     `vectors.tsv`, `words.tsv` and `projector_config.pbtxt`. TensorBoard shows them if the folder
@@ -130,8 +136,15 @@ class WordProjector(keras.callbacks.Callback):
 
     Args:
         log_dir: folder of the run.
-        preprocessor: the model's preprocessor. Its entities, where it has some, can be coloured.
+        preprocessor: the model's preprocessor. The words that it links, if any, can be coloured.
         count: largest number of words; the most frequent ones are kept.
+
+    Raises:
+        ValueError: if `count` is not positive.
+
+    Example:
+        >>> def callbacks(model):
+        ...     return [keras_corefmem.callbacks.WordProjector("logs/run", model.preprocessor)]
     """
 
     LAYER = "word_embedding"
@@ -149,7 +162,7 @@ class WordProjector(keras.callbacks.Callback):
         table = self.model.get_layer(self.LAYER).get_weights()[0]
         # Without padding; rank 0 is an unknown word.
         words = self.preprocessor.vocabulary.words[1 : 1 + self.count]
-        columns = {"word": map(printable, words), "rank": range(len(words))}
+        columns = {"word": map(_printable, words), "rank": range(len(words))}
         entities = getattr(self.preprocessor, "entities", None)
         if entities is not None:
             columns["kind"] = ["entity" if n else "word" for n in entities[1 : 1 + len(words)]]
@@ -166,6 +179,6 @@ class WordProjector(keras.callbacks.Callback):
             partial.write_text(text_format.MessageToString(config))
 
 
-def printable(word):
+def _printable(word):
     """A word whose tabs, line breaks and the like are escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)

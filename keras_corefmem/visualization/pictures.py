@@ -1,10 +1,14 @@
-"""Pictures of what a reader attends to and answers, as PNG."""
+"""PNG pictures of what a model attends to and answers."""
 
 import io
 import itertools
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+
+from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
 
 # Inches. The font is monospaced, so that the width of a text is known before it is drawn.
 CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.34, 0.3
@@ -12,135 +16,166 @@ WRAP = 64
 TALL = 36
 # More columns than this are narrow, their names upright.
 WIDE, NARROW = 10, 0.3
+# Of maps of heads: a cell, the text at its side and above it, and the largest map.
+CELL, SIDE, TITLE, LARGEST = 0.16, 1.1, 0.5, 12.0
 
-INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
 CHAINS = (
     *("#1f77b4", "#2ca02c", "#9467bd", "#d62728", "#17becf", "#8c564b"),
     *("#e377c2", "#bcbd22", "#3949ab", "#00897b", "#6d4c41", "#7f7f7f"),
 )
 
 
-def draw_attention(
-    sentences, attention, chains, question, question_chains, heading, supporting_facts=()
-):
-    """A passage with every token shaded by its attention and underlined by its chain.
+def draw(view: TokenView | TableView | HeadView) -> bytes:
+    """Draws a view as a PNG picture.
 
-    Sentences begin a line of their own, long passages continue in columns.
+    - `TokenView`: every token is shaded by its attention and underlined in the colour of its chain;
+      each sentence begins a line, long passages continue in columns.
+    - `TableView`: every row is a line of shaded cells. Many columns are narrow, long tables
+      continue beside.
+    - `HeadView`: a row of two heat maps for each head, attention on the left and targets on the
+      right. Rows of a map attend to its columns; white is 0.
 
     Args:
-        sentences: list of lists of tokens.
-        attention: `(T,)`, the weight of each of their tokens, from 0 to 1.
-        chains: `(T,)`, the coreference chain of each of their tokens, 0 = none.
-        question: list of tokens.
-        question_chains: the chain of each token of the question.
-        heading: list of `(text, colour)`, what is said about the answer.
-        supporting_facts: 1-based numbers of sentences to mark.
+        view: the view.
 
     Returns:
         The bytes of a PNG file.
+
+    Example:
+        >>> view = keras_corefmem.visualization.TableView(
+        ...     ["Mary left.", "John slept."], np.array([[0.9], [0.1]]), ["pass 1"], "Who left?")
+        >>> keras_corefmem.visualization.draw(view)[1:4]
+        b'PNG'
     """
-    rows = list(_rows(sentences, attention, chains))
+    return DRAWING[type(view)](view)
+
+
+def _draw_tokens(view: TokenView) -> bytes:
+    rows = list(_rows(view))
     count = -(-len(rows) // TALL)
     height = -(-len(rows) // count)
     columns = [rows[start : start + height] for start in range(0, len(rows), height)]
-    label = CHARACTER * (len(str(len(sentences))) + 2.5)
+    label = CHARACTER * (len(str(len(view.sentences))) + 2.5)
     widths = [
         label + CHARACTER * max(_width(t for t, _, _ in row) for _, row in c) for c in columns
     ]
     top = MARGIN + 2.6 * LINE
-    page = Page(
-        max(sum(widths) + 2 * MARGIN * len(widths), _head_width(question, heading)),
+    page = _Page(
+        max(sum(widths) + 2 * MARGIN * len(widths), _head_width(view.question, view.heading)),
         top + height * LINE + MARGIN,
     )
-    page.tokens(MARGIN, MARGIN, zip(question, itertools.repeat(0.0), question_chains))
-    page.heading(heading)
+    question = zip(view.question, itertools.repeat(0.0), view.question_chains)
+    page.tokens(MARGIN, MARGIN, question)
+    page.heading(view.heading)
     x = MARGIN
     for column, width in zip(columns, widths, strict=True):
         for y, (number, row) in zip(top + LINE * np.arange(height), column, strict=False):
             if number:
-                page.number(x + label - 2 * CHARACTER, y + LINE / 2, number, supporting_facts)
+                page.number(x + label - 2 * CHARACTER, y + LINE / 2, number, view.supporting_facts)
             page.tokens(x + label, y, row)
         x += width + 2 * MARGIN
-    return page.png()
+    return _png(page.canvas)
 
 
-def draw_columns(
-    sentences, values, columns, question, heading, supporting_facts=(), right=None, top=24
-):
-    """What sentences bring, one row each: the answers after each of them, or gates.
-
-    Many columns are narrow, long passages continue beside.
-
-    Args:
-        sentences: list of strings.
-        values: `(sentences, columns)`, from 0 to 1.
-        columns: list of names.
-        question: string.
-        heading: list of `(text, colour)`, what is said about the answer.
-        supporting_facts: 1-based numbers of sentences to mark.
-        right: name of the column to mark.
-        top: number of columns to show, those that are highest at some sentence.
-
-    Returns:
-        The bytes of a PNG file.
-    """
-    shown = highest_columns(values, columns, top, right)
-    narrow, names = len(shown) > WIDE, [columns[n] for n in shown]
+def _draw_table(view: TableView) -> bytes:
+    columns = highest_columns(view, view.max_columns)
+    narrow, names = len(columns) > WIDE, [view.columns[n] for n in columns]
     longest = CHARACTER * max((_width([name]) for name in names), default=0)
     cell, names_height = (NARROW, longest) if narrow else (max(7 * CHARACTER, longest), LINE)
-    texts = [text if len(text) <= WRAP else text[: WRAP - 1] + "…" for text in sentences]
+    texts = [text if len(text) <= WRAP else text[: WRAP - 1] + "…" for text in view.rows]
     label = CHARACTER * (len(str(len(texts))) + 3)
     left = label + CHARACTER * (max(_width([text]) for text in texts) + 1)
     count = -(-len(texts) // TALL)
     height = -(-len(texts) // count)
-    width = left + cell * len(shown) + 2 * MARGIN
-    top_of_rows = MARGIN + 2.6 * LINE + names_height
-    page = Page(
-        max(count * width, _head_width([question], heading)),
-        top_of_rows + LINE * height + MARGIN,
+    width = left + cell * len(columns) + 2 * MARGIN
+    top = MARGIN + 2.6 * LINE + names_height
+    page = _Page(
+        max(count * width, _head_width([view.question], view.heading)),
+        top + LINE * height + MARGIN,
     )
-    page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, question, weight="bold")
-    page.heading(heading)
-    if len(shown) < len(columns):
-        note = f"{len(shown)} of {len(columns)}"
-        page.text(MARGIN + label, top_of_rows - LINE / 2, note, color=PALE)
+    page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, view.question, weight="bold")
+    page.heading(view.heading)
+    if len(columns) < len(view.columns):
+        note = f"{len(columns)} of {len(view.columns)}"
+        page.text(MARGIN + label, top - LINE / 2, note, color=PALE)
     for start in range(0, len(texts), height):
         x = MARGIN + width * (start // height)
         for column, name in enumerate(names):
-            style = {"color": GOOD, "weight": "bold"} if name == right else {}
-            style |= {"rotation": 90, "va": "bottom"} if narrow else {}
-            y = top_of_rows - (CHARACTER if narrow else LINE / 2)
+            style = {"color": GOOD, "weight": "bold"} if name == view.right else {}
+            style |= {"rotation": "vertical", "va": "bottom"} if narrow else {}
+            y = top - (CHARACTER if narrow else LINE / 2)
             page.text(x + left + cell * (column + 0.5), y, name, ha="center", **style)
         for row in range(start, min(start + height, len(texts))):
-            y = top_of_rows + (row - start) * LINE
-            page.number(x + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, supporting_facts)
+            y = top + (row - start) * LINE
+            page.number(x + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, view.supporting_facts)
             page.text(x + label, y + LINE / 2, texts[row])
-            for column, n in enumerate(shown):
-                page.cell(x + left + cell * column, y, cell, values[row, n], narrow)
-    return page.png()
+            for column, n in enumerate(columns):
+                page.cell(x + left + cell * column, y, cell, view.values[row, n], narrow)
+    return _png(page.canvas)
 
 
-def highest_columns(values, columns, top, right=None):
-    """Ascending numbers of the `top` columns that are highest in some row, `right` among them."""
-    highest = np.max(values, axis=0)
-    if right in columns:
-        highest[columns.index(right)] = np.inf
-    return np.sort(np.argsort(-highest, kind="stable")[:top])
+def highest_columns(view: TableView, count: int) -> np.ndarray:
+    """Ascending numbers of the `count` columns that are highest in some row, `right` among them."""
+    highest = np.max(view.values, axis=0)
+    if view.right in view.columns:
+        highest[view.columns.index(view.right)] = np.inf
+    return np.sort(np.argsort(-highest, kind="stable")[:count])
 
 
-class Page:
+def _draw_heads(view: HeadView) -> bytes:
+    words = view.words
+    side = min(CELL * len(words), LARGEST)
+    width, height = 2 * (side + SIDE) + TITLE, len(view.heads) * (side + SIDE + TITLE)
+    canvas = _canvas((width, height), dpi=100)
+    size = 72 * min(0.7 * side / len(words), 0.12)
+    for row, (name, attention, targets) in enumerate(view.heads):
+        for column, (title, values) in enumerate(((name, attention), ("targets", targets))):
+            left = SIDE + column * (side + SIDE)
+            top = height - row * (side + SIDE + TITLE) - TITLE
+            place = left / width, (top - side) / height, side / width, side / height
+            axes = canvas.figure.add_axes(place)
+            axes.imshow(np.asarray(values, float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+            axes.set_title(title, size=10, color=INK, family="monospace")
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_ticks(range(len(words)), words, size=size, family="monospace")
+                axis.set_tick_params(length=0)
+            axes.xaxis.set_tick_params(rotation=90)
+            for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+                label.set_parse_math(False)
+    return _png(canvas)
+
+
+DRAWING: dict[type, Callable[[Any], bytes]] = {
+    TokenView: _draw_tokens,
+    TableView: _draw_table,
+    HeadView: _draw_heads,
+}
+
+
+def _canvas(size: tuple[float, float], **options: Any) -> Any:
+    # Without pyplot: no global state, no display.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    return FigureCanvasAgg(Figure(size, **options))
+
+
+def _png(canvas: Any) -> bytes:
+    file = io.BytesIO()
+    canvas.print_png(file)
+    return file.getvalue()
+
+
+class _Page:
     """A white page of `width` × `height` inches, measured from its upper left corner."""
 
     def __init__(self, width, height):
-        # Without pyplot: no global state, no display.
         from matplotlib import colormaps
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
         from matplotlib.patches import Rectangle
 
-        figure = Figure(figsize=(width, height), dpi=110, facecolor="white")
-        self.canvas, self.rectangle = FigureCanvasAgg(figure), Rectangle
-        self.shades = colormaps["Oranges"], colormaps["Blues"]
+        self.canvas = _canvas((width, height), dpi=110, facecolor="white")
+        self.rectangle, self.shades = Rectangle, (colormaps["Oranges"], colormaps["Blues"])
+        figure = self.canvas.figure
         self.axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
         self.axes.axis("off")
 
@@ -186,32 +221,28 @@ class Page:
             text = f"{100 * value:.0f}" if narrow else f"{value:.0%}"
             self.text(x + width / 2, y + LINE / 2, text, ha="center", **style)
 
-    def png(self):
-        file = io.BytesIO()
-        self.canvas.print_png(file)
-        return file.getvalue()
 
-
-def _rows(sentences, attention, chains):
+def _rows(view: TokenView) -> Iterator[tuple[int | None, list]]:
     """Lines `(number of the sentence that begins, [(token, attention, chain), …])`."""
-    values = iter(zip(attention, chains, strict=True))
-    for number, tokens in enumerate(sentences, 1):
-        row = []
+    values = iter(zip(view.attention, view.chains, strict=True))
+    for number, tokens in enumerate(view.sentences, 1):
+        label: int | None = number
+        row: list = []
         for token, (weight, chain) in zip(tokens, values, strict=False):
             if row and _width([*(t for t, _, _ in row), token]) > WRAP:
-                yield number, row
-                number, row = None, []
+                yield label, row
+                label, row = None, []
             row.append((token, weight, chain))
-        yield number, row
+        yield label, row
 
 
-def _head_width(question, heading):
+def _head_width(question: Sequence[str], heading: Sequence) -> float:
     """Inches of the widest of the first two lines, margins included."""
     lines = question, [text for text, _ in heading]
     return CHARACTER * max(map(_width, lines)) + 2 * MARGIN
 
 
-def _width(texts):
+def _width(texts: Iterable[str]) -> int:
     """Columns of a monospaced line of texts, each with half a column of room on both sides."""
     wide = {"W": 2, "F": 2}
     return sum(

@@ -1,11 +1,9 @@
-import io
 import subprocess
 import sys
 
 import keras
 import numpy as np
 import pytest
-from matplotlib.image import imread
 
 from keras_corefmem.callbacks import (
     AnswerAfterSentence,
@@ -20,7 +18,8 @@ from keras_corefmem.graphs import learn_entity_words
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
 from keras_corefmem.text import WordTokenizer
-from keras_corefmem.visualization.pictures import draw_attention, draw_columns
+from keras_corefmem.visualization.views import inspect_examples
+from tests.support.pictures import pixels
 from zoo.architectures.passage.gated_attention_reader import GatedAttentionReader
 from zoo.architectures.stories.recurrent_entity_network import RecurrentEntityNetwork
 
@@ -65,14 +64,6 @@ def read_events(folder):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     return EventAccumulator(str(folder), size_guidance={"images": 0, "tensors": 0}).Reload()
-
-
-def pixels(png):
-    """An array `(height, width, 3)`; fails where something touches the border of the page."""
-    picture = imread(io.BytesIO(png))[..., :3]
-    border = (picture[:2], picture[-2:], picture[:, :2], picture[:, -2:])
-    assert all(np.all(edge == 1) for edge in border)
-    return picture
 
 
 @pytest.fixture(scope="session", params=["pointer_sum", "classification"])
@@ -137,7 +128,9 @@ def test_table_of_answers(run):
 
 def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
     callback = AttentionPictures(tmp_path, EXAMPLES, model.preprocessor, model.inspect, count=20)
-    features, logits, attention = callback.ask(callback.examples)
+    features, logits, attention = inspect_examples(
+        callback.examples, model.preprocessor, model.inspect
+    )
     passage = features["passage"][:20]
     np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
     assert np.all(attention[passage == 0] == 0) and np.any(passage == 0)
@@ -214,55 +207,6 @@ def test_senseless_arguments(options, tmp_path):
         AttentionPictures(tmp_path, **arguments)
 
 
-def test_long_passages_and_odd_tokens_stay_on_the_page():
-    words = "$ naïve {x} a_very_long_token_that_goes_on_and_on \\alpha ^ % don't".split()
-    sentences = [words * 3] + [words[:3]] * 80
-    length = sum(map(len, sentences))
-    attention = np.full(length, 1 / length)
-    chains = np.arange(length) % 40
-    heading = [("✗ kitchen 12%", "red"), ("right: garden", "black")]
-    picture = draw_attention(sentences, attention, chains, ["who", "?"], [1, 0], heading, (2, 81))
-    height, width, _ = pixels(picture).shape
-    assert width > height / 2 and height < 2000
-
-
-def test_attention_and_answers_are_visible():
-    def draw(weight):
-        return pixels(draw_attention([["a", "b"]], [weight, 0], [0, 0], ["c"], [0], []))
-
-    assert draw(1.0).mean() < draw(0.3).mean() < draw(0.0).mean()
-    heading = [("✓ two 90%", "green")]
-    names = [f"answer{n}" for n in range(30)]
-    sentences = ["A short one.", "A long one. " * 20]
-
-    def page(probabilities):
-        return pixels(
-            draw_columns(
-                sentences, probabilities, names, "Which?", heading, (1,), "answer7", top=10
-            )
-        )
-
-    flat = np.full((2, 30), 1 / 30)
-    sure = np.eye(30)[[3, 7]]
-    assert page(flat).shape == page(sure).shape
-    assert page(sure).mean() < page(flat).mean()
-
-
-@pytest.mark.parametrize(("rows", "count"), [(3, 4), (70, 20), (30, 90), (5, 0)])
-def test_gates_of_many_slots_and_sentences_stay_readable(rows, count):
-    values = np.random.default_rng(0).random((rows, count))
-    names = [f"slot {n} bathroom" for n in range(1, count + 1)]
-    sentences = ["Mary journeyed to the bathroom."] * rows
-
-    def page(values):
-        return pixels(draw_columns(sentences, values, names, "Where?", [("kitchen 9%", "black")]))
-
-    height, width, _ = page(values).shape
-    assert height < 1800 and width < 2600
-    if count:
-        assert page(np.ones_like(values)).mean() < page(np.zeros_like(values)).mean()
-
-
 def test_pictures_of_gates_name_the_slots_anew(tmp_path):
     keras.utils.set_random_seed(0)
     model = RecurrentEntityNetwork.from_examples(EXAMPLES, units=6, slots=3)
@@ -303,9 +247,9 @@ def test_no_tensorflow_on_jax(tmp_path):
         "import os, sys; os.environ['KERAS_BACKEND'] = 'jax'\n"
         "from keras_corefmem.callbacks import HParams\n"
         "from keras_corefmem.callbacks.events import EventFile\n"
-        "from keras_corefmem.visualization.pictures import draw_attention\n"
-        "png = draw_attention([['a']], [1.0], [0], ['b'], [0], [])\n"
-        "EventFile(sys.argv[1]).image(0, 'picture', png)\n"
+        "from keras_corefmem.visualization import TokenView, draw\n"
+        "view = TokenView([['a']], [1.0], [0], ['b'], [0])\n"
+        "EventFile(sys.argv[1]).image(0, 'picture', draw(view))\n"
         "assert not {'tensorflow', 'zoo'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)

@@ -14,7 +14,7 @@ from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from keras_corefmem import optimizers
 from keras_corefmem.callbacks import HParams, Scalars, WordProjector
-from keras_corefmem.callbacks.run import charts_of
+from keras_corefmem.callbacks.run import _charts_of
 from keras_corefmem.text.vocabulary import Vocabulary
 
 WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]
@@ -86,7 +86,7 @@ def test_charts_show_what_is_written_once(tmp_path):
     ]
 
 
-def test_supervised_heads_have_charts_of_their_own():
+def test_supervised_heads_have__charts_of_their_own():
     names = (
         "loss",
         "accuracy",
@@ -95,7 +95,7 @@ def test_supervised_heads_have_charts_of_their_own():
         "roles_attention_mass",
         "auc",
     )
-    assert charts_of([f"epoch_{name}" for name in names]) == {
+    assert _charts_of([f"epoch_{name}" for name in names]) == {
         "Accuracy": ["epoch_accuracy"],
         "Loss": ["epoch_loss"],
         "Attention mass on targets": [

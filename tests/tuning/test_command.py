@@ -2,7 +2,7 @@ import json
 import shlex
 
 from keras_corefmem.utils.files import write_json
-from keras_corefmem.visualization.terminal import make_console
+from keras_corefmem.visualization import make_console
 from tuning.command import conclude
 from tuning.search import OUTCOME, Search
 from zoo.cli.app import main

@@ -1,3 +1,6 @@
+"""Views, headings and annotations as text."""
+
+import dataclasses
 import io
 
 import numpy as np
@@ -5,20 +8,21 @@ import pytest
 from rich.console import Console
 
 from keras_corefmem.graphs import Annotation
-from keras_corefmem.visualization.terminal import (
-    make_console,
-    print_annotation,
-    print_attention,
-    print_columns,
-)
+from keras_corefmem.visualization import HeadView, TableView, TokenView, make_console, print_view
+from keras_corefmem.visualization.terminal import print_annotation
 
 QUESTION = "Where is [Mary]?"
 HEADING = [("✗ kitchen 61%", "#c62a2f"), ("right: garden", "#1f2430")]
 SENTENCES = ["Mary went to the garden.", "[bold]John[/bold] left :smile:.", "Zoë moved to 東京."]
 
+WORDS = ["mary", "left", "$she$", "slept"]
+ATTENTION = np.array([[0, 0.1, 0.9, 0], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [1, 0, 0, 0]])
+TARGETS = np.zeros((4, 4), bool)
+TARGETS[0, 2] = TARGETS[2, 0] = TARGETS[1, 3] = True
 
-def printed(function, width=None, colours=None, **arguments):
-    """The lines that a function prints."""
+
+def printed(view, width=None, colours=None, function=print_view):
+    """The lines that a view is printed as."""
     file = io.StringIO()
     console = make_console(file)
     if width:
@@ -31,41 +35,35 @@ def printed(function, width=None, colours=None, **arguments):
             markup=False,
             emoji=False,
         )
-    function(console, **arguments)
+    function(console, view)
     return [line.rstrip() for line in file.getvalue().splitlines()]
 
 
-def columns_view(count, rows=3):
+def table_view(count, rows=3):
     values = np.random.default_rng(count).uniform(0.01, 0.9, (rows, count))
-    return {
-        "sentences": (SENTENCES * rows)[:rows],
-        "values": values,
-        "columns": [f"slot {n} word{n}" for n in range(1, count + 1)],
-        "question": QUESTION,
-        "heading": HEADING,
-        "supporting_facts": [1],
-    }
+    names = [f"slot {n} word{n}" for n in range(1, count + 1)]
+    return TableView((SENTENCES * rows)[:rows], values, names, QUESTION, HEADING, [1])
 
 
-def tokens_view():
-    return {
-        "sentences": [["mary", "left", "[red]"], ["zoë", "met", "mary", "."]],
-        "attention": np.array([0.004, 0, 0.5, 0.2, 0, 0.2875, 0.0085]),
-        "chains": np.array([1, 0, 0, 2, 0, 1, 0]),
-        "question": ["where", "is", "mary"],
-        "question_chains": np.array([0, 0, 1]),
-        "heading": HEADING,
-        "supporting_facts": (2,),
-    }
+def token_view():
+    return TokenView(
+        [["mary", "left", "[red]"], ["zoë", "met", "mary", "."]],
+        np.array([0.004, 0, 0.5, 0.2, 0, 0.2875, 0.0085]),
+        np.array([1, 0, 0, 2, 0, 1, 0]),
+        ["where", "is", "mary"],
+        np.array([0, 0, 1]),
+        HEADING,
+        (2,),
+    )
 
 
 def percents(view, shown):
-    return [[f"{value:.0%}" for value in row[shown]] for row in view["values"]]
+    return [[f"{value:.0%}" for value in row[shown]] for row in view.values]
 
 
 def test_columns_as_plain_text():
-    view = columns_view(3)
-    lines = printed(print_columns, **view)
+    view = table_view(3)
+    lines = printed(view)
     assert lines[:2] == [QUESTION, "✗ kitchen 61%  right: garden"]
     assert lines[2].split("  ")[-1] == "slot 3 word3" or lines[2].endswith("slot 3 word3")
     assert [line.split()[-3:] for line in lines[3:]] == percents(view, slice(None))
@@ -75,48 +73,48 @@ def test_columns_as_plain_text():
 
 
 def test_many_columns_have_numbers_and_names_below():
-    view = columns_view(20)
-    lines = printed(print_columns, **view)
+    view = table_view(20)
+    lines = printed(view)
     assert lines[2].split() == [str(n) for n in range(1, 21)]
     assert [line.split()[-20:] for line in lines[3:6]] == percents(view, slice(None))
     assert lines[6] == "; ".join(f"slot {n} word{n}" for n in range(1, 21))
-    view["columns"] = [f"slot {n}" for n in range(1, 21)]
-    assert printed(print_columns, **view)[6] == "slot 1 … slot 20"
+    plain = dataclasses.replace(view, columns=[f"slot {n}" for n in range(1, 21)])
+    assert printed(plain)[6] == "slot 1 … slot 20"
 
 
 @pytest.mark.parametrize("width", [60, 90])
 def test_a_narrow_terminal_shows_the_highest_columns(width):
-    view = columns_view(20, rows=40)
-    lines = printed(print_columns, width, **view)
+    view = table_view(20, rows=40)
+    lines = printed(view, width)
     assert max(map(len, lines)) <= width
     shown = [int(word) - 1 for word in lines[2].split()]
     assert 2 < len(shown) < 20 and shown == sorted(shown)
-    highest = view["values"].max(axis=0)
+    highest = view.values.max(axis=0)
     assert min(highest[shown]) >= max(np.delete(highest, shown))
     assert [line.split()[-len(shown) :] for line in lines[3:43]] == percents(view, shown)
     assert lines[43] == f"The highest {len(shown)} of 20 columns."
 
 
 def test_cells_and_tokens_are_shaded_in_a_terminal():
-    view = columns_view(2)
-    view["values"][0] = (0.0, 1.0)
-    text = "\n".join(printed(print_columns, 100, "truecolor", **view))
+    view = table_view(2)
+    view.values[0] = (0.0, 1.0)
+    text = "\n".join(printed(view, 100, "truecolor"))
     assert "\x1b[37;48;2;8;48;107m" in text and text.count("48;2;") == 5
-    text = "\n".join(printed(print_attention, 100, "truecolor", **tokens_view()))
+    text = "\n".join(printed(token_view(), 100, "truecolor"))
     assert text.count("48;2;") == 4 and "[red][50%]" in text
 
 
 def test_few_colours_shade_nothing():
-    view = columns_view(2)
-    view["values"] = np.array([[0.9, 0.1], [0.2, 0.3], [0.4, 0.1]])
-    text = "\n".join(printed(print_columns, 100, "standard", **view))
+    view = table_view(2)
+    view.values[:] = [[0.9, 0.1], [0.2, 0.3], [0.4, 0.1]]
+    text = "\n".join(printed(view, 100, "standard"))
     assert "48;2" not in text and "\x1b[4" not in text
     assert "\x1b[1m" in text.split("garden.")[-1].split("10%")[0]
     assert "\x1b[1m" not in text.split("left :smile:.")[1]
 
 
 def test_passages_have_attention_and_chains_in_brackets():
-    lines = printed(print_attention, **tokens_view())
+    lines = printed(token_view())
     assert lines == [
         "where is mary#1",
         "✗ kitchen 61%  right: garden",
@@ -126,8 +124,9 @@ def test_passages_have_attention_and_chains_in_brackets():
 
 
 def test_a_long_sentence_wraps_beside_its_number():
-    view = tokens_view() | {"sentences": [["mary", "left", "[red]", "zoë", "met", "mary", "."]]}
-    lines = printed(print_attention, 30, **view)[2:]
+    view = token_view()
+    view = dataclasses.replace(view, sentences=[sum(view.sentences, [])])
+    lines = printed(view, 30)[2:]
     assert lines == [" 1 mary#1 left [red][50%]", "   zoë[20%] met mary#1[29%] ."]
 
 
@@ -137,9 +136,26 @@ def test_annotations_are_a_sentence_a_line():
     starts = [0, 5, 10, 15, 17, 21, 25, 28, 30, 34, 38, 43]
     chains = [[(0, 1, 0), (4, 5, 4)], [(6, 7, 6), (9, 10, 9)], [(2, 3, 2)]]
     annotation = Annotation(text, tokens, starts, (0, 4), chains=chains)
-    assert printed(print_annotation, annotation=annotation) == [
+    assert printed(annotation, function=print_annotation) == [
         "Mary#1 left [red] .",
         "She#1 met Zoë#2 , and Zoë#2 slept .",
     ]
-    coloured = printed(print_annotation, 80, "truecolor", annotation=annotation)
+    coloured = printed(annotation, 80, "truecolor", print_annotation)
     assert "\x1b[" in coloured[0] and len(coloured) == 2
+
+
+def test_rows_with_targets_are_printed():
+    lines = printed(HeadView(WORDS, [("coref_all", ATTENTION, TARGETS)]))
+    # (0.9 + 0.7 + 0.25) / 3
+    assert lines[0].strip() == "coref_all  62% of its attention on targets"
+    rows = [line.split() for line in lines[1:]]
+    assert ["mary", "→", "$she$", "90%", "✓"] in rows and ["$she$", "→", "mary", "70%", "✓"] in rows
+    assert len(rows) == 3 and rows[1][:2] == ["left", "→"] and "✓" not in rows[1]
+
+
+def test_without_targets_the_highest_rows_are_printed():
+    lines = printed(HeadView(WORDS, [("roles", ATTENTION, np.zeros_like(TARGETS))] * 2))
+    assert lines[0].strip() == "roles  no targets here"
+    assert lines[4].split() == ["slept", "→", "mary", "100%"] and len(lines) == 10
+    (only,) = printed(HeadView(WORDS, [("roles", ATTENTION, ~TARGETS)]))[1:2]
+    assert only.split()[0] == "mary"

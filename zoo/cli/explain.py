@@ -10,24 +10,8 @@ from keras_corefmem.graphs import annotate
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.utils.files import replacing
-from keras_corefmem.visualization.head_pictures import draw_heads
-from keras_corefmem.visualization.inspection import (
-    ask,
-    head_views,
-    heading,
-    known_answers,
-    sentence_views,
-    token_views,
-    word_views,
-)
-from keras_corefmem.visualization.pictures import draw_attention, draw_columns
-from keras_corefmem.visualization.terminal import (
-    make_console,
-    print_attention,
-    print_columns,
-    print_head,
-    print_heads,
-)
+from keras_corefmem.visualization import draw, make_console, print_view, views
+from keras_corefmem.visualization.terminal import print_heading
 from zoo.architectures.sentences.sentence_model import SentenceModel
 from zoo.architectures.stories.story_model import StoryModel
 from zoo.cli.commands import check_strings, given_texts, load_model, read_questions
@@ -52,32 +36,28 @@ def explain(args):
         unknown_words(preprocessor, [example.passage], [example.question])
     if args.output and not model.has_attention:
         raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
-    asked = [example], preprocessor, model.inspect
+    arguments = [example], preprocessor, model.inspect
     if isinstance(model, SentenceModel):
-        views, show, draw = word_views(*asked), print_columns, draw_columns
+        (view,) = views.word_views(*arguments)
     elif not model.has_attention:
-        _, logits, _ = ask(*asked)
-        print_head(
-            console,
-            example.question,
-            heading(example, logits[0], known_answers(example, preprocessor)),
-        )
+        logits = views.inspect_examples(*arguments).logits[0]
+        verdict = views.heading(example, logits, preprocessor)
+        print_heading(console, example.question, verdict)
         console.print("This model attends to nothing in particular: there is no more to show.")
         return
     elif isinstance(model, StoryModel):
-        views, show, draw = sentence_views(*asked, model.columns()), print_columns, draw_columns
+        (view,) = views.sentence_views(*arguments, model.columns())
     else:
-        views, show, draw = token_views(*asked), print_attention, draw_attention
-    (view,) = views
-    show(console, **view)
+        (view,) = views.token_views(*arguments)
+    print_view(console, view)
     if args.output:
-        write_picture(console, args.output, draw(**view))
+        write_picture(console, args.output, draw(view))
     if getattr(model, "signals", ()):
-        (view,) = head_views([example], preprocessor, model.look)
-        print_heads(console, **view)
+        (view,) = views.head_views([example], preprocessor, model.look)
+        print_view(console, view)
         if args.output:
             path = pathlib.Path(args.output)
-            write_picture(console, path.with_stem(f"{path.stem}-heads"), draw_heads(**view))
+            write_picture(console, path.with_stem(f"{path.stem}-heads"), draw(view))
 
 
 def write_picture(console, path, png):

@@ -15,7 +15,7 @@ from keras_corefmem.graphs.coreference.scores import score_chains
 from keras_corefmem.graphs.formats.conll import read_conll
 from keras_corefmem.graphs.formats.spacy_docs import chains_of, from_doc
 from keras_corefmem.utils.files import write_json
-from keras_corefmem.visualization.terminal import make_console
+from keras_corefmem.visualization import make_console
 from zoo.experiments.outcome import versions
 
 PACKAGES = ("spacy", "faker", "scipy")

@@ -23,7 +23,7 @@ from keras_corefmem.callbacks import (
 )
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.utils.files import as_name, different_fields, load_json, replacing, write_json
-from keras_corefmem.visualization.inspection import word_views
+from keras_corefmem.visualization.views import word_views
 from zoo.architectures.sentences.sentence_model import SentenceModel
 from zoo.architectures.stories.story_model import StoryModel
 from zoo.cli.commands import parse_settings
@@ -208,7 +208,7 @@ def show_answers(model, examples):
     chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
     if isinstance(model, SentenceModel):
         for view in word_views(chosen, model.preprocessor, model.inspect):
-            print(f"  {view['question']}  {', '.join(text for text, _ in view['heading'])}")
+            print(f"  {view.question}  {', '.join(text for text, _ in view.heading)}")
         return
     readings = model.read([e.passage for e in chosen], [e.question for e in chosen])
     for example, reading in zip(chosen, readings, strict=True):

@@ -6,7 +6,7 @@ from rich.progress import track
 
 from keras_corefmem.graphs.truecase import Truecaser
 from keras_corefmem.utils.files import read_text
-from keras_corefmem.visualization.terminal import make_console
+from keras_corefmem.visualization import make_console
 
 
 def learn(args):

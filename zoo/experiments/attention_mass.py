@@ -25,7 +25,7 @@ def measure_attention_mass(reader, examples, signals=SIGNALS, batch_size=32):
         batch_size: passages at a time.
 
     Returns:
-        Dictionary of hit rates between 0 and 1 by signal, of those that examples have targets of;
+        Attention masses between 0 and 1 by signal, of those that examples have targets of;
         empty without self-attention.
     """
     if reader.config["self_attention"] == "none":

@@ -10,7 +10,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
-from keras_corefmem.visualization.inspection import sentences_read
+from keras_corefmem.visualization.views import sentences_read
 from tests.support import cloze
 from zoo.cli.train import callbacks
 from zoo.configs import configuration

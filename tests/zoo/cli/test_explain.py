@@ -142,7 +142,7 @@ def test_a_model_without_attention_says_so(folder, capsys, monkeypatch, tmp_path
 
     class Plain:
         STRINGS = model.STRINGS
-        reader, config, name, has_attention = model.preprocessor, model.config, "plain", False
+        preprocessor, config, name, has_attention = model.preprocessor, model.config, "plain", False
 
         @staticmethod
         def inspect(features):

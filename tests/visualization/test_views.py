@@ -1,3 +1,5 @@
+"""Views of what models answer and attend to, against the models themselves."""
+
 import dataclasses
 
 import keras
@@ -13,9 +15,9 @@ from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocesso
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.text import WordTokenizer
-from keras_corefmem.visualization.inspection import (
-    ask,
+from keras_corefmem.visualization.views import (
     heading,
+    inspect_examples,
     sentence_views,
     sentences_read,
     token_views,
@@ -37,10 +39,10 @@ def model():
 
 
 def test_answers_do_not_depend_on_the_company(model):
-    _, logits, attention = ask(EXAMPLES[:20], model.preprocessor, model.inspect)
+    _, logits, attention = inspect_examples(EXAMPLES[:20], model.preprocessor, model.inspect)
     assert logits.shape == (20, len(model.preprocessor.answers)) and len(attention) == 20
     for n in (0, 7, 19):
-        alone = ask(EXAMPLES[n : n + 1], model.preprocessor, model.inspect)
+        alone = inspect_examples(EXAMPLES[n : n + 1], model.preprocessor, model.inspect)
         np.testing.assert_allclose(alone[1][0], logits[n], atol=1e-5)
         reading = model.read(EXAMPLES[n].passage, EXAMPLES[n].question)
         answer, probability = best_answer(logits[n], model.preprocessor.answers)
@@ -54,25 +56,25 @@ def test_a_model_without_attention_has_none(model):
     def inspect(features):
         return model.inspect(features)[0], None
 
-    _, logits, attention = ask(EXAMPLES[:20], model.preprocessor, inspect)
+    _, logits, attention = inspect_examples(EXAMPLES[:20], model.preprocessor, inspect)
     assert attention is None and len(logits) == 20
 
 
 def test_views_hold_the_sentences_that_are_read(model):
     columns = model.columns()
     views = list(sentence_views(EXAMPLES[:20], model.preprocessor, model.inspect, columns))
-    features, _, attention = ask(EXAMPLES[:20], model.preprocessor, model.inspect)
+    features, _, attention = inspect_examples(EXAMPLES[:20], model.preprocessor, model.inspect)
     length = features["sentences"].shape[1]
     for n, (view, example) in enumerate(zip(views, EXAMPLES, strict=False)):
         count = min(len(example.sentences), 5)
-        assert view["sentences"] == [*example.sentences[-count:], "(end of passes)"]
+        assert view.rows == [*example.sentences[-count:], "(end of passes)"]
         expected = attention[n][[*range(count), length]]
-        np.testing.assert_array_equal(view["values"], expected)
-        assert view["columns"] == columns == ["pass 1", "pass 2"]
+        np.testing.assert_array_equal(view.values, expected)
+        assert view.columns == columns == ["pass 1", "pass 2"]
         dropped = len(example.sentences) - count
-        for fact in view["supporting_facts"]:
+        for fact in view.supporting_facts:
             assert fact + dropped in example.supporting_facts and 1 <= fact <= count
-    assert any(view["supporting_facts"] for view in views)
+    assert any(view.supporting_facts for view in views)
     lengths = {len(example.sentences) for example in EXAMPLES[:20]}
     assert min(lengths) < 5 < max(lengths)
 
@@ -96,14 +98,14 @@ def test_rows_that_are_no_sentences_are_told_by_their_words():
 
 
 def test_headings_judge_only_where_the_answer_is_known():
-    answers, logits = [UNKNOWN_ANSWER, "garden", "kitchen"], np.log([1e-9, 0.2, 0.8])
-    example = told("Mary left.")
-    assert [text for text, _ in heading(example, logits, answers)] == ["✓ kitchen 80%"]
+    example, logits = told("Mary left."), np.log([1e-9, 0.2, 0.8])
+    preprocessor = StoryPreprocessor.fit([example, dataclasses.replace(example, answer="garden")])
+    assert [text for text, _ in heading(example, logits, preprocessor)] == ["✓ kitchen 80%"]
     other = dataclasses.replace(example, answer="garden")
-    texts = [text for text, _ in heading(other, logits, answers)]
+    texts = [text for text, _ in heading(other, logits, preprocessor)]
     assert texts == ["✗ kitchen 80%", "right: garden"]
     nobody_knows = dataclasses.replace(example, answer=UNKNOWN_ANSWER)
-    assert [text for text, _ in heading(nobody_knows, logits, answers)] == ["kitchen 80%"]
+    assert [text for text, _ in heading(nobody_knows, logits, preprocessor)] == ["kitchen 80%"]
 
 
 @pytest.mark.parametrize("joint", [True, False])
@@ -119,14 +121,14 @@ def test_chains_reach_the_question_where_it_is_part_of_the_sequence(joint):
     for view, example in zip(
         token_views(EXAMPLES[:4], preprocessor, inspect), EXAMPLES, strict=False
     ):
-        words = sum(view["sentences"], [])
+        words = sum(view.sentences, [])
         assert words == WordTokenizer()(example.passage)
-        assert len(words) == len(view["attention"]) == len(view["chains"])
-        name = view["question"][2]
-        assert name in words and np.any(view["question_chains"]) == joint
+        assert len(words) == len(view.attention) == len(view.chains)
+        name = view.question[2]
+        assert name in words and np.any(view.question_chains) == joint
         if joint:
-            chains = view["chains"][[n for n, word in enumerate(words) if word == name]]
-            assert set(chains) == {view["question_chains"][2]}
+            chains = view.chains[[n for n, word in enumerate(words) if word == name]]
+            assert set(chains) == {view.question_chains[2]}
 
 
 def test_tokens_of_annotated_text_are_those_between_spaces():
@@ -140,5 +142,5 @@ def test_tokens_of_annotated_text_are_those_between_spaces():
         return np.zeros((batch, len(preprocessor.answers))), np.ones((batch, time))
 
     (view,) = token_views([example], preprocessor, inspect)
-    words = sum(view["sentences"], [])
-    assert "3\u00a0km" in words and len(words) == len(view["attention"]) == 3
+    words = sum(view.sentences, [])
+    assert "3\u00a0km" in words and len(words) == len(view.attention) == 3

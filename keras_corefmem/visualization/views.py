@@ -1,0 +1,304 @@
+"""Views: records of what a model answers and where it looks, ready to be drawn or printed."""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.preprocessing.answers import answers_of, best_answer, best_tags
+from keras_corefmem.preprocessing.passage_preprocessor import tokens_of
+from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
+
+INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
+# Models answer in batches of one shape, so that XLA compiles once.
+BATCH_SIZE = 16
+
+Heading = list[tuple[str, str]]
+Inspect = Callable[[dict], tuple[np.ndarray, np.ndarray | None]]
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenView:
+    """A passage with the attention that a reader pays to each token.
+
+    Args:
+        sentences: tokens of each sentence.
+        attention: `(T,)`, the weight of each of their tokens, from 0 to 1.
+        chains: `(T,)`, the coreference chain of each of their tokens, 0 = none.
+        question: tokens of the question.
+        question_chains: the chain of each of them.
+        heading: pieces of a line about the answer, each a text and its colour.
+        supporting_facts: 1-based numbers of sentences to mark.
+
+    Example:
+        >>> view = keras_corefmem.visualization.TokenView(
+        ...     [["mary", "left"]], np.array([0.9, 0.1]), np.array([1, 0]), ["who"], np.array([0]))
+        >>> view.sentences
+        [['mary', 'left']]
+    """
+
+    sentences: Sequence[Sequence[str]]
+    attention: np.ndarray
+    chains: np.ndarray
+    question: Sequence[str]
+    question_chains: np.ndarray
+    heading: Heading = dataclasses.field(default_factory=list)
+    supporting_facts: Sequence[int] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class TableView:
+    """Values from 0 to 1 with a row for each sentence or word: gates, attention or answers.
+
+    Args:
+        rows: text of each row.
+        values: `(rows, columns)`.
+        columns: name of each column.
+        question: the question, or the sentence that is read.
+        heading: pieces of a line about the answer, each a text and its colour.
+        supporting_facts: 1-based numbers of rows to mark.
+        right: name of the column to mark.
+        max_columns: number of columns to draw, those that are highest in some row.
+
+    Example:
+        >>> view = keras_corefmem.visualization.TableView(
+        ...     ["Mary left.", "John slept."], np.array([[0.9], [0.1]]), ["pass 1"], "Who left?")
+        >>> view.columns
+        ['pass 1']
+    """
+
+    rows: Sequence[str]
+    values: np.ndarray
+    columns: Sequence[str]
+    question: str
+    heading: Heading = dataclasses.field(default_factory=list)
+    supporting_facts: Sequence[int] = ()
+    right: str | None = None
+    max_columns: int = 24
+
+
+class Head(NamedTuple):
+    """Attention `(T, T)` of a supervised head and its targets, bool `(T, T)`."""
+
+    name: str
+    attention: np.ndarray
+    targets: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class HeadView:
+    """A passage with the attention of supervised heads, beside their targets.
+
+    Args:
+        words: the T tokens.
+        heads: triples of a name, the attention `(T, T)` of each token to the others, from 0 to 1,
+            and its targets, bool `(T, T)`.
+
+    Example:
+        >>> attention = np.eye(2)
+        >>> view = keras_corefmem.visualization.HeadView(
+        ...     ["mary", "left"], [("coref_all", attention, attention > 0)])
+    """
+
+    words: Sequence[str]
+    heads: Sequence[tuple[str, np.ndarray, np.ndarray]]
+
+
+class Inspection(NamedTuple):
+    """Features, logits and attention (or `None`) of examples, as arrays over all of them."""
+
+    features: dict
+    logits: Any
+    attention: Any
+
+
+def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
+    """Encoded examples, their features, and these in full batches of `BATCH_SIZE`."""
+    encoded = [preprocessor.encode(example) for example in examples]
+    longest = max(map(preprocessor.length, encoded))
+    longest_question = max(len(example.question) for example in encoded)
+    rows, multiple = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE, preprocessor.MULTIPLE
+    features = preprocessor.collate(
+        encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
+    )
+    batches = [
+        {name: value[start : start + BATCH_SIZE] for name, value in features.items()}
+        for start in range(0, rows, BATCH_SIZE)
+    ]
+    return encoded, features, batches
+
+
+def inspect_examples(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Inspection:
+    """Asks a model for its answers and its attention.
+
+    Args:
+        examples: list of `Example` or `Sentence`.
+        preprocessor: the model's preprocessor.
+        inspect: function from features to logits `(batch, answers)` and attention `(batch, …)`, or
+            `None` for the attention of a model that has none: `model.inspect`.
+    """
+    encoded, features, batches = _batches(examples, preprocessor)
+    arrays = (
+        None if parts[0] is None else np.concatenate(parts)[: len(encoded)]
+        for parts in zip(*map(inspect, batches), strict=True)
+    )
+    return Inspection(features, *arrays)
+
+
+def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
+    """A model's answer as coloured pieces of a line, judged where the right answer is known.
+
+    Args:
+        example: the `Example` or `Sentence`.
+        logits: the model's logits.
+        preprocessor: the model's preprocessor.
+    """
+    best, probability = predicted_answer(example, logits, preprocessor)
+    verdict = f"{best} {probability:.0%}"
+    if example.answer == UNKNOWN_ANSWER:
+        return [(verdict, INK)]
+    if best == example.answer:
+        return [(f"✓ {verdict}", GOOD)]
+    return [(f"✗ {verdict}", BAD), (f"right: {example.answer}", INK)]
+
+
+def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tuple[str, float]:
+    """The text of a model's best answer to an example, and its probability."""
+    return best_answer(logits, answers_of(preprocessor.encode(example), preprocessor))
+
+
+def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TokenView]:
+    """Yields the view of each passage, from attention `(batch, time)`.
+
+    Arguments as in `inspect_examples`.
+    """
+    features, logits, attention = inspect_examples(examples, preprocessor, inspect)
+    for n, example in enumerate(examples):
+        annotated = isinstance(example, AnnotatedExample)
+        tokenize = (lambda text: text.split(" ")) if annotated else preprocessor.tokenizer
+        sentences = [tokenize(sentence) for sentence in example.sentences]
+        question = tokenize(example.question)
+        length = sum(map(len, sentences))
+        yield TokenView(
+            sentences,
+            attention[n, :length],
+            features["passage_chains"][n, :length],
+            question,
+            # Apart, the two number their chains on their own.
+            features["question_chains"][n, : len(question)] * preprocessor.joint,
+            heading(example, logits[n], preprocessor),
+            example.supporting_facts,
+        )
+
+
+def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterator[HeadView]:
+    """Yields the view of the supervised heads on each passage.
+
+    Args:
+        examples: list of `Example`.
+        preprocessor: a `PassagePreprocessor`.
+        look: function from features to a dictionary of attention `(batch, time, time)` by signal:
+            `model.look`.
+    """
+    encoded, _, batches = _batches(examples, preprocessor)
+    attention = [look(batch) for batch in batches]
+    for n, (example, row) in enumerate(zip(examples, encoded, strict=True)):
+        words, heads = tokens_of(example, example.passage, preprocessor.tokenizer), []
+        count = len(words)
+        for signal, batch in attention[n // BATCH_SIZE].items():
+            targets = np.zeros((count, count), bool)
+            for target in row.targets.get(signal, ()):
+                targets[tuple(target - 1)] = True
+            heads.append(Head(signal, batch[n % BATCH_SIZE, :count, :count], targets))
+        yield HeadView(words, heads)
+
+
+def sentence_views(
+    examples: Sequence, preprocessor: Any, inspect: Inspect, columns: Sequence[str]
+) -> Iterator[TableView]:
+    """Yields the view of each story, from attention `(batch, sentences, columns)`.
+
+    A row beyond the sentences is the fact that ends the reading.
+
+    Args:
+        examples: list of `Example`.
+        preprocessor: a preprocessor with the feature `sentences`.
+        inspect: as in `inspect_examples`.
+        columns: names of the columns.
+    """
+    features, logits, attention = inspect_examples(examples, preprocessor, inspect)
+    for n, example in enumerate(examples):
+        rows = features["sentences"][n]
+        rows = rows[np.any(rows, axis=-1)]
+        sentences, facts = sentences_read(example, rows, preprocessor)
+        end = attention[n, features["sentences"].shape[1] :]
+        yield TableView(
+            [*sentences, *["(end of passes)"] * len(end)],
+            np.concatenate([attention[n, : len(rows)], end]),
+            columns,
+            example.question,
+            heading(example, logits[n], preprocessor),
+            facts,
+        )
+
+
+def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TableView]:
+    """Yields the view of each sentence, with a row for each word and a column for each pass.
+
+    Of a tagger, a row is a word with its tag, and a column a word that its last pass looks at.
+
+    Args:
+        sentences: list of `Sentence`.
+        preprocessor: a `SentencePreprocessor`.
+        inspect: as in `inspect_examples`; the attention is `(batch, words, passes)`, for tags
+            `(batch, words, facts, passes)`, or `None`.
+    """
+    _, logits, attention = inspect_examples(sentences, preprocessor, inspect)
+    for n, sentence in enumerate(sentences):
+        words = list(sentence.words)
+        values = np.zeros((len(words), 0)) if attention is None else attention[n, : len(words)]
+        columns = [f"pass {k}" for k in range(1, values.shape[-1] + 1)]
+        if preprocessor.tags:
+            tags, _ = best_tags(logits[n, : len(words)], preprocessor.answers)
+            verdict = _tags_heading(sentence, tags)
+            if columns:
+                values, columns = values[:, : len(words), -1], words
+            words = [f"{word} {tag}" for word, tag in zip(words, tags, strict=True)]
+        else:
+            verdict = heading(sentence, logits[n], preprocessor)
+        yield TableView(words, values, columns, " ".join(sentence.words), verdict)
+
+
+def _tags_heading(sentence: Any, tags: Sequence[str]) -> Heading:
+    """How many tags are right; nothing where they are unknown."""
+    if UNKNOWN_ANSWER in sentence.answer:
+        return []
+    triples = zip(sentence.words, tags, sentence.answer, strict=True)
+    wrong = [(f"{word} {tag}, right: {right}", INK) for word, tag, right in triples if tag != right]
+    count = len(tags)
+    return [(f"{count - len(wrong)} of {count} tags right", BAD if wrong else GOOD), *wrong]
+
+
+def sentences_read(example: Any, rows: np.ndarray, preprocessor: Any) -> tuple[Sequence, list[int]]:
+    """The text of each row that a model reads, and which rows are supporting facts.
+
+    Args:
+        example: an `Example`.
+        rows: its token ids `(sentences, words)`, padded with 0.
+        preprocessor: the preprocessor that made them.
+
+    Returns:
+        The last sentences of the passage where they are what is read, otherwise the words of the
+        rows and no facts.
+    """
+    encode, width = preprocessor.vocabulary.encode, rows.shape[1]
+    dropped = len(example.sentences) - len(rows)
+    sentences = example.sentences[max(dropped, 0) :]
+    read = [row[row != 0] for row in rows]
+    ids = [preprocessor.without_ends(encode(preprocessor.tokenizer(s)))[:width] for s in sentences]
+    ids = [row[row != 0] for row in ids]
+    if len(ids) == len(read) and all(map(np.array_equal, ids, read)):
+        return sentences, [fact - dropped for fact in example.supporting_facts if fact > dropped]
+    return [" ".join(preprocessor.vocabulary.decode(row)) for row in read], []

@@ -1,0 +1,76 @@
+"""Drawn views: everything visible, readable and on the page."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from keras_corefmem.visualization import HeadView, TableView, TokenView, draw
+from tests.support.pictures import pixels
+
+
+def test_long_passages_and_odd_tokens_stay_on_the_page():
+    words = "$ naïve {x} a_very_long_token_that_goes_on_and_on \\alpha ^ % don't".split()
+    sentences = [words * 3] + [words[:3]] * 80
+    length = sum(map(len, sentences))
+    attention = np.full(length, 1 / length)
+    chains = np.arange(length) % 40
+    heading = [("✗ kitchen 12%", "red"), ("right: garden", "black")]
+    view = TokenView(sentences, attention, chains, ["who", "?"], [1, 0], heading, (2, 81))
+    picture = draw(view)
+    height, width, _ = pixels(picture).shape
+    assert width > height / 2 and height < 2000
+
+
+def test_attention_and_answers_are_visible():
+    def brightness(weight):
+        return pixels(draw(TokenView([["a", "b"]], [weight, 0], [0, 0], ["c"], [0]))).mean()
+
+    assert brightness(1.0) < brightness(0.3) < brightness(0.0)
+    heading = [("✓ two 90%", "green")]
+    names = [f"answer{n}" for n in range(30)]
+    sentences = ["A short one.", "A long one. " * 20]
+
+    def page(probabilities):
+        options = {"right": "answer7", "max_columns": 10}
+        view = TableView(sentences, probabilities, names, "Which?", heading, (1,), **options)
+        return pixels(draw(view))
+
+    flat = np.full((2, 30), 1 / 30)
+    sure = np.eye(30)[[3, 7]]
+    assert page(flat).shape == page(sure).shape
+    assert page(sure).mean() < page(flat).mean()
+
+
+@pytest.mark.parametrize(("rows", "count"), [(3, 4), (70, 20), (30, 90), (5, 0)])
+def test_gates_of_many_slots_and_sentences_stay_readable(rows, count):
+    values = np.random.default_rng(0).random((rows, count))
+    names = [f"slot {n} bathroom" for n in range(1, count + 1)]
+    sentences = ["Mary journeyed to the bathroom."] * rows
+
+    def page(values):
+        view = TableView(sentences, values, names, "Where?", [("kitchen 9%", "black")])
+        return pixels(draw(view))
+
+    height, width, _ = page(values).shape
+    assert height < 1800 and width < 2600
+    if count:
+        assert page(np.ones_like(values)).mean() < page(np.zeros_like(values)).mean()
+
+
+WORDS = ["mary", "left", "$she$", "slept"]
+ATTENTION = np.array([[0, 0.1, 0.9, 0], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [1, 0, 0, 0]])
+TARGETS = np.zeros((4, 4), bool)
+TARGETS[0, 2] = TARGETS[2, 0] = TARGETS[1, 3] = True
+
+
+def test_maps_stand_side_by_side():
+    picture = imread(io.BytesIO(draw(HeadView(WORDS, [("coref_all", ATTENTION, TARGETS)]))))
+    ink = np.min(picture[..., :3], axis=-1)
+    halves = np.split(ink[:, : ink.shape[1] // 2 * 2], 2, axis=1)
+    # Dark blue where a target is, lighter where attention is less than all.
+    assert all(np.sum(half < 0.25) > 50 for half in halves)
+    assert not np.allclose(*halves)
+    two = imread(io.BytesIO(draw(HeadView(WORDS, [("a", ATTENTION, TARGETS)] * 2))))
+    assert two.shape[0] == 2 * picture.shape[0] and two.shape[1] == picture.shape[1]
