@@ -1,17 +1,12 @@
 """Searches for hyper-parameters of the zoo's models, with keras-tuner."""
 
-import importlib
+import lazy_loader
 
-_LAZY = {"SPACES": "spaces", "Search": "search", "ZooHyperModel": "hyper_model"}
-
-__all__ = [*_LAZY]
-
-
-def __getattr__(name):
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tuning' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"tuning.{_LAZY[name]}"), name)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "hyper_model": ["ZooHyperModel"],
+        "search": ["Search"],
+        "spaces": ["SPACES", "Space"],
+    },
+)

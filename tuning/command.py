@@ -10,9 +10,9 @@ import time
 
 from rich.table import Table
 
-from keras_corefmem.utils.files import load_json, write_json
+from keras_corefmem.utils.files import write_json
 from keras_corefmem.visualization import make_console
-from tuning.search import ERROR, Search
+from tuning.search import Search
 from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials
 from tuning.workers import search_with
@@ -21,7 +21,6 @@ from zoo.experiments import data
 from zoo.experiments.reproduce import PULSE, describe_epochs
 from zoo.experiments.results import best
 from zoo.reports.searches import trial_columns
-from zoo.training import fitting as training
 
 DEFAULT_TRIALS = 12
 # What tells keras-tuner which part of a search on several machines a process has.
@@ -170,7 +169,7 @@ def news_of(given, console):
 
 def conclude(given, results, console, seconds):
     """Shows what was found, tests the best trial and writes its preset; returns the exit status."""
-    failed = failures(given.folder)
+    failed = given.failures()
     outcomes = given.outcomes()
     for trial, message in failed.items():
         console.print(f"Trial {trial} failed: {message}", style="red")
@@ -180,7 +179,7 @@ def conclude(given, results, console, seconds):
     console.print(make_table(outcomes))
     winner = given.test_winner()
     preset = given.folder / "best.json"
-    write_json(preset, preset_of(given, winner))
+    write_json(preset, given.preset(winner))
     write_trials(outcomes, winner, pathlib.Path(results, winner["study"]))
     anew = ["corefmem", "train", "--preset", str(preset)]
     anew += ["--data-dir", given.data_dir] if given.data_dir else []
@@ -204,18 +203,6 @@ def write_trials(outcomes, winner, folder):
         write_json(folder / f"trial-{outcome['trial']}.json", content)
 
 
-def failures(folder):
-    """The last line of what went wrong in each trial that failed, by its number."""
-    found = {}
-    for path in sorted(folder.glob("trial_*/trial.json")):
-        content = load_json(path)
-        if content["status"] != "COMPLETED":
-            error = path.with_name(ERROR)
-            message = load_json(error) if error.exists() else content["status"]
-            found[content["trial_id"]] = message.strip().splitlines()[-1]
-    return found
-
-
 def make_table(outcomes):
     """The trials, best first."""
     headings, *rows = zip(*trial_columns(outcomes), strict=True)
@@ -223,20 +210,3 @@ def make_table(outcomes):
     for row in rows:
         table.add_row(*row)
     return table
-
-
-def preset_of(given, winner):
-    """What `corefmem train --preset` takes: the model, its data, and how it is trained."""
-    changes = training.split_settings(winner["chosen"])
-    return {
-        "model": given.model,
-        "dataset": given.dataset,
-        "task": given.task,
-        "language": given.language,
-        "seed": given.seed,
-        "settings": training.merge_settings(given.settings, changes),
-        "search": given.name,
-        "trial": winner["trial"],
-        "valid_accuracy": winner["valid_accuracy"],
-        "test_accuracy": winner["test_accuracy"],
-    }

@@ -1,23 +1,21 @@
 """Models of the zoo for the tuners of keras-tuner."""
 
+from typing import Any
+
+import keras
 import keras_tuner
 
-from tuning.spaces import check_entry, declare, space_of, values_of
+from keras_corefmem.datasets import Splits
+from tuning.spaces import declare, space_of, values_of
+from zoo.experiments import Experiment
 from zoo.training import fitting as training
 
 
 class ZooHyperModel(keras_tuner.HyperModel):
-    """A model of the zoo whose hyper-parameters a tuner chooses.
+    """Model of the zoo whose hyper-parameters a tuner chooses.
 
     `build` calls what users call, the model's `from_examples` and `compile`; `fit` makes batches of
-    the training and validation part and trains on them:
-
-    ```python
-    hyper_model = tuning.ZooHyperModel("qdren", simulator.load(task=1), epochs=20)
-    tuner = keras_tuner.RandomSearch(hyper_model, objective="val_accuracy", max_trials=10)
-    tuner.search()
-    reader = tuner.get_best_models()[0]
-    ```
+    the training and validation part and trains on them. `corefmem search` runs the same.
 
     Args:
         model: name of a model of the zoo.
@@ -31,48 +29,63 @@ class ZooHyperModel(keras_tuner.HyperModel):
     Raises:
         ValueError: if there is no such model or space, or an entry is broken or is neither a
             setting nor an argument of the model.
+
+    Example:
+
+    >>> import keras_tuner
+    >>> import tuning
+    >>> from keras_corefmem.datasets.stories import simulator
+    >>> hyper_model = tuning.ZooHyperModel("qdren", simulator.load(task=1, train=20), epochs=20)
+    >>> tuner = keras_tuner.RandomSearch(hyper_model, objective="val_accuracy", max_trials=10)
+    >>> tuner.search()  # doctest: +SKIP
     """
 
-    def __init__(self, model, splits=None, space=None, dataset=None, **settings):
+    def __init__(
+        self,
+        model: str,
+        splits: Splits | None = None,
+        space: str | dict[str, Any] | None = None,
+        dataset: str | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(name=model)
-        if isinstance(space, dict):
-            for name, entry in space.items():
-                check_entry(name, entry)
-        self.entries = space if isinstance(space, dict) else space_of(model, space)
+        self.entries = space_of(model, space)
         self.model, self.splits, self.dataset, self.fixed = model, splits, dataset, settings
         searched = training.split_settings(self.entries)
         known = training.merge_settings(settings, searched)
         training.check_arguments(model, known.get("arguments", {}))
         # Refuses what is fixed before any trial starts.
-        self.settings_of({})
+        self.experiment({})
 
-    def declare_hyperparameters(self, hp):
+    def declare_hyperparameters(self, hp: keras_tuner.HyperParameters) -> None:
+        """Adds the entries of the search space."""
         declare(hp, self.entries)
 
-    def chosen(self, values):
-        """The values of a trial as the entries give them, by name; tuners add more of their own."""
+    def chosen(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The values of a trial as the entries have them, by name, without a tuner's own."""
         return values_of(values, self.entries)
 
-    def settings_of(self, values):
-        """The `zoo.training.Settings` of a trial.
+    def experiment(self, values: dict[str, Any]) -> Experiment:
+        """The experiment of a trial.
 
         Args:
-            values: values by hyper-parameter, as keras-tuner holds them.
+            values: values by hyper-parameter, as keras-tuner holds them; Hyperband's number of
+                epochs goes before that of the settings.
         """
-        return training.Settings.of(self.model, self.dataset, **self.changes(values))
-
-    def changes(self, values):
-        """What is fixed and what is chosen, by field of `zoo.training.Settings`."""
         chosen = training.split_settings(self.chosen(values))
-        return training.merge_settings(self.fixed, chosen)
+        changes = training.merge_settings(self.fixed, chosen)
+        seed = changes.pop("seed", 0)
+        if "tuner/epochs" in values:
+            changes["epochs"] = values["tuner/epochs"]
+        return Experiment(self.model, self.dataset, seed=seed, changes=changes)
 
-    def build(self, hp):
-        settings = self.settings_of(hp.values)
-        return training.make_model(training.draw_parts(self.splits, settings)[0], settings)
+    def build(self, hp: keras_tuner.HyperParameters) -> keras.Model:
+        """Makes the compiled model of a trial."""
+        return self.experiment(hp.values).build(self.splits)
 
-    def fit(self, hp, model, **kwargs):
+    def fit(self, hp: keras_tuner.HyperParameters, model: keras.Model, **kwargs: Any) -> Any:
         """Trains a model that `build` made; arguments are those of Keras' `fit`."""
-        settings = self.settings_of(hp.values)
+        settings = self.experiment(hp.values).settings
         train, valid, _ = training.draw_parts(self.splits, settings)
         batches = training.batch_parts(model, (train, valid, []), settings)
         kwargs = {"epochs": settings.epochs, "validation_data": batches["valid"], **kwargs}

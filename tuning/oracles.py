@@ -3,6 +3,7 @@
 import itertools
 import math
 import pathlib
+from typing import Any
 
 import keras_tuner
 
@@ -19,16 +20,16 @@ class Lasting(keras_tuner.Oracle):
     `on_end` is called with the number of each trial that ends.
     """
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._max_collisions = COLLISIONS
         self.on_end = lambda number: None
 
-    def end_trial(self, trial):
+    def end_trial(self, trial: Any) -> None:
         super().end_trial(trial)
         self.on_end(trial.trial_id)
 
-    def save(self):
+    def save(self) -> None:
         write_json(self._get_oracle_fname(), self.get_state())
 
     def _save_trial(self, trial):
@@ -36,7 +37,7 @@ class Lasting(keras_tuner.Oracle):
             pathlib.Path(self._get_trial_dir(trial.trial_id), "trial.json"), trial.get_state()
         )
 
-    def take_up(self):
+    def take_up(self) -> None:
         """Continues an earlier search: trials that did not complete are for whoever asks first."""
         path = pathlib.Path(self._get_oracle_fname())
         if not path.exists():
@@ -88,7 +89,7 @@ class Hyperband(Lasting, keras_tuner.oracles.HyperbandOracle):
 class GridSearch(Lasting):
     """Every configuration of a space, the last hyper-parameter varied first."""
 
-    def populate_space(self, trial_id):
+    def populate_space(self, trial_id: str) -> dict[str, Any]:
         entries = self.hyperparameters.space
         grid = itertools.product(*(entry.values for entry in entries))
         values = next(itertools.islice(grid, len(self.start_order), None), None)

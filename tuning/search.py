@@ -6,17 +6,17 @@ import json
 import pathlib
 import shlex
 import shutil
+from typing import Any, ClassVar
 
-from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
-from keras_corefmem.utils.files import as_name, different_fields, load_json, replacing, write_json
-from tuning.spaces import space_of
-from tuning.workers import PATIENCE
-from zoo.cli.train import hyper_parameters
-from zoo.experiments import data
-from zoo.experiments.outcome import describe_test, describe_training
-from zoo.experiments.reproduce import epochs_done
+from keras_corefmem.utils.files import different_fields, load_json, replacing, write_json
+from tuning.hyper_model import ZooHyperModel
+from zoo.experiments import Experiment, run_experiment
+from zoo.experiments.experiment import watch
+from zoo.experiments.folders import epochs_done, run_name
+from zoo.experiments.outcome import describe_test
 from zoo.experiments.results import best
+from zoo.hub.files import load
 from zoo.reports.searches import SEARCHES
 from zoo.training import fitting as training
 
@@ -29,7 +29,7 @@ BEGUN = "begun.json"
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """A search for hyper-parameters.
+    """A search for hyper-parameters, which continues where it was interrupted.
 
     Args:
         model: name of a model of the zoo.
@@ -37,15 +37,24 @@ class Search:
         task: its task.
         data_dir: folder of its files.
         language: language of bAbI.
-        space: name of a search space or path of a JSON file, see `space_of`.
+        space: name of a search space or path of a JSON file, see `tuning.spaces.space_of`.
         tuner: one of `tuning.tuners.TUNERS`.
         trials: largest number of trials; `None` for the whole grid, and for `hyperband`, where it
             depends on the largest number of epochs.
-        seed: seed of the tuner and of every trial.
+        seed: seed of the tuner and of all trials.
         settings: fields of `zoo.training.Settings` of all trials.
         output: folder of the searches.
         log_dir: folder of TensorBoard's runs.
+
+    Example:
+
+    >>> import tuning
+    >>> tuning.Search("qdren", "babi", task=5, trials=12).name
+    'qdren-babi-task-05-random-seed-0'
     """
+
+    # How often in a row processes may die in a trial, or one of them before any trial ends.
+    PATIENCE: ClassVar[int] = 3
 
     model: str
     dataset: str = "simulator"
@@ -56,21 +65,20 @@ class Search:
     tuner: str = "random"
     trials: int | None = None
     seed: int = 0
-    settings: dict = dataclasses.field(default_factory=dict)
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
     output: str = "searches"
     log_dir: str = "tensorboard_logs"
 
     @property
-    def name(self):
+    def name(self) -> str:
         """A readable name, the same for the same arguments but those that say how."""
-        task = f"task-{self.task:02}" if isinstance(self.task, int) else self.task
-        space = pathlib.Path(self.space).stem if self.space else ""
-        parts = self.model, self.dataset, task, self.language, space, self.tuner
-        return "-".join([*filter(None, parts), f"seed-{self.seed}"])
+        space = pathlib.Path(self.space).stem if self.space else None
+        words = self.model, self.dataset, self.task, self.language, space, self.tuner
+        return run_name(*words, f"seed-{self.seed}")
 
     @property
-    def command(self):
-        """The command line that repeats the search."""
+    def command(self) -> str:
+        """The command that repeats the search."""
         words = ["corefmem", "search", "--model", self.model, "--dataset", self.dataset]
         words += ["--task", str(self.task)]
         for name in ("language", "space", "tuner", "trials", "seed"):
@@ -81,25 +89,27 @@ class Search:
         return shlex.join(words)
 
     @property
-    def folder(self):
+    def folder(self) -> pathlib.Path:
+        """The folder of its states."""
         return pathlib.Path(self.output, self.name)
 
     @functools.cached_property
-    def hyper_model(self):
+    def hyper_model(self) -> ZooHyperModel:
         """The model whose hyper-parameters are searched."""
-        from tuning.hyper_model import ZooHyperModel
-
-        entries = space_of(self.model, self.space)
-        return ZooHyperModel(
-            self.model, None, entries, self.dataset, seed=self.seed, **self.settings
-        )
+        settings = {"seed": self.seed, **self.settings}
+        return ZooHyperModel(self.model, None, self.space, self.dataset, **settings)
 
     @functools.cached_property
-    def splits(self):
+    def splits(self) -> Splits:
         """The data; trials see nothing of its test part."""
-        return data.load(self.dataset, self.task, self.data_dir, self.language)
+        return self.experiment({}).load()
 
-    def start(self, fresh=False):
+    def experiment(self, values: dict[str, Any]) -> Experiment:
+        """The experiment of a trial, from the values that keras-tuner holds."""
+        places = {name: getattr(self, name) for name in ("task", "data_dir", "language")}
+        return dataclasses.replace(self.hyper_model.experiment(values), **places)
+
+    def start(self, fresh: bool = False) -> None:
         """Makes the folder, and notes there what is searched.
 
         Args:
@@ -109,9 +119,8 @@ class Search:
             FileNotFoundError: if there is no such data.
             ValueError: if the folder holds another search, or an argument is wrong.
         """
-        data.check_model(self.model, self.dataset)
-        # What is wrong with it would be wrong in every trial.
-        training.draw_parts(self.splits, self.hyper_model.settings_of({}))
+        # What is wrong with it would be wrong in all trials.
+        training.draw_parts(self.splits, self.experiment({}).settings)
         record = {
             "space": self.hyper_model.entries,
             **{name: getattr(self, name) for name in ("trials", "settings")},
@@ -127,15 +136,16 @@ class Search:
             )
         write_json(self.folder / "search.json", record)
 
-    def trial_folder(self, trial):
+    def trial_folder(self, trial: str) -> pathlib.Path:
+        """The folder of a trial."""
         return self.folder / f"trial_{trial}"
 
-    def outcome(self, trial):
+    def outcome(self, trial: str) -> dict[str, Any] | None:
         """The outcome of a trial, `None` where it has none yet."""
         path = self.trial_folder(trial) / OUTCOME
         return load_json(path) if path.exists() else None
 
-    def begin(self, trial):
+    def begin(self, trial: str) -> None:
         """Notes that this process begins a trial, or goes on with it; `leave` takes that back.
 
         Raises:
@@ -143,107 +153,117 @@ class Search:
                 other, in the same epoch.
         """
         folder = self.trial_folder(trial)
-        now = {"epochs": epochs_done(folder / "state"), "times": 1}
+        now = {"epochs": epochs_done(folder), "times": 1}
         if (folder / BEGUN).exists():
             before = load_json(folder / BEGUN)
             now["times"] += before["times"] if before["epochs"] == now["epochs"] else 0
-        if now["times"] > PATIENCE:
+        if now["times"] > self.PATIENCE:
             raise ChildProcessError(
-                f"{PATIENCE} processes died in this trial, all after {now['epochs']} epochs: does "
-                "it need more memory than there is? The same command tries it again."
+                f"{self.PATIENCE} processes died in this trial, all after {now['epochs']} epochs: "
+                "does it need more memory than there is? The same command tries it again."
             )
         write_json(folder / BEGUN, now)
 
-    def leave(self, trial):
+    def leave(self, trial: str) -> None:
         """Notes that no process has died in a trial: it has ended, or was stopped on purpose."""
         (self.trial_folder(trial) / BEGUN).unlink(missing_ok=True)
 
-    def run_trial(self, trial, chosen):
+    def run_trial(self, trial: str, values: dict[str, Any]) -> dict[str, Any]:
         """Trains a model, or goes on where an interrupted trial stopped.
 
         Args:
-            trial: number of the trial, a string.
-            chosen: values by hyper-parameter, as keras-tuner holds them; of Hyperband also how many
+            trial: number of the trial.
+            values: values by hyper-parameter, as keras-tuner holds them; of Hyperband also how many
                 epochs, and which trial to continue.
 
         Returns:
             The outcome, which is in the trial's folder too.
         """
-        found = self.outcome(trial)
-        if found:
-            return found
-        settings, folder = self.hyper_model.settings_of(chosen), self.trial_folder(trial)
-        values = self.hyper_model.chosen(chosen)
-        if "tuner/epochs" in chosen:
-            settings = dataclasses.replace(settings, epochs=chosen["tuner/epochs"])
-        state = folder / "state"
-        if chosen.get("tuner/trial_id") and not state.exists():
+        known = self.outcome(trial)
+        if known:
+            return known
+        experiment, folder = self.experiment(values), self.trial_folder(trial)
+        chosen, state = self.hyper_model.chosen(values), folder / "state"
+        if values.get("tuner/trial_id") and not state.exists():
             with replacing(state) as partial:
-                shutil.copytree(self.trial_folder(chosen["tuner/trial_id"]) / "state", partial)
-        seen = Splits(self.splits.train, self.splits.valid, [])
-        model, batches = training.prepare(seen, settings)
-        logs = pathlib.Path(self.log_dir, self.name, trial_name(trial, values))
-        record = {name: getattr(self, name) for name in ("dataset", "task", "language")}
-        shown = hyper_parameters(model, settings, record)
-        watching = [HParams(logs, shown), Scalars(logs, batches["train"].count)]
-        progress = training.fit(model, batches, state, settings, watching)
-        with replacing(folder / "model.keras") as partial:
-            model.save(partial)
+                shutil.copytree(self.trial_folder(values["tuner/trial_id"]) / "state", partial)
+        log_dir = pathlib.Path(self.log_dir, self.name, trial_name(trial, chosen))
+        outcome = run_experiment(
+            experiment,
+            folder,
+            lambda model, _, batches: watch(experiment, model, batches, log_dir),
+            Splits(self.splits.train, self.splits.valid, []),
+        )
         content = {
             "study": f"{SEARCHES}/{self.name}",
-            "model": self.model,
-            "dataset": self.dataset,
-            "task": self.task,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in ("model", "dataset", "task", "seed")},
             "trial": trial,
-            "chosen": values,
+            "chosen": chosen,
             "command": self.command,
-            **describe_training(model, settings, batches, progress),
+            **outcome.describe(),
         }
         write_json(folder / OUTCOME, content)
         return content
 
-    def outcomes(self):
+    def outcomes(self) -> list[dict[str, Any]]:
         """Outcomes of the trials that are complete, in their order."""
         return [content for content in map(self.outcome, self.begun()) if content]
 
-    def begun(self):
+    def begun(self) -> list[str]:
         """Numbers of the trials that have a folder, in their order."""
         return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
 
-    def ended(self):
+    def ended(self) -> list[str]:
         """Numbers of the trials that are complete or failed, in their order."""
         names = OUTCOME, ERROR
         return [n for n in self.begun() if any((self.trial_folder(n) / f).exists() for f in names)]
 
-    def under_way(self):
+    def under_way(self) -> dict[str, int]:
         """Epochs that each trial has behind it which has begun and not ended, by its number."""
         ended = set(self.ended())
-        epochs = {n: epochs_done(self.trial_folder(n) / "state") for n in self.begun()}
+        epochs = {n: epochs_done(self.trial_folder(n)) for n in self.begun()}
         return {n: count for n, count in epochs.items() if count and n not in ended}
 
-    def test_winner(self):
+    def failures(self) -> dict[str, str]:
+        """The last line of what went wrong in each trial that failed, by its number."""
+        failed = {}
+        for path in sorted(self.folder.glob("trial_*/trial.json")):
+            content = load_json(path)
+            if content["status"] != "COMPLETED":
+                error = path.with_name(ERROR)
+                message = load_json(error) if error.exists() else content["status"]
+                failed[content["trial_id"]] = message.strip().splitlines()[-1]
+        return failed
+
+    def test_winner(self) -> dict[str, Any]:
         """The outcome of the best trial by validation, with what the test part says of it.
 
         The test part is read once: what is known of it stays in the trial's folder.
         """
-        import zoo
-
         winner = best(self.outcomes())
         path = self.trial_folder(winner["trial"]) / "tested.json"
         if not path.exists():
-            model = zoo.load(self.trial_folder(winner["trial"]) / "model.keras")
-            settings = self.hyper_model.settings_of(winner["chosen"])
+            model = load(self.trial_folder(winner["trial"]) / "model.keras")
+            settings = self.experiment(winner["chosen"]).settings
             batches = training.batch_parts(model, ([], [], self.splits.test), settings)
             tested = describe_test(model, batches["test"], self.splits.test)
             write_json(path, {**winner, **tested})
         return load_json(path)
 
+    def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
+        """What `corefmem train --preset` takes: the model, its data, and how it is trained."""
+        changes = training.split_settings(winner["chosen"])
+        names = ("model", "dataset", "task", "language", "seed")
+        scores = ("trial", "valid_accuracy", "test_accuracy")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "settings": training.merge_settings(self.settings, changes),
+            "search": self.name,
+            **{name: winner[name] for name in scores},
+        }
 
-def trial_name(trial, values):
-    """A readable name: `trial-03-dropout-0.5-slots-30`."""
-    words = [f"trial-{trial}"]
-    for name, value in sorted(values.items()):
-        text = f"{value:.3g}" if isinstance(value, float) else json.dumps(value)
-        words.append(f"{name}-{as_name(text)}")
-    return "-".join(words)
+
+def trial_name(trial: str, values: dict[str, Any]) -> str:
+    """Makes a readable name: `trial-03-dropout-0.5-slots-30`."""
+    short = {n: f"{v:.3g}" if isinstance(v, float) else json.dumps(v) for n, v in values.items()}
+    return run_name("trial", trial, values=short)

@@ -2,13 +2,15 @@
 
 import fnmatch
 import json
-import typing
+from typing import Any, NamedTuple
+
+from keras_corefmem.utils.files import load_json
 
 # Marks the JSON of a value that is no number and no string.
 JSON = "json:"
 
 
-class Space(typing.NamedTuple):
+class Space(NamedTuple):
     """A named search space.
 
     Args:
@@ -138,13 +140,13 @@ SPACES = {
 }
 
 
-def space_of(model, name=None):
-    """The entries of a search space.
+def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:
+    """Looks up the entries of a search space.
 
     Args:
         model: name of the model.
-        name: name of a space of `SPACES`, or path of a JSON file of entries; `None` for the first
-            space that is made for the model.
+        name: name of a space of `SPACES`, path of a JSON file of entries, or the entries
+            themselves; `None` for the first space that is made for the model.
 
     Returns:
         Dictionary of entries by name, each checked.
@@ -153,6 +155,10 @@ def space_of(model, name=None):
         ValueError: if there is no such space, it is made for other models, or an entry is broken.
         FileNotFoundError: if there is no such file.
     """
+    if isinstance(name, dict):
+        for key, entry in name.items():
+            check_entry(key, entry)
+        return name
     if name is None:
         name = first_space(model)
     if name in SPACES:
@@ -166,8 +172,6 @@ def space_of(model, name=None):
             f"There is no search space {name!r} for {model}; choose one of {names}, or give a "
             ".json file."
         )
-    from keras_corefmem.utils.files import load_json
-
     entries = load_json(name)
     if not isinstance(entries, dict) or not entries:
         raise ValueError(f"{name}: give an object of lists and ranges, by hyper-parameter.")
@@ -176,17 +180,17 @@ def space_of(model, name=None):
     return entries
 
 
-def first_space(model):
-    """Name of the first space that is made for a model."""
+def first_space(model: str) -> str:
+    """Names the first space that is made for a model."""
     return next(name for name, space in SPACES.items() if fits(model, space))
 
 
-def fits(model, space):
-    """Whether a space is made for a model."""
+def fits(model: str, space: Space) -> bool:
+    """Says whether a space is made for a model."""
     return any(fnmatch.fnmatchcase(model, pattern) for pattern in space.models)
 
 
-def check_entry(name, entry, where="the search space"):
+def check_entry(name: str, entry: Any, where: str = "the search space") -> None:
     """Refuses what is neither a list of values nor a range.
 
     Raises:
@@ -218,7 +222,7 @@ def check_entry(name, entry, where="the search space"):
     )
 
 
-def declare(hyperparameters, entries):
+def declare(hyperparameters: Any, entries: dict[str, Any]) -> None:
     """Adds entries to `keras_tuner.HyperParameters`."""
     for name, entry in entries.items():
         if isinstance(entry, list):
@@ -232,7 +236,7 @@ def declare(hyperparameters, entries):
             hyperparameters.Float(name, *map(float, ends), **options)
 
 
-def as_choices(values):
+def as_choices(values: list[Any]) -> list[Any]:
     """Values as keras-tuner takes them, of one type: numbers, strings, or JSON for all else."""
     kinds = {type(value) for value in values}
     if kinds == {int, float}:
@@ -242,7 +246,7 @@ def as_choices(values):
     return [JSON + json.dumps(value) for value in values]
 
 
-def values_of(chosen, entries):
+def values_of(chosen: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]:
     """The values of a trial as the entries give them and in their order, by name."""
     values = {name: chosen[name] for name in entries if name in chosen}
     return {

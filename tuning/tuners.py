@@ -1,14 +1,16 @@
 """The tuners of keras-tuner, running the trials of a `Search`."""
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import keras_tuner
 
 from keras_corefmem.utils.files import write_json
 from tuning import oracles
-from tuning.search import ERROR
-from tuning.spaces import declare
+from tuning.search import ERROR, Search
 
+Report = Callable[[dict[str, Any]], None]
 OBJECTIVE = keras_tuner.Objective("val_accuracy", "max")
 TUNERS = {
     "random": oracles.RandomSearch,
@@ -23,24 +25,24 @@ PAUSE = 1
 class TrialTuner(keras_tuner.Tuner):
     """A tuner whose trials are those of a `Search`; `report` is called with each outcome."""
 
-    def __init__(self, search, report):
+    def __init__(self, search: Search, report: Report) -> None:
         self.trials_of, self.report, self.idle = search, report, False
         super().__init__(make_oracle(search), directory=search.output, project_name=search.name)
 
-    def save(self):
+    def save(self) -> None:
         """Writes nothing: all that a tuner knows its oracle has saved."""
 
-    def pre_create_trial(self):
+    def pre_create_trial(self) -> None:
         # Hyperband has nothing to give while others run what its next round depends on.
         if self.idle:
             time.sleep(PAUSE)
         self.idle = True
 
-    def on_trial_end(self, trial):
+    def on_trial_end(self, trial: Any) -> None:
         super().on_trial_end(trial)
         self.idle = False
 
-    def run_trial(self, trial):
+    def run_trial(self, trial: Any) -> dict[str, float]:
         try:
             self.trials_of.begin(trial.trial_id)
             outcome = self.trials_of.run_trial(trial.trial_id, trial.hyperparameters.values)
@@ -56,13 +58,13 @@ class TrialTuner(keras_tuner.Tuner):
         return {name: outcome[f"valid_{name[4:]}"] for name in ("val_accuracy", "val_loss")}
 
 
-def make_oracle(search):
-    """What chooses the hyper-parameters of each trial."""
+def make_oracle(search: Search) -> keras_tuner.Oracle:
+    """Makes what chooses the hyper-parameters of each trial."""
     space = keras_tuner.HyperParameters()
-    declare(space, search.hyper_model.entries)
+    search.hyper_model.declare_hyperparameters(space)
     options = {"max_trials": search.trials}
     if search.tuner == "hyperband":
-        options = {"max_epochs": search.hyper_model.settings_of({}).epochs}
+        options = {"max_epochs": search.experiment({}).settings.epochs}
     return TUNERS[search.tuner](
         objective=OBJECTIVE,
         hyperparameters=space,
@@ -76,7 +78,7 @@ def make_oracle(search):
     )
 
 
-def run_trials(search, report):
+def run_trials(search: Search, report: Report) -> None:
     """Runs what is left of a search in this process, or serves those that do.
 
     Of a search on several machines, the environment says which part this process has: see
@@ -88,7 +90,7 @@ def run_trials(search, report):
             of each trial of the search.
     """
 
-    def report_end(trial):
+    def report_end(trial: str) -> None:
         outcome = search.outcome(trial)
         if outcome:
             report(outcome)

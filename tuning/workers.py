@@ -6,16 +6,19 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from keras_corefmem.utils.processes import available_cores, import_quietly, keep_memory, pin
 
-# How often in a row processes may die in a trial, which then fails, or one before any trial ends.
-PATIENCE = 3
+if TYPE_CHECKING:
+    from tuning.search import Search
+
 # Seconds between two looks at what the workers have done.
 PULSE = 1
 
 
-def search_with(workers, search, report):
+def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]], None]) -> None:
     """Runs what is left of a search with a process for each worker, and one that leads them.
 
     A worker that dies is replaced, and the new one goes on with its trial, see `Search.begin`. If
@@ -37,7 +40,7 @@ def search_with(workers, search, report):
     names = ["chief", *(f"worker-{n}" for n in range(workers))]
     port = free_port()
 
-    def begin(name):
+    def begin(name: str) -> None:
         place = names.index(name) - 1
         core = None if name == "chief" else cores[place % len(cores)]
         arguments = name, port, core, dataclasses.asdict(search)
@@ -45,7 +48,7 @@ def search_with(workers, search, report):
         process.start()
         running[name] = process
 
-    def report_new():
+    def report_new() -> None:
         new = [o for o in search.outcomes() if o["trial"] not in reported]
         for outcome in new:
             reported.add(outcome["trial"])
@@ -68,7 +71,7 @@ def search_with(workers, search, report):
                 if process.exitcode == 0:
                     continue
                 deaths[name] += 1
-                if deaths[name] > PATIENCE:
+                if deaths[name] > search.PATIENCE:
                     raise ChildProcessError(
                         f"The search stops: {name} died {deaths[name]} times without any trial "
                         f"that ended, at last with exit status {process.exitcode}. The same "
@@ -84,7 +87,7 @@ def search_with(workers, search, report):
         end(running, search)
 
 
-def end(running, search):
+def end(running: dict[str, Any], search: "Search") -> None:
     """Ends processes in the middle of their work; that is no death in their trials."""
     for process in running.values():
         process.terminate()
@@ -95,15 +98,15 @@ def end(running, search):
         search.leave(trial)
 
 
-def free_port():
-    """A port of this machine that nothing listens on."""
+def free_port() -> int:
+    """Finds a port of this machine that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def take_part(name, port, core, fields):
-    """What a process does: `KERASTUNER_TUNER_ID` says which part it has.
+def take_part(name: str, port: int, core: int | None, fields: dict[str, Any]) -> None:
+    """Runs one process of a search: `KERASTUNER_TUNER_ID` says which part it has.
 
     Args:
         name: the part, `"chief"` or the name of a worker.

@@ -29,7 +29,7 @@ def test_a_tuner_of_keras_tuner_searches_it(tmp_path):
     tuner.search(epochs=1, verbose=0)
     trials = tuner.oracle.get_best_trials(2)
     assert {trial.status for trial in trials} == {"COMPLETED"}
-    chosen = hyper_model.settings_of(trials[0].hyperparameters.values)
+    chosen = hyper_model.experiment(trials[0].hyperparameters.values).settings
     (best,) = tuner.get_best_models()
     assert best.config["slots"] == chosen.arguments["slots"]
     assert best.config["units"] == chosen.arguments["units"] == 4
@@ -49,7 +49,7 @@ def test_models_are_what_their_users_make(model, space, arguments):
     hp = keras_tuner.HyperParameters()
     hyper_model.declare_hyperparameters(hp)
     built = hyper_model.build(hp)
-    settings = hyper_model.settings_of(hp.values)
+    settings = hyper_model.experiment(hp.values).settings
     for name, value in settings.arguments.items():
         assert built.config[name] == value
     rate = keras.ops.convert_to_numpy(built.optimizer.learning_rate)
@@ -58,9 +58,9 @@ def test_models_are_what_their_users_make(model, space, arguments):
 
 def test_what_is_chosen_goes_before_what_is_fixed():
     hyper_model = make("ren", {"slots": [7], "batch_size": [5]}, slots=3, units=6)
-    settings = hyper_model.settings_of({"slots": 7, "batch_size": 5, "tuner/epochs": 2})
+    settings = hyper_model.experiment({"slots": 7, "batch_size": 5, "tuner/epochs": 2}).settings
     assert settings.arguments == {"slots": 7, "units": 6} and settings.batch_size == 5
-    assert hyper_model.settings_of({}).arguments == {"slots": 3, "units": 6}
+    assert hyper_model.experiment({}).settings.arguments == {"slots": 3, "units": 6}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_fewer_training_questions_are_those_of_the_command():
     hyper_model = tuning.ZooHyperModel("ngram", SPLITS, None, train_size=5, seed=3, **SMALL)
     hp = keras_tuner.HyperParameters()
     hyper_model.declare_hyperparameters(hp)
-    alone, _ = training.prepare(SPLITS, hyper_model.settings_of(hp.values))
+    alone, _ = training.prepare(SPLITS, hyper_model.experiment(hp.values).settings)
     assert hyper_model.build(hp).preprocessor.get_config() == alone.preprocessor.get_config()
     assert (
         alone.preprocessor.get_config() != make("ngram", None).build(hp).preprocessor.get_config()

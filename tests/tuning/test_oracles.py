@@ -3,11 +3,9 @@ import json
 import pytest
 
 from keras_corefmem.utils.files import write_json
-from tuning.command import failures
 from tuning.oracles import Lasting
 from tuning.search import OUTCOME, Search
 from tuning.tuners import run_trials
-from tuning.workers import PATIENCE
 
 SPACE = {"slots": [2, 3], "units": {"low": 4, "high": 6}}
 
@@ -68,16 +66,16 @@ def test_a_grid_is_complete_and_has_an_order(search):
 def test_a_search_that_goes_on_repeats_no_trial_but_those_that_failed(search, tuner, trials):
     made = search(tuner, trials, failing=(1, 3))
     assert len(made.outcomes()) == 4
-    assert {int(trial): message for trial, message in failures(made.folder).items()} == {
+    assert {int(trial): message for trial, message in made.failures().items()} == {
         1: "OSError: the disk is full",
         3: "OSError: the disk is full",
     }
     search(tuner, trials, failing=(3,))
     assert search.reported == [1]
-    assert [int(trial) for trial in failures(made.folder)] == [3]
+    assert [int(trial) for trial in made.failures()] == [3]
     search(tuner, trials)
     assert search.reported == [3]
-    assert not failures(made.folder)
+    assert not made.failures()
     search(tuner, trials)
     assert search.reported == []
     assert len(made.outcomes()) == len(search.ran) == 6
@@ -87,17 +85,17 @@ def test_a_search_that_goes_on_repeats_no_trial_but_those_that_failed(search, tu
 
 
 def test_a_trial_that_kills_every_process_fails_and_the_search_goes_on(search):
-    for _ in range(PATIENCE):
+    for _ in range(Search.PATIENCE):
         with pytest.raises(Killed):
             search("grid", killing=[2])
     made = search("grid", killing=[2])
     assert len(made.outcomes()) == len(search.ran) == 5
-    (message,) = failures(made.folder).values()
+    (message,) = made.failures().values()
     assert message.startswith("ChildProcessError: 3 processes died in this trial, all after 0 ")
     # As any trial that failed it is tried again, as often as before.
     with pytest.raises(Killed):
         search("grid", killing=[2])
-    assert not failures(search("grid").folder)
+    assert not search("grid").failures()
     assert search.reported == [2]
 
 
@@ -105,7 +103,7 @@ def test_trials_that_failed_take_part_in_later_rounds(search):
     search("hyperband", epochs=9, failing=range(6))
     assert not search.ran
     made = search("hyperband", epochs=9)
-    assert not failures(made.folder)
+    assert not made.failures()
     assert search.ran[-1]["epochs"] == 9
 
 
@@ -116,7 +114,7 @@ def test_searches_go_on_after_a_kill_in_a_trial(search, tuner, trials):
     made = search(tuner, trials)
     assert len(made.outcomes()) == len(search.ran) == 6
     assert sorted(search.ran, key=json.dumps) == GRID
-    assert not failures(made.folder)
+    assert not made.failures()
 
 
 @pytest.mark.parametrize("tuner, trials", [("random", 6), ("grid", None)])
@@ -139,7 +137,7 @@ def test_searches_go_on_after_a_kill_between_trials(search, tuner, trials, befor
     made = search(tuner, trials)
     assert len(made.outcomes()) == len(search.ran) == 6
     assert sorted(search.ran, key=json.dumps) == GRID
-    assert not failures(made.folder)
+    assert not made.failures()
 
 
 def test_hyperband_halves_where_a_space_is_small(search):
@@ -150,7 +148,7 @@ def test_hyperband_halves_where_a_space_is_small(search):
     for run in search.ran:
         counts[run["epochs"]] += 1
     assert list(counts.values()) == [6, 2, 1, 1, 1]
-    assert search.ran[-1]["units"] == 6 and not failures(made.folder)
+    assert search.ran[-1]["units"] == 6 and not made.failures()
 
 
 def test_a_random_search_ends_where_it_has_tried_all(search):

@@ -13,7 +13,6 @@ import pytest
 from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.utils.files import write_json
-from tuning.command import preset_of
 from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo.cli.app import main
@@ -121,7 +120,7 @@ def test_broken_presets_are_refused(tmp_path, capsys, change, message):
 def test_a_preset_says_on_what_and_with_which_seed_it_was_found():
     search = Search("qdren", "babi", 5, language="hn", seed=3, settings={"epochs": 2})
     winner = {"trial": "0", "valid_accuracy": 0.5, "test_accuracy": 0.25, "chosen": {"slots": 4}}
-    found = preset_of(search, winner)
+    found = search.preset(winner)
     assert found.items() >= {"dataset": "babi", "task": 5, "language": "hn", "seed": 3}.items()
     assert found["settings"] == {"epochs": 2, "arguments": {"slots": 4}}
 
@@ -144,7 +143,7 @@ def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_p
     )
     chosen = {"mentions": 0.25}
     seen = Splits(search.splits.train, search.splits.valid, [])
-    model, _ = training.prepare(seen, search.hyper_model.settings_of(chosen))
+    model, _ = training.prepare(seen, search.experiment(chosen).settings)
     outcome = {"trial": "0", "chosen": chosen, "valid_accuracy": 0.5, "valid_loss": 1.0}
     write_json(search.trial_folder("0") / OUTCOME, outcome)
     model.save(search.trial_folder("0") / "model.keras")

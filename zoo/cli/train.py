@@ -2,7 +2,6 @@
 
 import dataclasses
 import importlib.util
-import os
 import pathlib
 import shlex
 import shutil
@@ -14,22 +13,21 @@ from keras_corefmem.callbacks import (
     AnswerTable,
     AttentionPictures,
     HeadPictures,
-    HParams,
     LabelTable,
-    Scalars,
     SentencePictures,
     WordPictures,
     WordProjector,
 )
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.utils.files import as_name, different_fields, load_json, replacing, write_json
+from keras_corefmem.utils.files import load_json
 from keras_corefmem.visualization.views import word_views
 from zoo.architectures.sentences.sentence_model import SentenceModel
 from zoo.architectures.stories.story_model import StoryModel
 from zoo.cli.commands import parse_settings
 from zoo.configs import models
-from zoo.experiments import data
-from zoo.experiments.reproduce import epochs_done
+from zoo.experiments import Experiment, data, run_experiment
+from zoo.experiments.experiment import watch
+from zoo.experiments.folders import epochs_done
 from zoo.training import fitting as training
 from zoo.training.devices import data_parallel
 
@@ -53,64 +51,48 @@ def train_on(args):
     dataset = args.dataset or found.get("dataset") or ("babi" if args.data_dir else "simulator")
     # Of other data a preset says nothing.
     same = found if dataset == found.get("dataset") else {}
-    task = same.get("task", data.ALL[dataset].first_task) if args.task is None else args.task
     seed = found.get("seed", 0) if args.seed is None else args.seed
-    settings = training.Settings.of(model_name, dataset, seed=seed, **chosen)
+    task = same.get("task", data.ALL[dataset].first_task) if args.task is None else args.task
+    language = args.language or same.get("language")
+    experiment = Experiment(model_name, dataset, task, seed, args.data_dir, language, chosen)
     data.check_model(model_name, dataset)
-    if settings.batch_size % args.devices:
+    if experiment.settings.batch_size % args.devices:
         raise ValueError(
-            f"--devices {args.devices} cannot share a batch of {settings.batch_size}: give --set "
-            "batch_size= a multiple."
+            f"--devices {args.devices} cannot share a batch of {experiment.settings.batch_size}: "
+            "give --set batch_size= a multiple."
         )
-    record = {
-        "dataset": dataset,
-        "task": task,
-        "data_dir": args.data_dir and os.path.abspath(args.data_dir),
-        "language": args.language or same.get("language"),
-        "seed": seed,
-        "settings": chosen,
-    }
-    name = run_name(model_name, record)
-    folder, log_dir = pathlib.Path(args.output, name), pathlib.Path(args.log_dir, name)
-    splits = data.load(*(record[key] for key in ("dataset", "task", "data_dir", "language")))
+    folder = pathlib.Path(args.output, experiment.name)
+    log_dir = pathlib.Path(args.log_dir, experiment.name)
+    splits = experiment.load()
     if args.fresh:
         for old in (folder, log_dir):
             shutil.rmtree(old, ignore_errors=True)
-    check_record(folder, record)
-    counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
-    print(f"{name}: {counts} {data.ALL[dataset].texts}", flush=True)
 
-    model, batches = training.prepare(splits, settings)
-    write_json(folder / "run.json", record)
-    before = epochs_done(folder / "state")
-    if before:
-        print(f"Found a run with these arguments, {before} epochs old.", flush=True)
-    else:
-        print("Compiling for this machine: the first epoch takes longest.", flush=True)
-    values = hyper_parameters(model, settings, record)
-    progress = training.fit(
-        model,
-        batches,
-        folder / "state",
-        settings,
-        [
-            HParams(log_dir, values),
-            Scalars(log_dir, batches["train"].count),
-            *callbacks(log_dir, splits, model),
-        ],
+    def watching(model, splits, batches):
+        return [*watch(experiment, model, batches, log_dir), *callbacks(log_dir, splits, model)]
+
+    before = epochs_done(folder)
+    outcome = run_experiment(
+        experiment,
+        folder,
+        watching,
+        splits,
+        ignoring=("epochs",),
+        remedy="pass --fresh to replace it, or another --output",
+        report=lambda line: print(line, flush=True),
         verbose=1 if sys.stdout.isatty() else 2,
     )
-    if len(progress.history) == before:
+    if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
-    best = progress.history[progress.best_epoch]
-    test = training.evaluate(model, batches["test"])
+    test = training.evaluate(outcome.model, outcome.batches["test"])
     print(
-        f"\nBest of {len(progress.history)} epochs by validation: {progress.best_epoch + 1}, "
-        f"validation accuracy {best['val_accuracy']:.1%}\n"
+        f"\nBest of {len(outcome.progress.history)} epochs by validation: "
+        f"{outcome.progress.best_epoch + 1}, "
+        f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
         f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {data.ALL[dataset].counted}\n"
     )
-    show_answers(model, splits.test)
-    save(model, folder)
+    show_answers(outcome.model, splits.test)
+    save(outcome.model, folder)
     print(f"\nTensorBoard:  tensorboard --logdir {shlex.quote(args.log_dir)}")
 
 
@@ -138,47 +120,6 @@ def read_preset(path):
             'into "arguments".'
         )
     return content
-
-
-def run_name(model, record):
-    """A readable name, the same for the same arguments."""
-    task = record["task"]
-    words = [model, record["dataset"], f"task-{task:02}" if isinstance(task, int) else task]
-    words.append(f"seed-{record['seed']}")
-    if record["language"]:
-        words.append(record["language"])
-    settings = {k: v for k, v in record["settings"].items() if k not in ("arguments", "epochs")}
-    for name, value in sorted({**settings, **record["settings"].get("arguments", {})}.items()):
-        # Of a path, the last part.
-        words.append(f"{name}-{as_name(os.path.basename(str(value)))}")
-    return "-".join(words)
-
-
-def check_record(folder, record):
-    """Raises where a folder holds another run; one of fewer or more epochs is the same."""
-
-    def without_epochs(content):
-        settings = {k: v for k, v in content["settings"].items() if k != "epochs"}
-        return {**content, "settings": settings}
-
-    different = different_fields(folder / "run.json", record, without_epochs)
-    if different:
-        raise ValueError(
-            f"{folder} holds a run with another {', '.join(different)}: pass --fresh to replace "
-            "it, or another --output."
-        )
-
-
-def hyper_parameters(model, settings, record):
-    """What a run was trained on and how, by name; arguments of the model have their own names."""
-    names = [field.name for field in dataclasses.fields(settings) if field.name != "arguments"]
-    arguments = {n: model.config[n] for n in model.arguments() if n in model.config}
-    return {
-        **{name: record[name] for name in ("dataset", "task", "language")},
-        **arguments,
-        **settings.arguments,
-        **{name: getattr(settings, name) for name in names},
-    }
 
 
 def callbacks(log_dir, splits, model):
@@ -217,10 +158,8 @@ def show_answers(model, examples):
 
 
 def save(model, folder):
-    """Writes the model for Keras and, where TensorFlow is installed, for everything else."""
+    """Names the model's file, and exports it where TensorFlow is installed."""
     path = folder / "model.keras"
-    with replacing(path) as partial:
-        model.save(partial)
     print(f"\nKeras model:  {path}")
     if importlib.util.find_spec("tensorflow"):
         zoo.export(model, folder / "saved_model")

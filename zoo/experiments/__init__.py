@@ -1,1 +1,14 @@
-"""Studies, and how they run."""
+"""Experiments: how one runs, and the studies that consist of many."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "experiment": ["Experiment", "run_experiment"],
+        "outcome": ["Outcome"],
+        "reproduce": ["reproduce"],
+        "runs": ["Run", "plan"],
+        "studies": ["Study", "Task", "read_study"],
+    },
+)

@@ -1,93 +1,104 @@
-"""What a result says of a training run: the one format of studies and of searches."""
+"""What came of an experiment, and how results describe it."""
 
 import dataclasses
 import importlib.metadata
+import pathlib
 import platform
+from collections.abc import Sequence
+from typing import Any
+
+import keras
 
 import keras_corefmem
+from keras_corefmem.datasets import Splits
+from zoo.experiments.attention_mass import measure_attention_mass
+from zoo.training import fitting as training
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 
 
-def describe_training(model, settings, batches, progress):
-    """What a result says of how a model was trained, and how it does on the validation part.
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """A trained model and the way to it.
 
     Args:
-        model: the trained model.
-        settings: its `zoo.training.Settings`.
-        batches: `Batches` by part.
-        progress: what `zoo.training.fitting.fit` returned.
+        model: the model, with the weights of its best epoch.
+        settings: how it was trained.
+        splits: the data.
+        batches: `Batches` by part of the data.
+        progress: `history`, `best_epoch` and `seconds` of the training.
+        vectors: the file of pretrained vectors that it started from.
     """
-    import keras
 
-    best = progress.history[progress.best_epoch]
-    return {
-        "settings": dataclasses.asdict(settings),
-        "head": model.config.get("head", "classification"),
-        "parameters": model.count_params(),
-        "questions": {part: batches[part].count for part in batches},
-        "epochs": len(progress.history),
-        "best_epoch": progress.best_epoch + 1,
-        "valid_accuracy": best["val_accuracy"],
-        "valid_loss": best["val_loss"],
-        **{name: round(seconds, 1) for name, seconds in progress.seconds.items()},
-        "backend": keras.backend.backend(),
-        "package": keras_corefmem.__version__,
-        "versions": versions(),
-        "python": platform.python_version(),
-    }
+    model: keras.Model
+    settings: training.Settings
+    splits: Splits
+    batches: dict[str, Any]
+    progress: training.Progress
+    vectors: pathlib.Path | None = None
+
+    @property
+    def best(self) -> dict[str, float]:
+        """Accuracies and losses of the best epoch."""
+        return self.progress.history[self.progress.best_epoch]
+
+    def describe(self) -> dict[str, Any]:
+        """Describes the training and, where there is a test part, what the model makes of it."""
+        content = {
+            "settings": dataclasses.asdict(self.settings),
+            "head": self.model.config.get("head", "classification"),
+            "parameters": self.model.count_params(),
+            "questions": {part: batches.count for part, batches in self.batches.items()},
+            "epochs": len(self.progress.history),
+            "best_epoch": self.progress.best_epoch + 1,
+            "valid_accuracy": self.best["val_accuracy"],
+            "valid_loss": self.best["val_loss"],
+            **{name: round(seconds, 1) for name, seconds in self.progress.seconds.items()},
+            "backend": keras.backend.backend(),
+            "package": keras_corefmem.__version__,
+            "versions": versions(),
+            "python": platform.python_version(),
+        }
+        if self.vectors:
+            coverage = str(self.model.coverage)
+            content["word_vectors"] = {"file": self.vectors.name, "coverage": coverage}
+        if "test" in self.batches:
+            content |= describe_test(self.model, self.batches["test"], self.splits.test)
+        return content
 
 
-def describe_test(model, batches, examples):
-    """What a result says of every question of the test part.
+def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> dict[str, Any]:
+    """Describes what a model makes of the test part.
 
     Args:
         model: the trained model.
         batches: `Batches` of the test part.
-        examples: what they were made of.
+        examples: the examples that they were made of.
     """
-    from zoo.training.fitting import evaluate
-
-    test = evaluate(model, batches)
-    return {
-        "test_accuracy": test["accuracy"],
-        "test_wrong": test["wrong"],
-        **describe_kinds(examples, test["wrong"]),
-        **describe_heads(model, examples),
-    }
+    test = training.evaluate(model, batches)
+    content = {"test_accuracy": test["accuracy"], "test_wrong": test["wrong"]}
+    content |= _describe_kinds(examples, test["wrong"])
+    if model.config.get("self_attention", "none") != "none":
+        content["attention_mass"] = measure_attention_mass(model, examples)
+    return content
 
 
-def describe_vectors(path, model):
-    """What a result says of pretrained vectors: their file, and how many words it has."""
-    return {"word_vectors": {"file": path.name, "coverage": str(model.coverage)}} if path else {}
-
-
-def describe_kinds(examples, wrong):
-    """What a result says of kinds of questions, and of what baselines make of them."""
+def _describe_kinds(examples: Sequence[Any], wrong: list[int]) -> dict[str, Any]:
+    """Counts answers by kind of question, the model's and those of baselines."""
     from keras_corefmem.datasets.passages.lambada_kinds import count_kinds, guess_all
 
     if not any(getattr(example, "kinds", ()) for example in examples):
         return {}
-    guessed = guess_all(examples)
     return {
         "test_kinds": count_kinds(examples, wrong),
         "baselines": {
             name: {"wrong": len(missed), "kinds": count_kinds(examples, missed)}
-            for name, missed in guessed.items()
+            for name, missed in guess_all(examples).items()
         },
     }
 
 
-def describe_heads(model, examples):
-    """What a result says of heads of self-attention, see `measure_attention_mass`."""
-    from zoo.experiments.attention_mass import measure_attention_mass
-
-    if model.config.get("self_attention", "none") == "none":
-        return {}
-    return {"attention_mass": measure_attention_mass(model, examples)}
-
-
-def versions(packages=PACKAGES):
-    """Versions of the packages that numbers depend on, where installed."""
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Looks up the versions of the packages that numbers depend on, where installed."""
     installed = {d.name.lower(): d.version for d in importlib.metadata.distributions()}
     return {name: installed[name] for name in packages if name in installed}

@@ -34,7 +34,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     """
     from zoo.experiments import data
     from zoo.experiments.outcome import versions
-    from zoo.experiments.reproduce import Run
+    from zoo.experiments.runs import Run
     from zoo.hub.files import load
     from zoo.training import fitting as training
 
@@ -46,7 +46,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
             "--presets."
         )
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
-    path = run.state_folder(runs) / "model.keras"
+    path = run.folder(runs) / "model.keras"
     if not path.exists():
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = load(path)

@@ -12,7 +12,6 @@ import pytest
 import zoo
 from keras_corefmem.datasets.stories import babi, simulator
 from zoo.cli import app as cli
-from zoo.cli.train import run_name
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
 
@@ -97,21 +96,6 @@ def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsy
     command = [str(tmp_path) if word == str(data_dir) else word for word in command]
     assert cli.main(command) == 2
     assert "holds a run with another data_dir: pass --fresh" in capsys.readouterr().err
-
-
-def test_names_of_runs_tell_arguments_apart():
-    record = {"dataset": "babi", "task": 2, "seed": 1, "language": None, "settings": {}}
-    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1"
-    record["settings"] = {"epochs": 3, "batch_size": 8, "arguments": {"units": 4}}
-    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-batch_size-8-units-4"
-    record |= {"language": "hn", "settings": {}}
-    assert run_name("ga-gru", record) == "ga-gru-babi-task-02-seed-1-hn"
-    record |= {"dataset": "pos", "task": "XPOS", "language": None}
-    record["settings"] = {"arguments": {"word_vectors": "data/glove.txt"}}
-    expected = "dmn-tagger-pos-XPOS-seed-1-word_vectors-glove.txt"
-    assert run_name("dmn-tagger", record) == expected
-    record["settings"] = {"arguments": {"supervision": [["roles", "early", 3]]}}
-    assert run_name("bidaf", record).endswith("seed-1-supervision-roles-early-3")
 
 
 def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):

@@ -14,7 +14,8 @@ from zoo.cli import annotate
 from zoo.cli import app as cli
 from zoo.configs import configuration
 from zoo.experiments import data
-from zoo.experiments.reproduce import Run, check_data, execute
+from zoo.experiments.reproduce import check_data, execute
+from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
 from zoo.training import fitting as training

@@ -16,7 +16,7 @@ from keras_corefmem.text import UNKNOWN
 from zoo.cli import app as cli
 from zoo.cli.train import callbacks
 from zoo.experiments import data
-from zoo.experiments.reproduce import plan
+from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
 from zoo.reports.published import PUBLISHED

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from zoo.cli.app import main
-from zoo.experiments.reproduce import plan
 from zoo.experiments.results import read_results
+from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports import plots
 from zoo.reports.plot_curves import (

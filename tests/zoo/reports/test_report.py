@@ -8,7 +8,7 @@ import pytest
 from zoo.cli.app import build_parser, main
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
-from zoo.experiments.reproduce import Run, plan
+from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.hub import presets as preset
 from zoo.reports import tables as report

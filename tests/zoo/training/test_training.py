@@ -9,7 +9,7 @@ from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
 from tests.support.quick import JIT
-from zoo.experiments.reproduce import epochs_done
+from zoo.experiments.folders import epochs_done
 from zoo.training import fitting as training
 from zoo.training.fitting import Progress, Settings
 

@@ -1,0 +1,119 @@
+import dataclasses
+import json
+
+import pytest
+
+from keras_corefmem.datasets.stories import simulator
+from zoo.experiments import Experiment, run_experiment
+from zoo.experiments.folders import check_folder, epochs_done, run_name
+
+STORIES = simulator.load(task=1, train=30, valid=8, test=7)
+TINY = Experiment(
+    "as-gru", changes={"epochs": 1, "batch_size": 10, "buckets": 1, "arguments": {"units": 4}}
+)
+
+
+def epochs(count, experiment=TINY):
+    return dataclasses.replace(experiment, changes={**experiment.changes, "epochs": count})
+
+
+@pytest.mark.parametrize(
+    "experiment, name",
+    [
+        (Experiment("ga-gru", "babi", 2, 1), "ga-gru-babi-task-02-seed-1"),
+        (
+            Experiment("ga-gru", "babi", 2, 1, None, "hn", {"epochs": 3, "batch_size": 8}),
+            "ga-gru-babi-task-02-seed-1-hn-batch_size-8",
+        ),
+        (
+            Experiment("ga-gru", "babi", 2, changes={"buckets": 2, "arguments": {"units": 4}}),
+            "ga-gru-babi-task-02-seed-0-buckets-2-units-4",
+        ),
+        (
+            Experiment(
+                "dmn-tagger", "pos", "XPOS", changes={"arguments": {"word_vectors": "a/glove.txt"}}
+            ),
+            "dmn-tagger-pos-XPOS-seed-0-word_vectors-glove.txt",
+        ),
+        (
+            Experiment("bidaf", changes={"arguments": {"supervision": [["roles", "early", 3]]}}),
+            "bidaf-simulator-task-01-seed-0-supervision-roles-early-3",
+        ),
+    ],
+)
+def test_names_tell_experiments_apart(experiment, name):
+    assert experiment.name == name
+
+
+def test_empty_parts_of_names_are_left_out():
+    assert run_name("a", None, "", 7, "b", values={"z": 1, "x": "p/q r"}) == "a-task-07-b-x-q-r-z-1"
+
+
+def test_a_run_that_goes_on_ends_as_one_without_interruption(tmp_path):
+    lines = []
+    whole = run_experiment(epochs(2), tmp_path / "whole", splits=STORIES, report=lines.append)
+    assert lines[0] == "whole: 30 train, 8 valid, 7 test questions" and "Compiling" in lines[1]
+    options = {"splits": STORIES, "ignoring": ("epochs",), "report": lines.append}
+    first = run_experiment(epochs(1), tmp_path / "parts", **options)
+    assert len(first.progress.history) == epochs_done(tmp_path / "parts") == 1
+    second = run_experiment(epochs(2), tmp_path / "parts", **options)
+    assert lines[-1] == "Found a run with these arguments, 1 epochs old."
+    described = second.describe()
+    for name in ("valid_loss", "test_wrong", "best_epoch"):
+        assert described[name] == whole.describe()[name]
+    assert described["questions"] == {"train": 30, "valid": 8, "test": 7}
+    assert json.loads((tmp_path / "parts" / "run.json").read_text()) == epochs(2).record
+
+
+def test_callbacks_see_the_model_and_its_batches(tmp_path):
+    seen = []
+
+    def callbacks(model, splits, batches):
+        seen.append((type(model).__name__, splits is STORIES, sorted(batches)))
+        return []
+
+    run_experiment(TINY, tmp_path, callbacks, STORIES)
+    assert seen == [("AttentionSumReader", True, ["test", "train", "valid"])]
+    assert (tmp_path / "model.keras").exists()
+
+
+@pytest.mark.parametrize(
+    "other, ignoring, different",
+    [
+        (epochs(3), (), "settings"),
+        (epochs(3), ("epochs",), None),
+        (dataclasses.replace(TINY, data_dir="elsewhere"), (), "data_dir"),
+        (dataclasses.replace(TINY, data_dir="elsewhere"), ("data_dir",), None),
+        (dataclasses.replace(TINY, language="hn", seed=3), (), "language, seed"),
+    ],
+)
+def test_a_folder_of_another_run_is_not_continued(tmp_path, other, ignoring, different):
+    (tmp_path / "run.json").write_text(json.dumps(TINY.record))
+    arguments = other.record, dataclasses.asdict(other.settings), ignoring, "give another folder"
+    if different is None:
+        check_folder(tmp_path, *arguments)
+        return
+    with pytest.raises(ValueError, match=f"a run with another {different}: give another folder."):
+        check_folder(tmp_path, *arguments)
+
+
+def test_folders_of_studies_of_version_0_1_are_continued(tmp_path):
+    run_experiment(TINY, tmp_path, splits=STORIES)
+    # There, the state was in the folder itself, and all settings were noted.
+    for path in (tmp_path / "state").iterdir():
+        path.rename(tmp_path / path.name)
+    (tmp_path / "state").rmdir()
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "settings.json").write_text(json.dumps(dataclasses.asdict(TINY.settings)))
+    with pytest.raises(ValueError, match="a run with another epochs: remove it"):
+        run_experiment(epochs(4), tmp_path, splits=STORIES)
+    lines = []
+    run_experiment(TINY, tmp_path, splits=STORIES, report=lines.append)
+    assert "1 epochs old" in lines[-1] and not (tmp_path / "state").exists()
+
+
+def test_settings_are_checked_at_once():
+    with pytest.raises(ValueError, match="epochs must be a positive integer"):
+        Experiment("ga-gru", changes={"epochs": 0})
+    with pytest.raises(ValueError, match="ga-gru does not read sst"):
+        Experiment("ga-gru", "sst").load()

@@ -1,0 +1,172 @@
+"""One experiment: settings and data in, a trained model and how well it does out."""
+
+import dataclasses
+import functools
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+
+from keras_corefmem.callbacks import HParams, Scalars
+from keras_corefmem.datasets import Splits
+from keras_corefmem.utils.files import replacing, write_json
+from zoo.experiments import data
+from zoo.experiments.folders import check_folder, epochs_done, run_name, state_folder
+from zoo.experiments.outcome import Outcome
+from zoo.training import fitting as training
+
+MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """One training run: a model, its data, and how it is trained.
+
+    Args:
+        model: name of a model of the zoo.
+        dataset: name of a data set; `None` for data of your own, passed as `splits`.
+        task: task of the data set.
+        seed: random seed.
+        data_dir: folder of the data.
+        language: language of bAbI.
+        changes: fields of `zoo.training.Settings` that differ from the model's defaults.
+        word_vectors: whether the model starts from the pretrained vectors in `data_dir`.
+
+    Raises:
+        ValueError: if a setting is wrong.
+
+    Example:
+
+    >>> experiment = zoo.experiments.Experiment("qdren", task=2, changes={"epochs": 3})
+    >>> experiment.name
+    'qdren-simulator-task-02-seed-0'
+    >>> experiment.settings.learning_rate
+    0.005
+    """
+
+    model: str
+    dataset: str | None = "simulator"
+    task: int | str = 1
+    seed: int = 0
+    data_dir: str | None = None
+    language: str | None = None
+    changes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    word_vectors: bool = False
+    settings: training.Settings = dataclasses.field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        settings = training.Settings.of(self.model, self.dataset, seed=self.seed, **self.changes)
+        object.__setattr__(self, "settings", settings)
+
+    @property
+    def name(self) -> str:
+        """A readable name, the same for the same arguments; more epochs continue a run."""
+        changes = {k: v for k, v in self.changes.items() if k not in ("arguments", "epochs")}
+        changes |= self.changes.get("arguments", {})
+        words = self.model, self.dataset, self.task, f"seed-{self.seed}", self.language
+        return run_name(*words, values=changes)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a folder says of the run that it holds."""
+        fields = dataclasses.asdict(self)
+        kept = ("dataset", "task", "data_dir", "language", "seed", "changes")
+        record = {"settings" if name == "changes" else name: fields[name] for name in kept}
+        return {**record, "data_dir": self.data_dir and os.path.abspath(self.data_dir)}
+
+    def load(self) -> Splits:
+        """Loads the data; raises where the model does not read such data."""
+        data.check_model(self.model, self.dataset)
+        return data.load(self.dataset, self.task, self.data_dir, self.language)
+
+    @functools.cached_property
+    def vectors(self) -> pathlib.Path | None:
+        """The file of pretrained vectors."""
+        return data.word_vectors(self.data_dir) if self.word_vectors else None
+
+    def build(self, splits: Splits) -> keras.Model:
+        """Makes the compiled model for the training part of the data."""
+        train, *_ = training.draw_parts(splits, self.settings)
+        options = {"word_vectors": self.vectors} if self.vectors else {}
+        return training.make_model(train, self.settings, **options)
+
+
+def run_experiment(
+    experiment: Experiment,
+    folder: str | pathlib.Path,
+    callbacks: MakeCallbacks | None = None,
+    splits: Splits | None = None,
+    ignoring: Sequence[str] = ("data_dir",),
+    remedy: str = "remove it, or choose another folder",
+    report: Callable[[str], None] = lambda line: None,
+    verbose: int = 0,
+) -> Outcome:
+    """Trains a model in a folder, or continues there, to the same result, after an interruption.
+
+    The folder keeps `run.json`, what is run; `state/`, the state of the training; and, in the end,
+    `model.keras`.
+
+    Args:
+        experiment: what to run.
+        folder: folder of the run.
+        callbacks: function from the model, the data and the batches by part to further Keras
+            callbacks.
+        splits: the data, if they are loaded already; a part may be empty.
+        ignoring: fields of the record, `"epochs"` among them, that a continued run may differ in.
+        remedy: advice in the error about a folder that holds another run.
+        report: function called with a line about each step.
+        verbose: verbosity of Keras' `fit`.
+
+    Returns:
+        The trained model and its progress.
+
+    Raises:
+        FileNotFoundError: if files of the data are missing.
+        ValueError: if the folder holds another run, or a setting does not fit the data.
+
+    Example:
+
+    >>> from keras_corefmem.datasets.stories import simulator
+    >>> stories = simulator.load(task=1, train=8, valid=4, test=4)
+    >>> experiment = zoo.experiments.Experiment("ngram", changes={"epochs": 1, "buckets": 1})
+    >>> outcome = zoo.experiments.run_experiment(experiment, "models/ngram", splits=stories)
+    >>> outcome.describe()["questions"]
+    {'train': 8, 'valid': 4, 'test': 4}
+    """
+    folder, settings = pathlib.Path(folder), experiment.settings
+    splits = experiment.load() if splits is None else splits
+    # Studies of version 0.1 noted all settings.
+    older = dataclasses.asdict(settings)
+    check_folder(folder, experiment.record, older, ignoring, remedy)
+    if experiment.dataset:
+        counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
+        report(f"{folder.name}: {counts} {data.ALL[experiment.dataset].texts}")
+    model = experiment.build(splits)
+    batches = training.batch_parts(model, training.draw_parts(splits, settings), settings)
+    write_json(folder / "run.json", experiment.record)
+    before = epochs_done(folder)
+    if before:
+        report(f"Found a run with these arguments, {before} epochs old.")
+    else:
+        report("Compiling for this machine: the first epoch takes longest.")
+    watching = callbacks(model, splits, batches) if callbacks else ()
+    progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
+    with replacing(folder / "model.keras") as partial:
+        model.save(partial)
+    return Outcome(model, settings, splits, batches, progress, experiment.vectors)
+
+
+def watch(
+    experiment: Experiment, model: keras.Model, batches: dict[str, Any], log_dir: pathlib.Path
+) -> list[keras.callbacks.Callback]:
+    """Callbacks that show TensorBoard the curves of a run and what it was trained with."""
+    settings = dataclasses.asdict(experiment.settings)
+    arguments = settings.pop("arguments")
+    values = {name: getattr(experiment, name) for name in ("dataset", "task", "language")}
+    values |= {name: model.config[name] for name in model.arguments() if name in model.config}
+    return [
+        HParams(log_dir, {**values, **arguments, **settings}),
+        Scalars(log_dir, batches["train"].count),
+    ]

@@ -1,0 +1,65 @@
+"""Names and folders of runs, and what these hold."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+from keras_corefmem.utils.files import as_name, different_fields, load_json
+
+
+def run_name(*words: str | int | None, values: dict[str, Any] | None = None) -> str:
+    """Makes a readable name that suits files and shells.
+
+    Args:
+        *words: parts of the name, of which `None` and `""` are left out; an integer is a task.
+        values: values by name, added in the order of the names; of a path, the last part.
+    """
+    parts = [f"task-{word:02}" if isinstance(word, int) else word for word in words]
+    for name, value in sorted((values or {}).items()):
+        parts.append(f"{name}-{as_name(os.path.basename(str(value)))}")
+    return "-".join(part for part in parts if part)
+
+
+def state_folder(folder: str | pathlib.Path) -> pathlib.Path:
+    """The folder of a run's state; studies of version 0.1 have it in that of the run."""
+    older = pathlib.Path(folder, "state.json").exists()
+    return pathlib.Path(folder) if older else pathlib.Path(folder, "state")
+
+
+def epochs_done(folder: str | pathlib.Path) -> int:
+    """Counts the epochs that the run in a folder has behind it."""
+    state = state_folder(folder) / "state.json"
+    return len(load_json(state)["history"]) if state.exists() else 0
+
+
+def check_folder(
+    folder: pathlib.Path,
+    record: dict[str, Any],
+    settings: dict[str, Any],
+    ignoring: Sequence[str],
+    remedy: str,
+) -> None:
+    """Raises where a folder holds another run.
+
+    Args:
+        folder: folder of the run.
+        record: what is run, as in its `run.json`.
+        settings: all settings, as studies of version 0.1 have them in `settings.json`.
+        ignoring: names of fields, or `"epochs"`, that may differ.
+        remedy: advice for the error.
+
+    Raises:
+        ValueError: naming the fields that differ.
+    """
+
+    def view(content: dict[str, Any]) -> dict[str, Any]:
+        kept = {name: value for name, value in content.items() if name not in ignoring}
+        kept["settings"] = {k: v for k, v in kept["settings"].items() if k not in ignoring}
+        return kept
+
+    different = different_fields(folder / "run.json", record, view)
+    if not (folder / "run.json").exists():
+        different = different_fields(folder / "settings.json", settings)
+    if different:
+        raise ValueError(f"{folder} holds a run with another {', '.join(different)}: {remedy}.")

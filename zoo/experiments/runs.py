@@ -1,0 +1,180 @@
+"""The runs of a study, their names and their commands."""
+
+import dataclasses
+import itertools
+import json
+import pathlib
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from keras_corefmem.utils.files import load_json
+from zoo.configs import configuration
+from zoo.experiments import data
+from zoo.experiments.folders import run_name
+from zoo.experiments.studies import STUDIES
+
+if TYPE_CHECKING:
+    from zoo.experiments.experiment import Experiment
+
+# bAbI's tasks that take longest come first.
+LONGEST = (3, 5, 2, 8, 7)
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of a study.
+
+    Args:
+        study: name of the study.
+        model: name of the model.
+        task: name of a task of the study; the number of a bAbI task.
+        seed: random seed.
+        data_dir: folder of the data set; `None` for that of `corefmem download`.
+        settings: fields of `zoo.training.Settings` that differ from those of the study.
+        tag: name of these settings, part of the run's name.
+
+    Example:
+
+    >>> zoo.experiments.Run("babi-1k", "qdren", task=3, seed=1, tag="small").name
+    'qdren-small-task-03-seed-1'
+    """
+
+    study: str
+    model: str
+    task: int | str
+    seed: int
+    data_dir: str | None = None
+    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    tag: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its result and of its folder."""
+        return run_name(self.model, self.tag, self.task, f"seed-{self.seed}")
+
+    @property
+    def experiment(self) -> "Experiment":
+        """What is run: settings of the study, its task and this run, the later ones first."""
+        # Workers choose their cores before Keras is imported.
+        from zoo.experiments.experiment import Experiment
+
+        study = STUDIES[self.study]
+        task, shared = study.tasks[self.task], study.settings_of(self.model)
+        arguments = shared.get("arguments", {}) | task.arguments
+        arguments |= self.settings.get("arguments", {})
+        changes = {**shared, **task.settings, **self.settings, "arguments": arguments}
+        place = self.data_dir, study.language
+        return Experiment(
+            self.model, study.dataset, task.data, self.seed, *place, changes, study.word_vectors
+        )
+
+    def result_file(self, results: str | pathlib.Path) -> pathlib.Path:
+        """The file of its result in a folder of results."""
+        return pathlib.Path(results) / self.study / f"{self.name}.json"
+
+    def folder(self, runs: str | pathlib.Path) -> pathlib.Path:
+        """Its folder in that of all runs."""
+        return pathlib.Path(runs) / self.study / self.name
+
+    @property
+    def command(self) -> str:
+        """The command that repeats it."""
+        words = ["corefmem", "reproduce", self.study, "--models", self.model]
+        words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
+        if STUDIES[self.study].needs_folder:
+            words += ["--data-dir", "DIR"]
+        for name, value in self.settings.items():
+            words += ["--set", f"{name}={json.dumps(value)}"]
+        return shlex.join(words + (["--tag", self.tag] if self.tag else []))
+
+    def is_done(self, results: str | pathlib.Path) -> bool:
+        """Whether a folder holds its result.
+
+        Raises:
+            ValueError: if it holds the result of a run with the same tag but other settings.
+        """
+        file = self.result_file(results)
+        if not file.exists():
+            return False
+        command = load_json(file).get("command", "")
+        if _settings_in(command) != _settings_in(self.command):
+            raise ValueError(
+                f"{file} holds the result of `{command}`: give this run a --tag of its own, or "
+                "remove the file."
+            )
+        return True
+
+
+def _settings_in(command: str) -> dict[str, Any]:
+    """The settings that a command names, whatever their order."""
+    pairs = itertools.pairwise(shlex.split(command))
+    chosen = (word.partition("=") for option, word in pairs if option == "--set")
+    return {name: json.loads(value) for name, _, value in chosen}
+
+
+def choose_tasks(study: str, names: Iterable[int | str] | None = None) -> list[int | str]:
+    """Chooses tasks of a study by their names or those of groups, all by default.
+
+    Raises:
+        ValueError: if there is no such task.
+    """
+    tasks, chosen = STUDIES[study].tasks, {}
+    for name in names or tasks:
+        named = [key for key, task in tasks.items() if str(name) in (str(key), task.group)]
+        if not named:
+            raise ValueError(
+                f"The study {study} has no task {name}; choose of {', '.join(map(str, tasks))}."
+            )
+        chosen.update(dict.fromkeys(named))
+    return list(chosen)
+
+
+def plan(
+    study: str,
+    data_dir: str | None = None,
+    models: Sequence[str] | None = None,
+    tasks: Iterable[int | str] | None = None,
+    seeds: Iterable[int] = (0,),
+    settings: dict[str, Any] | None = None,
+    tag: str = "",
+) -> list[Run]:
+    """Plans the runs of a study, the longest tasks first.
+
+    Args:
+        study: name of the study.
+        data_dir: folder of the data set.
+        models: names of models; those of the study by default.
+        tasks: names of tasks or of groups of them; all by default.
+        seeds: random seeds.
+        settings: fields of `zoo.training.Settings` that differ from those of the study.
+        tag: name of these settings.
+
+    Raises:
+        ValueError: if a study, model or task does not exist, or no task is for the models.
+
+    Example:
+
+    >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]
+    ['qdren-task-03-seed-0', 'qdren-task-01-seed-0']
+    """
+    if study not in STUDIES:
+        raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
+    models = models or STUDIES[study].models
+    for model in models:
+        configuration(model)
+        data.check_model(model, STUDIES[study].dataset)
+    tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in LONGEST)
+    runs = [
+        Run(study, model, task, seed, data_dir, settings or {}, tag)
+        for model in models
+        for seed in seeds
+        for task in tasks
+        if model in (STUDIES[study].tasks[task].models or models)
+    ]
+    if not runs:
+        raise ValueError(
+            f"None of the tasks {', '.join(map(str, tasks))} of {study} is for "
+            f"{' or '.join(models)}: leave --tasks or --models out."
+        )
+    return runs
