@@ -111,7 +111,7 @@ def _load_truecaser(path):
     if path is None:
         return None
     _check_truecaser(path)
-    from keras_corefmem.graphs.truecase import Truecaser
+    from keras_corefmem.text.truecase import Truecaser
 
     return Truecaser.load(path)
 

@@ -13,8 +13,8 @@ from keras_corefmem.graphs.entity_words import (
 )
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs
-from keras_corefmem.graphs.truecase import Truecaser
 from keras_corefmem.text.lemmas import get_lemmatizer
+from keras_corefmem.text.truecase import Truecaser
 from keras_corefmem.utils.checks import check_antecedents, check_sources
 
 __all__ = [

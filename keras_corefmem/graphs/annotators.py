@@ -5,6 +5,7 @@ from collections import defaultdict
 from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.coreference import Resolver
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
+from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 
 EXACT = "exact"
@@ -12,11 +13,6 @@ EXACT = "exact"
 RESOLVERS = ("corefmem_resolver", "experimental_coref", "fastcoref", "coreferee")
 # How quotation marks between spaces are written, and as what pipelines know them.
 QUOTES = {"``": "\u201c", "''": "\u201d", "-lrb-": "(", "-rrb-": ")"}
-ABBREVIATIONS = frozenset("mr mrs ms dr st prof rev hon gen col capt lieut sgt messrs mme".split())
-OPENING = frozenset("\"'\u2018\u201c([`") | {"``"}
-
-_ENDS = frozenset(".?!\u2026")
-_CLOSING = frozenset("\"'\u2019\u201d)]") | {"''"}
 
 
 def annotate(texts, annotator=EXACT, batch_size=64, tokenized=False, truecaser=None):
@@ -103,40 +99,6 @@ def _starts(text, tokens, number):
         starts.append(text.index(token, end))
         end = starts[-1] + len(token)
     return starts
-
-
-def sentence_starts(tokens, cased=True):
-    """Finds sentences by their punctuation.
-
-    A sentence ends behind `.`, `?` or `!` and the quotation marks and brackets that close there,
-    unless what follows is in lower case (`"Why?" he said`) or the full stop abbreviates (`Mr.`,
-    initials).
-
-    Args:
-        tokens: list of strings.
-        cased: whether a small letter tells that the sentence goes on.
-
-    Returns:
-        List of the first token of each, from 0.
-    """
-    starts, quoted = [0], False
-    for index, token in enumerate(tokens[:-1]):
-        # The straight mark opens and closes.
-        quoted ^= token == '"'
-        before = tokens[index - 1] if index else ""
-        if token not in _ENDS or (token == "." and _abbreviated(before)):
-            continue
-        following, closes = index + 1, _CLOSING if quoted else _CLOSING - {'"'}
-        while following < len(tokens) and tokens[following] in (closes | _ENDS):
-            closes = closes - {tokens[following]} if tokens[following] == '"' else closes
-            following += 1
-        if following < len(tokens) and not (cased and tokens[following][0].islower()):
-            starts.append(following)
-    return sorted(set(starts))
-
-
-def _abbreviated(word):
-    return word.lower() in ABBREVIATIONS or (len(word) == 1 and word.isupper() and word != "I")
 
 
 def _repeated(tokens, sentences):

@@ -2,6 +2,9 @@
 
 import re
 
+from keras_corefmem.text.lexicons import ABBREVIATED_TITLES, is_abbreviation
+from keras_corefmem.text.tokenizers import CLITIC, CLITICS, token_pattern
+
 __all__ = ["paragraphs", "sentences", "tokenize"]
 
 _START = re.compile(r"^\*\*\* ?START OF .*?\*\*\*[^\n]*\n", re.MULTILINE)
@@ -24,11 +27,6 @@ _LONG = 150
 # How a paragraph of prose ends, speech and verse that follow it included.
 _PROSE = re.compile(r"[.!?:;,…–—-][\"'”’)\]_*´]*\s*$")
 
-_TITLES = "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|St|Rev|Revd|Hon|Prof|Esq|Capt|Col|Gen|Lieut|Lt|Sergt|Sgt"
-_ABBREVIATIONS = frozenset(
-    f"{_TITLES}|Maj|Gov|Sen|Jr|Sr|Vol|Chap|No|Nos|vs|viz|etc|i.e|e.g|Co|Bros|Ltd|Jan|Feb|Mar|Apr|"
-    "Aug|Sept|Oct|Nov|Dec|Mt|Ft|Ave".lower().split("|")
-)
 _BREAK = re.compile(r"(?<![.\s])([.!?])[\"'”’)\]_´]*\s+(?=[\"'“‘`(\[_—-]*[^\W_a-z])")
 
 _PLAIN = str.maketrans(
@@ -47,13 +45,14 @@ _PENN = {"“": "``", "”": "''", "‘": "`", "(": "-LRB-", ")": "-RRB-"}
 _ELISIONS = "em|tis|twas|twere|twill|twould|til|till|cause|bout|cept|gainst|neath|mid|pon|ere|im|ad"
 _OPENS = r"(?:(?<![^\s(\[“‘])|(?<=-)(?=[\"']\w))"
 _OPENING = re.compile(_OPENS + '"')
-_SINGLE = re.compile(rf"{_OPENS}'(?!\s|(?:{_ELISIONS}|s|m|d|re|ll|ve)\b|\d\ds?\b)", re.IGNORECASE)
-_CLITIC = re.compile(r"(?<=[^\W\d_])(n't|'(?:s|m|d|re|ll|ve))\b", re.IGNORECASE)
-_LETTERS = r"[^\W\d_]+"
+_SINGLE = re.compile(rf"{_OPENS}'(?!\s|(?:{_ELISIONS}|{CLITICS})\b|\d\ds?\b)", re.IGNORECASE)
+_LETTER = r"[^\W\d_]"
+_CLITIC = re.compile(rf"(?<={_LETTER})({CLITIC})\b")
+_TITLES = "|".join(sorted(ABBREVIATED_TITLES))
 _TOKEN = re.compile(
     rf"\.(?:\s?\.)+|--+|\b(?:{_TITLES}|(?-i:[A-HJ-Z]))\.(?=\s+\S)"
-    rf"|(?:[^\W\d_]\.){{2,}}|\d+(?:[.,:]\d+)*(?:{_LETTERS})?"
-    rf"|'(?:{_ELISIONS}|s|m|d|re|ll|ve)\b|{_LETTERS}(?:[-']{_LETTERS})*|\S",
+    rf"|(?:{_LETTER}\.){{2,}}|\d+(?:[.,:]\d+)*(?:{_LETTER}+)?"
+    rf"|'(?:{_ELISIONS}|{CLITICS})\b|" + token_pattern(_LETTER, r"\S"),
     re.IGNORECASE,
 )
 
@@ -105,19 +104,14 @@ def sentences(paragraph):
     """
     start = 0
     for match in _BREAK.finditer(paragraph):
-        if match[1] == "." and _is_abbreviation(paragraph[start : match.start()]):
+        # The last word before the full stop.
+        word = re.split(r"[^\w.]+", paragraph[start : match.start()][-12:])[-1]
+        if match[1] == "." and is_abbreviation(word):
             continue
         yield start, paragraph[start : match.end()].rstrip()
         start = match.end()
     if paragraph[start:].strip():
         yield start, paragraph[start:].rstrip()
-
-
-def _is_abbreviation(text):
-    """Whether the last word of a text needs a full stop behind it."""
-    word = re.split(r"[^\w.]+", text[-12:])[-1]
-    single = len(word) == 1 and word.isupper() and word != "I"
-    return single or word.lower() in _ABBREVIATIONS
 
 
 def tokenize(sentence):

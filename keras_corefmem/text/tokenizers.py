@@ -10,13 +10,16 @@ SENTENCE_ENDS = (".", "?", "!")
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
 _SPACE = "\t-\r\x85\\p{Z}"
-# Behind a token, in what Python and RE2 read alike.
-_CLITIC = "([A-Za-z])([nN]'[tT]|'(?:[sSmMdD]|[rR][eE]|[vV][eE]|[lL][lL])) "
+# In what Python and RE2 read alike: what follows the apostrophe of a clitic, and a whole one.
+CLITICS = "[sSmMdD]|[rR][eE]|[vV][eE]|[lL][lL]"
+CLITIC = f"[nN]'[tT]|'(?:{CLITICS})"
+# Behind a token.
+_CLITIC = f"([A-Za-z])({CLITIC}) "
 
 
-def _token_pattern(word):
-    """Returns the pattern of one token, given the character class of words."""
-    return f"{word}+(?:['-]{word}+)*|[^{_SPACE}]"
+def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:
+    """The pattern of one token: words that `'` and `-` join, or any other character."""
+    return f"{word}+(?:['-]{word}+)*|{other}"
 
 
 @functools.cache
@@ -25,7 +28,7 @@ def _graph_pattern():
     # Python and TensorFlow know different versions of Unicode: spell out Python's letters.
     runs = regex.finditer(f"{_WORD}+", "".join(map(chr, range(_CODE_POINTS))))
     word = "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
-    return f"({_token_pattern(f'[{word}]')})|[{_SPACE}]+"
+    return f"({token_pattern(f'[{word}]')})|[{_SPACE}]+"
 
 
 def _graph_spaced(texts):
@@ -120,7 +123,7 @@ class WordTokenizer(Tokenizer):
     name = "words"
 
     def __init__(self):
-        self._pattern = regex.compile(_token_pattern(_WORD))
+        self._pattern = regex.compile(token_pattern(_WORD))
 
     def __call__(self, text):
         return self._pattern.findall(lower(text))

@@ -5,7 +5,7 @@ import pytest
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text
 from keras_corefmem.graphs import annotators
-from keras_corefmem.graphs.truecase import Truecaser
+from keras_corefmem.text.truecase import Truecaser
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from keras_corefmem.graphs import Mention
 from keras_corefmem.graphs.annotators import annotate, load_pipeline, sentence_starts
-from keras_corefmem.graphs.truecase import Truecaser
+from keras_corefmem.text.truecase import Truecaser
 
 TEXT = "Mary met Mr. Hall. Then John saw Mary. Then he left."
 

@@ -18,7 +18,7 @@ from keras_corefmem.utils.files import write_json
 from keras_corefmem.visualization import make_console
 from zoo.experiments.outcome import versions
 
-PACKAGES = ("spacy", "faker", "scipy")
+PACKAGES = ("spacy", "scipy")
 LITBANK = "https://github.com/dbamman/litbank"
 # LitBank annotates people, places, vehicles and organizations, and nothing else.
 LITBANK_KINDS = ("person", "name", "place")

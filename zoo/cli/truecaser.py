@@ -4,7 +4,7 @@ import pathlib
 
 from rich.progress import track
 
-from keras_corefmem.graphs.truecase import Truecaser
+from keras_corefmem.text.truecase import Truecaser
 from keras_corefmem.utils.files import read_text
 from keras_corefmem.visualization import make_console
 

@@ -5,7 +5,7 @@ import dataclasses
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.passages.lambada import is_word
-from keras_corefmem.graphs.coreference.lexicons import PRONOUNS
+from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import lower
 
 # Pronouns that are not of persons alone.

@@ -1,6 +1,6 @@
 """Agreement: what mentions say of gender, number and animacy, and whether two can corefer."""
 
-from keras_corefmem.graphs.coreference import lexicons
+from keras_corefmem.text import lexicons
 
 
 def gender_of_name(title, name):

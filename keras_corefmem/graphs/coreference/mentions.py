@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from keras_corefmem.graphs.coreference import lexicons
 from keras_corefmem.graphs.coreference.agreement import gender_of_name, gender_of_noun
+from keras_corefmem.text import lexicons
 
 PRONOUN, NAME, NOMINAL = "pronoun", "name", "nominal"
 

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from keras_corefmem.graphs.coreference import lexicons
 from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN
+from keras_corefmem.text import lexicons
 
 DOUBLE = {"\u201c": "\u201d", "``": "''", '"': '"'}
 SINGLE = {"\u2018": "\u2019", "`": "'", "\u00ab": "\u00bb"}

@@ -1,7 +1,6 @@
 import pytest
 
 from keras_corefmem.graphs.coreference.agreement import Entities
-from keras_corefmem.graphs.coreference.lexicons import given_names
 from keras_corefmem.graphs.coreference.mentions import (
     NAME,
     NOMINAL,
@@ -12,6 +11,7 @@ from keras_corefmem.graphs.coreference.mentions import (
     head_of,
 )
 from keras_corefmem.graphs.coreference.parse import Parse
+from keras_corefmem.text.lexicons import given_names
 
 HALL = (
     "Old/JJ/2/amod Mrs./NNP/2/compound Hall/NNP/3/nsubj lost/VBD/3/root her/PRP$/7/nmod:poss "

@@ -1,4 +1,4 @@
-from keras_corefmem.graphs.truecase import Truecaser
+from keras_corefmem.text.truecase import Truecaser
 from zoo.cli import app as cli
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from keras_corefmem.graphs.truecase import Truecaser
+from keras_corefmem.text.truecase import Truecaser
 
 TEXTS = [
     "Then came Mary Ann. They saw Mary in London, and I will go. We will mark it, Mark.",

@@ -4,8 +4,8 @@ import json
 from collections import Counter, defaultdict
 from itertools import pairwise
 
-from keras_corefmem.graphs.annotators import OPENING, sentence_starts
-from keras_corefmem.graphs.coreference.lexicons import SPEECH, TITLES, given_names
+from keras_corefmem.text.lexicons import SPEECH, TITLES, given_names
+from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.utils.files import read_text, replacing
 
