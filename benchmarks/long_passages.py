@@ -50,7 +50,7 @@ def measure(encoder, tokens, steps):
     """Seconds of the fastest training step, and peak memory in GB."""
     from zoo import GatedAttentionReader
     from zoo.configs import configuration
-    from zoo.training.fitting import make_batches
+    from zoo.training import make_batches
 
     examples = make_examples(tokens, BATCH)
     arguments = configuration("ga-coref-gru").training_options("wikihop")["arguments"]

@@ -18,7 +18,6 @@ from zoo.experiments.outcome import describe_test
 from zoo.experiments.results import best
 from zoo.hub.files import load
 from zoo.reports.searches import SEARCHES
-from zoo.training import fitting as training
 
 OUTCOME = "outcome.json"
 # Why a trial failed.

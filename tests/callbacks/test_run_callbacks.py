@@ -185,7 +185,7 @@ def test_a_projector_of_no_words_is_refused(tmp_path):
 def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     from keras_corefmem.datasets.stories import simulator
     from zoo.cli.train import hyper_parameters
-    from zoo.training.fitting import Settings, make_model
+    from zoo.training import Settings, make_model
 
     settings = Settings.of("as-gru", arguments={"units": 4, "embedding_dim": 4})
     model = make_model(simulator.simulate(1, 8), settings)

@@ -5,7 +5,7 @@ import pytest
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorflow_dataset
 from zoo import EndToEndMemoryNetwork
-from zoo.training.fitting import make_batches
+from zoo.training import make_batches
 
 STORIES = simulator.simulate(1, 40)
 

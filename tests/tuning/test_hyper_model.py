@@ -5,7 +5,7 @@ import pytest
 import tuning
 from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.stories import simulator
-from zoo.training import fitting as training
+from zoo import training
 
 STORIES = simulator.simulate(1, 24)
 SPLITS = Splits(STORIES[:16], STORIES[16:], [])

@@ -15,9 +15,9 @@ from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.utils.files import write_json
 from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
+from zoo import training
 from zoo.cli.app import main
-from zoo.training import fitting as training
-from zoo.training.subsets import encode_examples
+from zoo.training.ablation import encode_examples
 
 SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
 SMALL = ["--set", "units=4", "--set", "batch_size=8", "--set", "buckets=1"]
@@ -72,8 +72,8 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
         assert list((logs / "validation").glob("events.*"))
 
     # Once more, it knows all and trains nothing; the test part is not read again.
-    monkeypatch.setattr("zoo.training.fitting.fit", None)
-    monkeypatch.setattr("zoo.training.fitting.evaluate", None)
+    monkeypatch.setattr("zoo.training.fit", None)
+    monkeypatch.setattr("zoo.training.evaluate", None)
     assert main(arguments) == 0
     assert "Found 3 trials that are complete" in capsys.readouterr().out
     monkeypatch.undo()
@@ -147,7 +147,7 @@ def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_p
     outcome = {"trial": "0", "chosen": chosen, "valid_accuracy": 0.5, "valid_loss": 1.0}
     write_json(search.trial_folder("0") / OUTCOME, outcome)
     model.save(search.trial_folder("0") / "model.keras")
-    monkeypatch.setattr("zoo.training.fitting.encode_examples", encode)
+    monkeypatch.setattr("zoo.training.batches.encode_examples", encode)
     search.test_winner()
     assert asked[-1] == (11, 0.25, 0)
 

@@ -7,7 +7,7 @@ import zoo
 from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
 from zoo.cli.app import main
 from zoo.configs import configuration
-from zoo.training.fitting import check_arguments, split_settings
+from zoo.training import check_arguments, split_settings
 
 OWN = {
     "slots": [3, 4],

@@ -22,7 +22,7 @@ SETTING_HELP = "write it as --set NAME=JSON, such as --set units=32 or --set hea
 
 def parse_settings(assignments):
     """Fields of `zoo.training.Settings` from `NAME=JSON`; other names are the model's arguments."""
-    from zoo.training.fitting import merge_settings, split_settings
+    from zoo.training import merge_settings, split_settings
 
     values, arguments = {}, {}
     for assignment in assignments:
@@ -70,7 +70,7 @@ def describe_data(name):
 
 
 def evaluate(args):
-    from zoo.training import fitting as training
+    from zoo import training
 
     model, known = load_model(args.model), describe_data(args.model)
     dataset = args.dataset or known.get("dataset")

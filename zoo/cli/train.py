@@ -28,8 +28,8 @@ from zoo.configs import models
 from zoo.experiments import Experiment, data, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done
-from zoo.training import fitting as training
-from zoo.training.devices import data_parallel
+from zoo import training
+from zoo.training import data_parallel
 
 EXAMPLES = 5
 DEFAULT_MODEL = "ga-coref-gru"

@@ -7,5 +7,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "configurations": ["Configuration", "TrainingOptions", "configuration", "models"],
         "reading": ["read_toml", "validate"],
+        "renamed": ["rename"],
     },
 )

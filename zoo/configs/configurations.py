@@ -21,7 +21,7 @@ def _never_is_none(value: object) -> object:
 def _check_mentions(value: object) -> object:
     share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     if value not in (None, "random") and not share:
-        raise ValueError('it must be a share from 0 to 1 or "random"')
+        raise ValueError('must be a share from 0 to 1 or "random"')
     return value
 
 

@@ -6,7 +6,7 @@ import keras
 
 from zoo.architectures import BiDAFReader
 from zoo.architectures.passage.supervision import as_sequences
-from zoo.training.fitting import make_batches
+from zoo.training import make_batches
 
 SIGNALS = ("dependency", "coref_all", "coref_previous", "coref_next", "narrative")
 

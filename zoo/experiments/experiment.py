@@ -15,7 +15,7 @@ from keras_corefmem.utils.files import replacing, write_json
 from zoo.experiments import data
 from zoo.experiments.folders import check_folder, epochs_done, run_name, state_folder
 from zoo.experiments.outcome import Outcome
-from zoo.training import fitting as training
+from zoo import training
 
 MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
 

@@ -12,7 +12,7 @@ import keras
 import keras_corefmem
 from keras_corefmem.datasets import Splits
 from zoo.experiments.attention_mass import measure_attention_mass
-from zoo.training import fitting as training
+from zoo import training
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 

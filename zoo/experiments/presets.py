@@ -32,11 +32,11 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
         FileNotFoundError: if the run's model is gone.
         ValueError: if there are no presets of the data set.
     """
+    from zoo import training
     from zoo.experiments import data
     from zoo.experiments.outcome import versions
     from zoo.experiments.runs import Run
     from zoo.hub.files import load
-    from zoo.training import fitting as training
 
     study, task = result["study"], result["task"]
     dataset, asked = STUDIES[study].dataset, STUDIES[study].tasks[task].data

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pydantic
 
-from zoo.configs import configuration, models
+from zoo.configs.configurations import configuration, models
 from zoo.configs.reading import FOLDER, read_toml, validate
 from zoo.experiments.data import ALL
 

@@ -1,11 +1,15 @@
-"""Settings, batches, progress, resume, evaluation and devices of a training run."""
+"""Settings, batches, progress, evaluation and devices of a training run."""
 
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "batches": ["PARTS", "batch_parts", "draw_parts", "make_batches"],
         "devices": ["data_parallel"],
-        "fitting": ["Settings", "evaluate", "make_batches", "prepare"],
+        "evaluation": ["evaluate"],
+        "fitting": ["fit", "make_model", "prepare"],
+        "progress": ["Progress"],
+        "settings": ["Settings", "check_arguments", "merge_settings", "split_settings"],
     },
 )

@@ -1,6 +1,7 @@
 """Training on several devices: every batch is shared among them."""
 
 import contextlib
+from collections.abc import Iterator
 
 import keras
 
@@ -10,15 +11,8 @@ JAX_CPUS = "on CPUs, set XLA_FLAGS=--xla_force_host_platform_device_count={}"
 
 
 @contextlib.contextmanager
-def data_parallel(devices):
-    """Models that are made and trained in the block use several devices of this machine.
-
-    ```python
-    with data_parallel(2):
-        model = zoo.GatedAttentionReader.from_examples(stories.train)
-        model.compile()
-        model.fit(make_batches(model, stories.train, batch_size=32, shuffle=True), epochs=5)
-    ```
+def data_parallel(devices: int | None) -> Iterator[None]:
+    """Trains models that are made and trained in the block on several devices of this machine.
 
     On JAX this is `keras.distribution.DataParallel`; on TensorFlow, where that does nothing,
     `tf.distribute.MirroredStrategy`, under which models are compiled without XLA. A step's loss and
@@ -40,6 +34,14 @@ def data_parallel(devices):
 
     Raises:
         ValueError: if there are not as many devices, or the backend cannot share batches.
+
+    Example:
+
+    >>> def train(stories):
+    ...     with zoo.training.data_parallel(2):
+    ...         model = zoo.GatedAttentionReader.from_examples(stories)
+    ...         model.compile()
+    ...         model.fit(zoo.training.make_batches(model, stories, shuffle=True), epochs=5)
     """
     if devices == 1:
         yield
@@ -64,7 +66,7 @@ def data_parallel(devices):
         )
 
 
-def first_jax_devices(count):
+def first_jax_devices(count: int | None) -> list[str]:
     """Names of the first devices that JAX sees, of all for `None`."""
     found = keras.distribution.list_devices()
     count = len(found) if count is None else count
@@ -75,7 +77,7 @@ def first_jax_devices(count):
     return found[:count]
 
 
-def first_tensorflow_devices(count):
+def first_tensorflow_devices(count: int | None) -> list[str]:
     """Names of the first GPUs, all for `None`; without any, of parts of the CPU, one a core."""
     import tensorflow as tf
 

@@ -7,7 +7,7 @@ import zoo
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import annotate
 from keras_corefmem.layers import WordPieces
-from zoo.training.fitting import make_batches
+from zoo.training import make_batches
 
 FIRST, LAST = 8, 9
 # By word; word 4 has no pieces, and those of the padding are not read.

@@ -12,9 +12,9 @@ from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from keras_corefmem.visualization.views import sentences_read
 from tests.support import cloze
+from zoo import training
 from zoo.cli.train import callbacks
 from zoo.configs import configuration
-from zoo.training import fitting as training
 
 EXAMPLES = cloze.simulate(24)
 every_kind = pytest.mark.parametrize("passages", ["sentences", "windows"])

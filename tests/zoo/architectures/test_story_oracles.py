@@ -10,7 +10,7 @@ from keras_corefmem.datasets.stories import simulator
 from tests.support import story_oracles
 from tests.support.quick import JIT
 from tests.support.story_oracles import BATCH, SENTENCES, TIME
-from zoo.training.fitting import Settings, make_batches, make_model
+from zoo.training import Settings, make_batches, make_model
 
 ENTITIES = story_oracles.recurrent_entity_network
 EPISODES = story_oracles.dynamic_memory_network

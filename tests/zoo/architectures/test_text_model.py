@@ -6,7 +6,7 @@ import pytest
 
 import zoo
 from tests.support.model_cases import CASES, STORIES, make, shared
-from zoo.training.fitting import Progress, make_batches
+from zoo.training import Progress, make_batches
 
 
 @pytest.mark.parametrize("name", ["qdren", "dmn", "dmn-sentiment-spelt"])

@@ -10,6 +10,7 @@ import pytest
 import zoo
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.example import CandidateExample
+from zoo import training
 from zoo.cli import annotate
 from zoo.cli import app as cli
 from zoo.configs import configuration
@@ -18,7 +19,6 @@ from zoo.experiments.reproduce import check_data, execute
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
-from zoo.training import fitting as training
 
 NAMES = ("Mary", "John", "Sandra", "Daniel")
 SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 2, "arguments": {"units": 4, "edge_units": 2}}

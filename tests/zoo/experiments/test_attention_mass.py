@@ -7,7 +7,7 @@ import zoo
 from keras_corefmem.layers import attention_mass
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, shared
 from zoo.experiments.attention_mass import measure_attention_mass
-from zoo.training.fitting import make_batches
+from zoo.training import make_batches
 
 
 def expected(reader, signal, examples):

@@ -17,7 +17,7 @@ from zoo.experiments.reproduce import describe_pending, execute, reproduce
 from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports.published import PUBLISHED
-from zoo.training.fitting import Settings
+from zoo.training import Settings
 
 SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}}
 

@@ -13,6 +13,7 @@ import zoo
 from keras_corefmem.callbacks import Questions
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.text import UNKNOWN
+from zoo import training
 from zoo.cli import app as cli
 from zoo.cli.train import callbacks
 from zoo.experiments import data
@@ -20,7 +21,6 @@ from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
 from zoo.reports.published import PUBLISHED
-from zoo.training import fitting as training
 
 TREES = ("(3 (2 a) (4 (3 great) (2 film)))", "(1 (2 a) (0 (1 bad) (2 film)))", "(2 (2 a) (2 film))")
 TREES += ("(4 (4 great) (2 film))", "(0 (0 bad) (2 film))", "(3 (3 great) (2 .))")

@@ -5,10 +5,10 @@ import pytest
 
 import zoo
 from tests.support.quick import JIT
+from zoo import training
 from zoo.experiments import data
 from zoo.experiments.presets import preset_name
 from zoo.hub import presets as preset
-from zoo.training import fitting as training
 
 CARD = {"dataset": "babi", "task": 2, "valid_accuracy": 0.5, "test_accuracy": 0.25}
 TEXT = "Mary went to the kitchen. Mary took the milk there.", "Where is Mary?"

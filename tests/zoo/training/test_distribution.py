@@ -6,9 +6,9 @@ import pytest
 
 from keras_corefmem.datasets.stories import simulator
 from tuning.workers import free_port
+from zoo import training
 from zoo.architectures.devices import LocalRows, check_jit
-from zoo.training import fitting as training
-from zoo.training.devices import data_parallel
+from zoo.training import data_parallel
 
 # Compiling is most of these tests.
 QUICK = "--xla_backend_optimization_level=0"
@@ -21,7 +21,8 @@ import json, os, sys
 import keras
 from keras_corefmem.datasets import Splits, simulator
 from zoo import training
-from zoo.training.devices import data_parallel, first_tensorflow_devices
+from zoo.training import data_parallel
+from zoo.training.devices import first_tensorflow_devices
 
 stories = simulator.simulate(1, 30)
 arguments = {"units": 8, "embedding_dim": 8, "dropout": 0.0}
@@ -47,7 +48,8 @@ CLIP = """
 import keras
 import numpy as np
 from keras_corefmem import optimizers
-from zoo.training.devices import data_parallel, first_tensorflow_devices
+from zoo.training import data_parallel
+from zoo.training.devices import first_tensorflow_devices
 
 tokens = np.random.default_rng(0).integers(0, 9, (16, 5)).astype("int32")
 labels = tokens[:, 0] % 3

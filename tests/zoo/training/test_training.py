@@ -10,8 +10,8 @@ from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
 from tests.support.quick import JIT
 from zoo.experiments.folders import epochs_done
-from zoo.training import fitting as training
-from zoo.training.fitting import Progress, Settings
+from zoo import training
+from zoo.training import Progress, Settings
 
 SETTINGS = Settings(
     model="as-mage-gru",
@@ -157,7 +157,7 @@ def history(*scores, accuracy=0.5):
 
 
 def test_selection_and_the_end_of_training(tmp_path):
-    progress = Progress(None, tmp_path, patience=4)
+    progress = Progress({}, tmp_path, patience=4)
     assert progress.best_epoch == -1 and not progress.finished
     progress.history = history((0.5, 2.0), (0.6, 3.0), (0.6, 2.5), (0.4, 0.1))
     assert progress.best_epoch == 2 and not progress.finished
@@ -214,13 +214,13 @@ def test_a_new_answer_is_never_right(uninterrupted):
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"epochs": 0}, "epochs must be a positive integer, got 0"),
-        ({"batch_size": "8"}, "batch_size must be a positive integer, got '8'"),
-        ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
-        ({"halve_every": 0}, "halve_every must be a positive integer, got 0"),
-        ({"average": 1}, "average must be at least 0 and below 1, got 1"),
-        ({"clip_each": "no"}, "clip_each must be true or false, got 'no'"),
-        ({"optimizer": "lion"}, "optimizer must be one of adam, .*, adagrad; got 'lion'"),
+        ({"epochs": 0}, "epochs: Input should be greater than 0 .got 0"),
+        ({"batch_size": "8"}, "batch_size: Input should be a valid integer .got '8'"),
+        ({"learning_rate": -1.0}, "learning_rate: Input should be greater than 0"),
+        ({"halve_every": 0}, "halve_every: Input should be greater than 0"),
+        ({"average": 1}, "average: Input should be less than 1"),
+        ({"clip_each": "no"}, "clip_each: Input should be a valid boolean .got 'no'"),
+        ({"optimizer": "lion"}, "optimizer: Input should be 'adam', .*'adagrad' .got 'lion'"),
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
         ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of .*carry"),
         (

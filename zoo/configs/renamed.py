@@ -1,0 +1,10 @@
+"""Names of arguments that changed: files and command lines of version 0.1 have the old ones."""
+
+from typing import Any
+
+RENAMED: dict[str, str] = {}
+
+
+def rename(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Gives arguments of a model the names of today."""
+    return {RENAMED.get(name, name): value for name, value in arguments.items()}

@@ -1,0 +1,126 @@
+"""Batches of the parts of a data set."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.preprocessing.batches import length_buckets
+from zoo.training.ablation import check_reads_mentions, encode_examples
+from zoo.training.settings import Settings
+
+PARTS = ("train", "valid", "test")
+
+
+def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
+    """Makes batches of examples for a model.
+
+    Args:
+        model: a model with a preprocessor.
+        examples: list of examples.
+        **kwargs: further arguments of `Batches`: `batch_size`, `shuffle`, `seed`, ...
+
+    Returns:
+        A `keras.utils.PyDataset` for `fit`, `evaluate` and `predict`.
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+    >>> len(zoo.training.make_batches(model, stories, batch_size=4))
+    2
+    """
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    return model.BATCHES(encoded, model.preprocessor, model.features, **kwargs)
+
+
+def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
+    """Returns training examples, as many as the settings say, validation and test examples.
+
+    Args:
+        splits: a `Splits`.
+        settings: the settings.
+
+    Raises:
+        ValueError: if the settings ask for more training questions than there are.
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.load(1)
+    >>> train, valid, test = zoo.training.draw_parts(stories, zoo.training.Settings(train_size=9))
+    >>> len(train)
+    9
+    """
+    train = draw_examples(splits.train, settings.train_size, settings.seed)
+    return train, splits.valid, splits.test
+
+
+def draw_examples(examples: list, count: int | None, seed: int) -> list:
+    """Draws examples, in their order; those of a smaller count are among those of a larger one.
+
+    Args:
+        examples: the examples.
+        count: number of examples; `None` for all.
+        seed: random seed.
+
+    Raises:
+        ValueError: if there are fewer.
+    """
+    if count is None:
+        return examples
+    if count > len(examples):
+        raise ValueError(
+            f"train_size={count}: there are {len(examples)} training questions; give no more."
+        )
+    chosen = np.argsort(np.random.default_rng(seed).random(len(examples)), kind="stable")[:count]
+    return [examples[n] for n in np.sort(chosen)]
+
+
+def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[str, Any]:
+    """Makes batches of all parts of a data set, in few shapes.
+
+    Args:
+        model: a model with a preprocessor.
+        parts: training, validation and test examples.
+        settings: the settings.
+
+    Returns:
+        `Batches` by name of the part; of no empty part.
+
+    Raises:
+        ValueError: if the settings have a share of mentions, and the model reads none.
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+    >>> list(zoo.training.batch_parts(model, (stories, stories[:2], []), zoo.training.Settings()))
+    ['train', 'valid']
+    """
+    preprocessor = model.preprocessor
+    if settings.mentions is not None:
+        check_reads_mentions(model, settings.model)
+    encoded = {
+        part: encode_examples(examples, preprocessor, settings.mentions, settings.seed)
+        for part, examples in zip(PARTS, parts, strict=True)
+    }
+    everything = [example for examples in encoded.values() for example in examples]
+    lengths = list(map(preprocessor.length, everything))
+    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING, preprocessor.STEP)
+    questions = [len(example.question) for example in everything]
+    count, saving = preprocessor.QUESTION_BUCKETS, preprocessor.SAVING
+    question_lengths = length_buckets(questions, count, saving, 1)
+    return {
+        part: model.BATCHES(
+            examples,
+            preprocessor,
+            model.features,
+            buckets,
+            question_lengths,
+            batch_size=settings.batch_size,
+            shuffle=part == "train",
+            seed=settings.seed,
+        )
+        for part, examples in encoded.items()
+        if examples
+    }

@@ -1,0 +1,137 @@
+"""Settings of a training run: fields of `Settings`, and arguments of its model."""
+
+import dataclasses
+import warnings
+from typing import Any
+
+from zoo import architectures
+from zoo.configs import TrainingOptions, configuration, validate
+from zoo.configs.renamed import RENAMED, rename
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Settings of a training run.
+
+    Args:
+        model: name of a model of the zoo.
+        seed: seed of weights, dropout and shuffling.
+        epochs: largest number of epochs.
+        patience: epochs without a better validation score after which training stops.
+        batch_size: questions per update.
+        learning_rate: first learning rate.
+        halve_every: updates after which the learning rate halves, again and again; `None` keeps it.
+        optimizer: `"adam"`, `"rmsprop"`, `"sgd"` or `"adagrad"`.
+        clip_norm: largest norm of all gradients together.
+        clip_each: whether `clip_norm` bounds the gradient of each weight instead.
+        average: momentum of the running averages of the weights, which are validated and kept
+            instead of the last ones; 0 for none.
+        buckets: largest number of lengths that passages are padded to; each costs a compilation.
+        train_size: number of training questions, drawn by the seed; `None` for all.
+        mentions: share of the mentions in passages and questions, of all parts, that the model is
+            told, drawn by the seed, or `"random"`: as many mentions, at random tokens. `None` for
+            all, as the trained model reads text of its own.
+        arguments: arguments of the model's `from_examples` that differ from its configuration.
+
+    Raises:
+        ValueError: naming the field that is not as described.
+
+    Example:
+
+    >>> zoo.training.Settings("qdren", batch_size=8).batch_size
+    8
+    """
+
+    model: str = "ga-coref-gru"
+    seed: int = 0
+    epochs: int = 60
+    patience: int = 20
+    batch_size: int = 32
+    learning_rate: float = 3e-3
+    halve_every: int | None = 1000
+    optimizer: str = "adam"
+    clip_norm: float = 10.0
+    clip_each: bool = False
+    average: float = 0.0
+    buckets: int = 6
+    # None, as in the states of runs that do not know them.
+    train_size: int | None = None
+    mentions: float | str | None = None
+    arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        validate("Settings", {name: getattr(self, name) for name in FIELDS}, TrainingOptions)
+        for old in self.arguments.keys() & RENAMED.keys():
+            message = f"The argument {old} is now {RENAMED[old]}."
+            warnings.warn(message, DeprecationWarning, stacklevel=3)
+        object.__setattr__(self, "arguments", rename(self.arguments))
+
+    @classmethod
+    def of(cls, model: str, dataset: str | None = None, **changes: Any) -> "Settings":
+        """Returns the settings that a model is trained with by default, with changes.
+
+        Args:
+            model: name of the model.
+            dataset: name of the data set; some have settings of their own.
+            **changes: fields that differ; of the arguments, those that differ.
+        """
+        defaults = dict(configuration(model).training_options(dataset))
+        return cls(model=model, **merge_settings(defaults, changes))
+
+
+FIELDS = TrainingOptions.__annotations__.keys()
+
+
+def split_settings(values: dict[str, Any]) -> dict[str, Any]:
+    """Sorts values into fields of `Settings` and, under `arguments`, arguments of a model.
+
+    Args:
+        values: fields and arguments by name.
+
+    Example:
+
+    >>> zoo.training.split_settings({"epochs": 3, "units": 8})
+    {'epochs': 3, 'arguments': {'units': 8}}
+    """
+    settings = {name: value for name, value in values.items() if name in FIELDS}
+    arguments = {name: value for name, value in values.items() if name not in FIELDS}
+    return {**settings, "arguments": arguments} if arguments else settings
+
+
+def merge_settings(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Merges fields of `Settings`, and the arguments of a model in them.
+
+    Args:
+        settings: fields by name.
+        changes: fields that replace them, and `arguments` that replace single ones.
+
+    Example:
+
+    >>> zoo.training.merge_settings({"arguments": {"units": 8}}, {"arguments": {"layers": 1}})
+    {'arguments': {'units': 8, 'layers': 1}}
+    """
+    arguments = {**settings.get("arguments", {}), **changes.get("arguments", {})}
+    merged = {**settings, **changes, "arguments": arguments}
+    return {name: value for name, value in merged.items() if name != "arguments" or value}
+
+
+def check_arguments(model: str, names: Any) -> None:
+    """Checks names of arguments of a model.
+
+    Args:
+        model: name of the model.
+        names: the names.
+
+    Raises:
+        ValueError: if the model does not take one of them, or there is no such model.
+
+    Example:
+
+    >>> zoo.training.check_arguments("qrn", ["units"])
+    """
+    known = getattr(architectures, configuration(model).class_name).arguments()
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"{name!r} is no argument of {model}; choose one of {', '.join(known)}."
+            )
