@@ -16,7 +16,6 @@ from tuning.search import Search
 from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials
 from tuning.workers import search_with
-from zoo import training
 from zoo.cli.commands import parse_settings
 from zoo.experiments import data
 from zoo.experiments.reproduce import PULSE, describe_epochs

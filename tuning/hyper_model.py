@@ -7,8 +7,8 @@ import keras_tuner
 
 from keras_corefmem.datasets import Splits
 from tuning.spaces import declare, space_of, values_of
-from zoo.experiments import Experiment
 from zoo import training
+from zoo.experiments import Experiment
 
 
 class ZooHyperModel(keras_tuner.HyperModel):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import different_fields, load_json, replacing, write_json
 from tuning.hyper_model import ZooHyperModel
+from zoo import training
 from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, run_name

@@ -21,6 +21,7 @@ from keras_corefmem.callbacks import (
 from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.utils.files import load_json
 from keras_corefmem.visualization.views import word_views
+from zoo import training
 from zoo.architectures.sentences.sentence_model import SentenceModel
 from zoo.architectures.stories.story_model import StoryModel
 from zoo.cli.commands import parse_settings
@@ -28,7 +29,6 @@ from zoo.configs import models
 from zoo.experiments import Experiment, data, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done
-from zoo import training
 from zoo.training import data_parallel
 
 EXAMPLES = 5

@@ -12,10 +12,10 @@ import keras
 from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import replacing, write_json
+from zoo import training
 from zoo.experiments import data
 from zoo.experiments.folders import check_folder, epochs_done, run_name, state_folder
 from zoo.experiments.outcome import Outcome
-from zoo import training
 
 MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
 

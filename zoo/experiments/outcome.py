@@ -11,8 +11,8 @@ import keras
 
 import keras_corefmem
 from keras_corefmem.datasets import Splits
-from zoo.experiments.attention_mass import measure_attention_mass
 from zoo import training
+from zoo.experiments.attention_mass import measure_attention_mass
 
 PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 

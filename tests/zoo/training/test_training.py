@@ -9,8 +9,8 @@ from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
 from tests.support.quick import JIT
-from zoo.experiments.folders import epochs_done
 from zoo import training
+from zoo.experiments.folders import epochs_done
 from zoo.training import Progress, Settings
 
 SETTINGS = Settings(
