@@ -19,7 +19,7 @@ from tuning.workers import search_with
 from zoo.cli.commands import parse_settings
 from zoo.experiments import data
 from zoo.experiments.reproduce import PULSE, describe_epochs
-from zoo.experiments.results import best
+from zoo.experiments.results import best_result, replace_results
 from zoo.reports.searches import trial_columns
 
 DEFAULT_TRIALS = 12
@@ -74,7 +74,7 @@ def search(args):
     def report(outcome):
         # Other machines may have ended some.
         outcomes = given.outcomes()
-        leader = best(outcomes)
+        leader = best_result(outcomes)
         total = f"/{given.trials}" if given.trials else ""
         values = ", ".join(f"{k} {json.dumps(v)}" for k, v in outcome["chosen"].items())
         console.print(
@@ -180,7 +180,8 @@ def conclude(given, results, console, seconds):
     winner = given.test_winner()
     preset = given.folder / "best.json"
     write_json(preset, given.preset(winner))
-    write_trials(outcomes, winner, pathlib.Path(results, winner["study"]))
+    tested = (winner if each["trial"] == winner["trial"] else each for each in outcomes)
+    replace_results(winner["study"], tested, results)
     anew = ["corefmem", "train", "--preset", str(preset)]
     anew += ["--data-dir", given.data_dir] if given.data_dir else []
     runs = ["tensorboard", "--logdir", str(pathlib.Path(given.log_dir, given.name))]
@@ -192,15 +193,6 @@ def conclude(given, results, console, seconds):
         soft_wrap=True,
     )
     return 1 if failed else 0
-
-
-def write_trials(outcomes, winner, folder):
-    """Writes the outcomes of a search into its folder of results, in place of older ones."""
-    for old in set(folder.glob("*.json")) - {folder / f"trial-{o['trial']}.json" for o in outcomes}:
-        old.unlink()
-    for outcome in outcomes:
-        content = winner if outcome["trial"] == winner["trial"] else outcome
-        write_json(folder / f"trial-{outcome['trial']}.json", content)
 
 
 def make_table(outcomes):

@@ -16,9 +16,8 @@ from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, run_name
 from zoo.experiments.outcome import describe_test
-from zoo.experiments.results import best
+from zoo.experiments.results import SEARCHES, best_result
 from zoo.hub.files import load
-from zoo.reports.searches import SEARCHES
 
 OUTCOME = "outcome.json"
 # Why a trial failed.
@@ -240,7 +239,7 @@ class Search:
 
         The test part is read once: what is known of it stays in the trial's folder.
         """
-        winner = best(self.outcomes())
+        winner = best_result(self.outcomes())
         path = self.trial_folder(winner["trial"]) / "tested.json"
         if not path.exists():
             model = load(self.trial_folder(winner["trial"]) / "model.keras")

@@ -17,6 +17,7 @@ from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
 from zoo.cli.app import main
+from zoo.experiments.results import read_results
 from zoo.training.ablation import encode_examples
 
 SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
@@ -46,10 +47,6 @@ def command(files, folder, *more, space="own"):
     return [*words, *more]
 
 
-def contents(pattern):
-    return {path.name: json.loads(path.read_text()) for path in pattern[0].glob(pattern[1])}
-
-
 def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatch):
     arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2", "--seed", "0")
     older = tmp_path / "results" / "searches" / NAME / "trial-12.json"
@@ -59,9 +56,9 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     shown = capsys.readouterr().out
     assert f"best.json --data-dir {files}" in shown
     assert "[3/3] trial 2: valid" in shown and "Best of 3 trials by validation" in shown
-    found = contents((tmp_path / "results" / "searches" / NAME, "*.json"))
-    assert list(sorted(found)) == ["trial-0.json", "trial-1.json", "trial-2.json"]
-    runs = sorted(found.values(), key=lambda run: (-run["valid_accuracy"], run["valid_loss"]))
+    found = read_results(f"searches/{NAME}", tmp_path / "results")
+    assert [run["trial"] for run in found] == ["0", "1", "2"] and not older.exists()
+    runs = sorted(found, key=lambda run: (-run["valid_accuracy"], run["valid_loss"]))
     assert ["test_accuracy" in run for run in runs] == [True, False, False]
     assert runs[0]["questions"] == {"train": 30, "valid": 5}
     assert len({json.dumps(run["chosen"]) for run in runs}) == 3

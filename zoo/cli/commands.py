@@ -11,9 +11,9 @@ from keras_corefmem.utils.files import load_json, replacing
 from zoo.configs import configuration, models
 from zoo.experiments import data, results, studies
 from zoo.hub import presets as preset
-from zoo.reports import searches as search_report
 from zoo.reports import significance
 from zoo.reports import tables as report
+from zoo.reports.scores import group_runs
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
@@ -243,10 +243,13 @@ def make_presets(args, wanted):
     """Makes a preset of the best run of every model and task."""
     from zoo.experiments.presets import make_preset
 
-    groups = results.group(results.read_results(args.study, args.results))
+    groups = group_runs(results.read_results(args.study, args.results))
     for key in sorted(wanted & groups.keys()):
         name, card = make_preset(
-            results.best(groups[key]), args.data_dir, args.runs, args.presets or preset.FOLDER
+            results.best_result(groups[key]),
+            args.data_dir,
+            args.runs,
+            args.presets or preset.FOLDER,
         )
         print(f"preset {name}: test {card['test_accuracy']:.1%}", flush=True)
 
@@ -269,10 +272,10 @@ def show_report(args):
         print(f"Tables written to {path}")
     if args.plots or args.compare or args.write:
         return
-    wanted = [] if args.study else search_report.searches(args.results)
+    wanted = [] if args.study else results.recorded_searches(args.results)
     if args.search:
         chosen, wanted = [], [args.search]
-    for name in (*chosen, *(f"{search_report.SEARCHES}/{search}" for search in wanted)):
+    for name in (*chosen, *(f"{results.SEARCHES}/{search}" for search in wanted)):
         print(f"## {name}\n\n{report.table_of(name, args.results)}\n")
 
 

@@ -20,7 +20,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     """Makes a preset of a run, whose validation and test accuracy are measured once more.
 
     Args:
-        result: content of the run's JSON file.
+        result: result of the run.
         data_dir: folder of the data set.
         runs: folder of the training states.
         folder: folder of the presets.
@@ -67,7 +67,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     card |= {
         "selection": "highest validation accuracy, then lowest validation loss",
         "command": result["command"],
-        "result": f"results/{study}/{run.name}.json",
+        "result": f"{study}/{run.name}",
         "backend": result["backend"],
         "trained_with": result["versions"],
         "measured_with": versions(),

@@ -6,10 +6,10 @@ import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from keras_corefmem.utils.files import write_json
 from keras_corefmem.utils.processes import available_cores, keep_memory, pin, stop
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
+from zoo.experiments.results import append_result, read_results, result_name
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 
@@ -48,7 +48,7 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     outcome = run_experiment(run.experiment, run.folder(runs), remedy=remedy)
     names = ("study", "model", "task", "seed", "tag", "command")
     content = {**{name: getattr(run, name) for name in names}, **outcome.describe()}
-    write_json(run.result_file(results), content)
+    append_result(content, results)
     return content
 
 
@@ -79,9 +79,13 @@ def reproduce(
     >>> runs = zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1])
     >>> failures = zoo.experiments.reproduce(runs)  # doctest: +SKIP
     """
-    waiting = []
+    studies, waiting = {run.study for run in runs}, []
+    recorded = {
+        study: {result_name(result): result for result in read_results(study, results)}
+        for study in studies
+    }
     for run in runs:
-        if run.is_done(results):
+        if run.is_done(recorded[run.study]):
             report(f"{run.name}: done before")
         else:
             waiting.append(run)

@@ -1,108 +1,168 @@
-"""Measured results: the files of runs, and what they say."""
+"""Measured results: one line of JSON a run, `STUDY.jsonl` in a folder of results."""
 
-import collections
+import contextlib
+import itertools
+import json
+import os
 import pathlib
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from keras_corefmem.utils.files import load_json
-from zoo.experiments.studies import ERROR, STUDIES
+from keras_corefmem.utils.files import load_json, read_text, replacing
+from zoo.experiments.folders import run_name
 
+Result = dict[str, Any]
+
+SEARCHES = "searches"
 # What tables need of every run.
-FIELDS = {"study", "model", "task", "seed", "valid_accuracy", "valid_loss"}
+_FIELDS = {"study", "model", "task", "seed", "valid_accuracy", "valid_loss"}
+_FIELDS_BEFORE = {"hit_rates": "attention_mass"}
 
 
-def read_results(study, folder="results"):
-    """The runs of a study: contents of its JSON files, in the order of their names.
+def result_name(result: Result) -> str:
+    """Name of a run within its study, from the fields that tell runs apart.
+
+    Args:
+        result: `model`, `tag`, `task` and `seed` of a run, or `trial` of a search.
+
+    Example:
+        >>> from zoo.experiments.results import result_name
+        >>> result_name({"model": "qdren", "tag": "wide", "task": 2, "seed": 0})
+        'qdren-wide-task-02-seed-0'
+    """
+    if "trial" in result:
+        return f"trial-{result['trial']}"
+    words = result["model"], result.get("tag"), result["task"]
+    return run_name(*words, f"seed-{result['seed']}")
+
+
+def read_results(study: str, folder: str | os.PathLike = "results") -> list[Result]:
+    """Reads the results of a study, or of a search as `searches/NAME`.
+
+    Folders that hold a JSON file for each run, as earlier versions wrote them, are read too.
+
+    Args:
+        study: name of the study.
+        folder: folder of results.
+
+    Returns:
+        The results in the order of the names of their runs, none twice; `test_wrong` is the list of
+        the numbers of the questions that were answered wrongly.
 
     Raises:
-        ValueError: if a file is broken.
+        ValueError: if a file is broken; it names the line.
     """
-    return [read_result(path) for path in sorted(pathlib.Path(folder, study).glob("*.json"))]
+    path = _path(study, folder)
+    found = {old.stem: _check(old, load_json(old)) for old in path.with_suffix("").glob("*.json")}
+    lines = read_text(path, "JSON").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        place = f"{path}:{number}"
+        try:
+            content = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{place}: no JSON ({error.msg}); remove the line.") from None
+        content = _check(place, content)
+        found[result_name(content)] = content
+    return [found[name] for name in sorted(found)]
 
 
-def read_result(path):
-    """The content of a run's JSON file."""
-    content = load_json(path)
-    if not isinstance(content, dict) or not FIELDS <= content.keys():
-        raise ValueError(
-            f"{path}: no result of a run, which has {', '.join(sorted(FIELDS))}; remove it."
-        )
-    return content
+def append_result(result: Result, folder: str | os.PathLike = "results") -> None:
+    """Adds the result of a run to those of its study, in place of an earlier one of the same name.
+
+    Several processes may do so at once.
+
+    Args:
+        result: what is known of the run, with the name of its `study`.
+        folder: folder of results.
+    """
+    with _lock(folder):
+        results = {result_name(old): old for old in read_results(result["study"], folder)}
+        _write(result["study"], {**results, result_name(result): result}.values(), folder)
 
 
-def preference(run):
-    """What is greater the better a run is by validation: highest accuracy, then lowest loss."""
-    return run["valid_accuracy"], -run["valid_loss"]
+def replace_results(
+    study: str, results: Iterable[Result], folder: str | os.PathLike = "results"
+) -> None:
+    """Writes the results of a study or search in place of all earlier ones."""
+    with _lock(folder):
+        _write(study, results, folder)
+        for old in _path(study, folder).with_suffix("").glob("*.json"):
+            old.unlink()
 
 
-def best(runs):
-    """The best run by validation."""
-    return max(runs, key=preference)
+def recorded_searches(folder: str | os.PathLike = "results") -> list[str]:
+    """Names of the searches with results, in order."""
+    root = pathlib.Path(folder, SEARCHES)
+    old = (path.parent.name for path in root.glob("*/*.json"))
+    return sorted({*old, *(path.name.removesuffix(".jsonl") for path in root.glob("*.jsonl"))})
 
 
-def group(runs):
-    """Lists of runs by model and task."""
-    groups = collections.defaultdict(list)
-    for run in runs:
-        groups[run["model"], run["task"]].append(run)
-    return groups
+def validation_rank(result: Result) -> tuple[float, float]:
+    """A key that is greater the better a run is by validation: by accuracy, then by loss."""
+    return result["valid_accuracy"], -result["valid_loss"]
 
 
-def score(run):
-    """What its study measures, in percent, exact: every answer counts."""
-    error = 100 * len(run["test_wrong"]) / run["questions"]["test"]
-    return error if STUDIES[run["study"]].measure == ERROR else 100 - error
+def best_result(results: Iterable[Result]) -> Result:
+    """The best result by validation: the highest accuracy, of several the lowest loss."""
+    return max(results, key=validation_rank)
 
 
-def kind_score(kind, counts):
-    """The share of questions of a kind that are answered, in percent, by `count_kinds`."""
-    right, count = counts.get(kind, (0, 0))
-    return 100 * right / max(count, 1)
+def as_ranges(numbers: Iterable[int]) -> str:
+    """Writes a set of numbers as ranges.
 
-
-def guess_score(run, name):
-    """The share of a run's test questions that a baseline guesses, in percent."""
-    return 100 - 100 * run["baselines"][name]["wrong"] / run["questions"]["test"]
-
-
-def alike(runs):
-    """The runs, of one model and task, at the settings of the best one."""
-    tag = best(runs)["tag"]
-    return [run for run in runs if run["tag"] == tag]
-
-
-def check_study(study):
-    """Raises where there is no such study."""
-    if study not in STUDIES:
-        raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
-
-
-def in_order(study, models):
-    """Names of models in the order of a study, others behind."""
-    order = list(STUDIES[study].models)
-    return sorted(set(models), key=lambda m: (order.index(m) if m in order else len(order), m))
-
-
-def task_label(study, key):
-    """Name of a task, with bAbI's own."""
-    from keras_corefmem.datasets.stories.babi import TASKS as NAMES
-
-    label = STUDIES[study].tasks[key].label
-    return f"{label} {NAMES[key].replace('-', ' ')}" if key in NAMES else label
-
-
-def numbers(values):
-    """Numbers as a short list: 0–2, 5."""
-    values, parts = sorted(set(values)), []
-    for value in values:
-        if parts and value == parts[-1][-1] + 1:
-            parts[-1].append(value)
+    Example:
+        >>> from zoo.experiments.results import as_ranges
+        >>> as_ranges([3, 7, 8, 9, 15])
+        '3,7-9,15'
+    """
+    runs = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
         else:
-            parts.append([value])
-    return ", ".join(f"{p[0]}–{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)
+            runs.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def markdown(columns):
-    """Columns of cells as a Markdown table."""
-    rows = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
-    rows.insert(1, f"|---|{'---:|' * (len(columns) - 1)}")
-    return "\n".join(rows)
+def _from_ranges(text: str) -> list[int]:
+    ends = (part.split("-") for part in text.split(",") if part)
+    return list(itertools.chain.from_iterable(range(int(e[0]), int(e[-1]) + 1) for e in ends))
+
+
+def _path(study: str, folder: str | os.PathLike) -> pathlib.Path:
+    return pathlib.Path(folder, f"{study}.jsonl")
+
+
+def _check(place: str | os.PathLike, content: Any) -> Result:
+    if not isinstance(content, dict) or not _FIELDS <= content.keys():
+        raise ValueError(
+            f"{place}: no result of a run, which has {', '.join(sorted(_FIELDS))}; remove it."
+        )
+    if isinstance(content.get("test_wrong"), str):
+        content["test_wrong"] = _from_ranges(content["test_wrong"])
+    return {_FIELDS_BEFORE.get(name, name): value for name, value in content.items()}
+
+
+def _write(study: str, results: Iterable[Result], folder: str | os.PathLike) -> None:
+    with replacing(_path(study, folder)) as partial, open(partial, "w", encoding="utf-8") as file:
+        for result in sorted(results, key=result_name):
+            if "test_wrong" in result:
+                result = {**result, "test_wrong": as_ranges(result["test_wrong"])}
+            file.write(json.dumps(result, separators=(",", ":")) + "\n")
+
+
+@contextlib.contextmanager
+def _lock(folder: str | os.PathLike) -> Iterator[None]:
+    """Keeps other processes from writing results into a folder."""
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    if os.name == "nt":  # Which has no locks on folders.
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -8,10 +8,10 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from keras_corefmem.utils.files import load_json
 from zoo.configs import configuration
 from zoo.experiments import data
 from zoo.experiments.folders import run_name
+from zoo.experiments.results import Result
 from zoo.experiments.studies import STUDIES
 
 if TYPE_CHECKING:
@@ -69,10 +69,6 @@ class Run:
             self.model, study.dataset, task.data, self.seed, *place, changes, study.word_vectors
         )
 
-    def result_file(self, results: str | pathlib.Path) -> pathlib.Path:
-        """The file of its result in a folder of results."""
-        return pathlib.Path(results) / self.study / f"{self.name}.json"
-
     def folder(self, runs: str | pathlib.Path) -> pathlib.Path:
         """Its folder in that of all runs."""
         return pathlib.Path(runs) / self.study / self.name
@@ -88,20 +84,19 @@ class Run:
             words += ["--set", f"{name}={json.dumps(value)}"]
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
 
-    def is_done(self, results: str | pathlib.Path) -> bool:
-        """Whether a folder holds its result.
+    def is_done(self, results: dict[str, Result]) -> bool:
+        """Whether its result is among those of the study, by the names of their runs.
 
         Raises:
-            ValueError: if it holds the result of a run with the same tag but other settings.
+            ValueError: if a run with the same tag but other settings has that name.
         """
-        file = self.result_file(results)
-        if not file.exists():
+        if self.name not in results:
             return False
-        command = load_json(file).get("command", "")
+        command = results[self.name].get("command", "")
         if _settings_in(command) != _settings_in(self.command):
             raise ValueError(
-                f"{file} holds the result of `{command}`: give this run a --tag of its own, or "
-                "remove the file."
+                f"The result of {self.name} in {self.study} is that of `{command}`: give this run "
+                "a --tag of its own, or remove its line."
             )
         return True
 

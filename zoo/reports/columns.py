@@ -3,18 +3,18 @@
 import functools
 import statistics
 
-from zoo.experiments.results import (
-    alike,
-    best,
-    guess_score,
-    in_order,
-    kind_score,
-    numbers,
-    score,
-    task_label,
-)
+from zoo.experiments.results import best_result
 from zoo.experiments.studies import ERROR, STUDIES
 from zoo.reports.published import PUBLISHED
+from zoo.reports.scores import (
+    at_best_settings,
+    guess_score,
+    kind_score,
+    list_numbers,
+    score,
+    sort_models,
+    task_label,
+)
 
 FAILED = 5
 # Where heads that a signal supervises attend to.
@@ -34,11 +34,11 @@ def attention_mass(run, signal):
 
 def cell(runs, score=score):
     """Score of the best run by validation, then mean and deviation over seeds at its settings."""
-    scores = list(map(score, alike(runs)))
+    scores = list(map(score, at_best_settings(runs)))
     spread = ""
     if len(scores) > 1:
         spread = f" ({statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f})"
-    return f"{score(best(runs)):.1f}{spread}"
+    return f"{score(best_result(runs)):.1f}{spread}"
 
 
 def groups_of(study):
@@ -71,12 +71,12 @@ def summarise(study, tasks):
         by_group = {name: [] for name in names}
         for task, runs in zip(STUDIES[study].tasks.values(), tasks, strict=True):
             by_group[task.group] += runs or []
-        return [f"{score(best(runs)):.1f}" if runs else "–" for runs in by_group.values()]
+        return [f"{score(best_result(runs)):.1f}" if runs else "–" for runs in by_group.values()]
     if STUDIES[study].measure != ERROR:
         return [kind_cell(kind, tasks[0]) for kind in STUDIES[study].kinds]
     if not all(tasks):
         return ["–", "–"]
-    errors = [score(best(runs)) for runs in tasks]
+    errors = [score(best_result(runs)) for runs in tasks]
     return [f"{statistics.mean(errors):.1f}", str(sum(e > FAILED for e in errors))]
 
 
@@ -111,7 +111,7 @@ def measured_column(study, groups, model):
     cells = [cell(runs) if runs else "–" for runs in tasks]
     summary = summarise(study, tasks)
     runs = [run for task in tasks if task for run in task]
-    counts = [str(len(runs)), numbers(len(alike(task)) for task in tasks if task)]
+    counts = [str(len(runs)), list_numbers(len(at_best_settings(task)) for task in tasks if task)]
     return [
         f"`{model}`",
         *cells,
@@ -156,7 +156,7 @@ def head_columns(study, groups):
     """The columns of a table of what heads attend to, supervised or not; none without any."""
     measured = {model: runs for (model, _), runs in groups.items() if "attention_mass" in runs[0]}
     columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
-    for model in in_order(study, measured):
+    for model in sort_models(study, measured):
         column = [f"`{model}`"]
         for signal in SIGNALS:
             runs = [run for run in measured[model] if signal in run["attention_mass"]]

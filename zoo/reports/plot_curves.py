@@ -5,7 +5,6 @@ import textwrap
 import typing
 
 from zoo.configs import configuration
-from zoo.experiments.results import alike, group, in_order, score, task_label
 from zoo.experiments.studies import STUDIES
 from zoo.reports.plot_style import (
     COLOURS,
@@ -17,6 +16,7 @@ from zoo.reports.plot_style import (
     new_figure,
 )
 from zoo.reports.published import PUBLISHED
+from zoo.reports.scores import at_best_settings, group_runs, score, sort_models, task_label
 
 # Panels side by side.
 COLUMNS = 4
@@ -47,15 +47,15 @@ def curves_of(study, runs):
 
     A task without a number there is a baseline.
     """
-    groups, (by, _) = group(runs), STUDIES[study].by
-    models, panels = in_order(study, (run["model"] for run in runs)), {}
+    groups, (by, _) = group_runs(runs), STUDIES[study].by
+    models, panels = sort_models(study, (run["model"] for run in runs)), {}
     for model in models:
         published = PUBLISHED.get((study, model), {})
         for key, task in STUDIES[study].tasks.items():
             value = {**task.settings, **task.arguments}.get(by)
             panel = panels.setdefault(task.group, {})
             if (model, key) in groups:
-                scores = list(map(score, alike(groups[model, key])))
+                scores = list(map(score, at_best_settings(groups[model, key])))
                 if is_number(value):
                     panel.setdefault(model, Curve(model, {})).points[value] = scores
                 else:

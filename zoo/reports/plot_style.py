@@ -3,7 +3,7 @@
 import contextlib
 import statistics
 
-from zoo.experiments.results import alike, group, numbers, score
+from zoo.reports.scores import at_best_settings, group_runs, list_numbers, score
 
 INK, PALE, LINE = "#1f2430", "#6b7280", "#d6d9e0"
 # Okabe and Ito's colours, which everybody tells apart, the palest last; and a marker for each.
@@ -58,17 +58,17 @@ def describe_seeds(counts, unit="seed"):
         unit: what the runs differ in.
     """
     counts = set(counts)
-    return f"1 {unit}" if counts == {1} else f"mean over {numbers(counts)} {unit}s"
+    return f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"
 
 
 def count_seeds(runs):
     """Numbers of runs, of a model and task each, at the settings of the best one."""
-    return [len(alike(found)) for found in group(runs).values()]
+    return [len(at_best_settings(found)) for found in group_runs(runs).values()]
 
 
 def mean_score(runs, score=score):
     """Mean over seeds, at the settings of the best run by validation."""
-    return statistics.mean(map(score, alike(runs)))
+    return statistics.mean(map(score, at_best_settings(runs)))
 
 
 def spread(scores):

@@ -2,15 +2,6 @@
 
 import statistics
 
-from zoo.experiments.results import (
-    alike,
-    group,
-    guess_score,
-    in_order,
-    kind_score,
-    score,
-    task_label,
-)
 from zoo.experiments.studies import ERROR, STUDIES
 from zoo.reports.plot_style import (
     COLOURS,
@@ -24,6 +15,15 @@ from zoo.reports.plot_style import (
     new_figure,
     spread,
 )
+from zoo.reports.scores import (
+    at_best_settings,
+    group_runs,
+    guess_score,
+    kind_score,
+    score,
+    sort_models,
+    task_label,
+)
 
 # More models than these are a table of shades, rather than dots.
 DOTS = 6
@@ -36,8 +36,10 @@ WIDTH, HEIGHT = 0.52, 0.33
 def draw_tasks(study, runs):
     """A table of shades: mean error or accuracy over seeds, by task and model."""
     measure = STUDIES[study].measure
-    scores = {key: list(map(score, alike(found))) for key, found in group(runs).items()}
-    models = in_order(study, (run["model"] for run in runs))
+    scores = {
+        key: list(map(score, at_best_settings(found))) for key, found in group_runs(runs).items()
+    }
+    models = sort_models(study, (run["model"] for run in runs))
     tasks = list(STUDIES[study].tasks)
     rows = [[scores.get((model, task), ()) for model in models] for task in tasks]
     labels = [task_label(study, task) for task in tasks]
@@ -117,7 +119,7 @@ def draw_shades(heading, counts, labels, columns, rows, high_is_good, beside_fir
 
 def draw_kinds(study, runs, models):
     """Accuracy by kind of question, of few models as dots, of more as a table of shades."""
-    groups, kinds, measure = group(runs), STUDIES[study].kinds, STUDIES[study].measure
+    groups, kinds, measure = group_runs(runs), STUDIES[study].kinds, STUDIES[study].measure
     ((task, named),) = STUDIES[study].tasks.items()
     first = groups[models[0], task][0]
     total = first["questions"]["test"]
@@ -126,7 +128,7 @@ def draw_kinds(study, runs, models):
     labels = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True)]
     measured = {}
     for model in models:
-        found = alike(groups[model, task])
+        found = at_best_settings(groups[model, task])
         by_kind = ([kind_score(kind, run["test_kinds"]) for run in found] for kind in kinds)
         measured[model] = [list(map(score, found)), *by_kind]
     heading = f"{study}: {measure} by kind of question (their number)"

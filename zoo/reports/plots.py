@@ -4,11 +4,12 @@ import pathlib
 
 from keras_corefmem.utils.files import replacing
 from zoo.configs import configuration
-from zoo.experiments.results import check_study, in_order, read_results
+from zoo.experiments.results import read_results
 from zoo.experiments.studies import STUDIES
 from zoo.reports.plot_curves import curves_by, curves_of, curves_of_search, draw_curves, numbers_of
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import draw_kinds, draw_tasks
+from zoo.reports.scores import sort_models, study_named
 from zoo.reports.searches import read_search
 
 # What the files would say of the time and of versions.
@@ -34,7 +35,7 @@ def draw(study, folder, results="results", by=None):
     Raises:
         ValueError: if there is no such study, or no model has runs with several numbers of `by`.
     """
-    check_study(study)
+    study_named(study)
     runs = read_results(study, results)
     if not runs:
         return []
@@ -57,7 +58,7 @@ def figures_of(study, runs):
     if not content.kinds:
         return {"": draw_tasks(study, runs)}
     families = {}
-    for model in in_order(study, (run["model"] for run in runs)):
+    for model in sort_models(study, (run["model"] for run in runs)):
         families.setdefault(configuration(model).family, []).append(model)
     return {f"-{name}": draw_kinds(study, runs, models) for name, models in families.items()}
 

@@ -1,34 +1,33 @@
 """Tables of searches, as Markdown."""
 
 import json
-import pathlib
 
-from zoo.experiments.results import best, markdown, preference, read_results
-
-SEARCHES = "searches"
-
-
-def searches(folder="results"):
-    """Names of the searches that have trials in a folder of results, in order."""
-    return sorted({path.parent.name for path in pathlib.Path(folder, SEARCHES).glob("*/*.json")})
+from keras_corefmem.utils.markdown import markdown_table
+from zoo.experiments.results import (
+    SEARCHES,
+    best_result,
+    read_results,
+    recorded_searches,
+    validation_rank,
+)
 
 
 def read_search(name, folder="results"):
-    """The trials of a search, as in its JSON files.
+    """The trials of a search, as they are recorded.
 
     Raises:
         ValueError: if no trial is recorded.
     """
     trials = read_results(f"{SEARCHES}/{name}", folder)
     if not trials:
-        known = ", ".join(searches(folder)) or "nothing: `corefmem search` makes them"
+        known = ", ".join(recorded_searches(folder)) or "nothing: `corefmem search` makes them"
         raise ValueError(f"{folder}/{SEARCHES} has no trial of {name!r}; it has {known}.")
     return trials
 
 
 def trial_columns(trials):
     """The columns of a table of trials, best first: what was chosen and what came of it."""
-    trials = sorted(trials, key=preference, reverse=True)
+    trials = sorted(trials, key=validation_rank, reverse=True)
     chosen = sorted({name for trial in trials for name in trial["chosen"]})
     return [
         ["trial", *(trial["trial"] for trial in trials)],
@@ -47,10 +46,10 @@ def search_table(name, folder="results"):
         ValueError: if no trial is recorded.
     """
     trials = read_search(name, folder)
-    winner = best(trials)
+    winner = best_result(trials)
     return "\n\n".join(
         [
-            markdown(trial_columns(trials)),
+            markdown_table(zip(*trial_columns(trials), strict=True)),
             f"Trial {winner['trial']} is the best by validation; its test accuracy is "
             f"{winner['test_accuracy']:.1%}.",
             f"Made by\n```\n{winner['command']}\n```",

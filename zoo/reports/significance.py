@@ -3,17 +3,10 @@
 import statistics
 import typing
 
-from zoo.experiments.results import (
-    best,
-    check_study,
-    group,
-    in_order,
-    markdown,
-    read_results,
-    score,
-    task_label,
-)
+from keras_corefmem.utils.markdown import markdown_table
+from zoo.experiments.results import best_result, read_results
 from zoo.experiments.studies import STUDIES
+from zoo.reports.scores import group_runs, score, sort_models, study_named, task_label
 
 # Below which a difference counts as one.
 LEVEL = 0.05
@@ -92,10 +85,10 @@ def runs_by_task(study, model, folder):
     Raises:
         ValueError: if there are none.
     """
-    groups = group(read_results(study, folder))
+    groups = group_runs(read_results(study, folder))
     found = {task: runs for (name, task), runs in groups.items() if name == model}
     if not found:
-        names = ", ".join(in_order(study, (name for name, _ in groups))) or "no model"
+        names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"
         raise ValueError(
             f"{folder}/{study} holds no run of {model}, but of {names}: choose of these, or make "
             f"some with `corefmem reproduce {study} --models {model}`."
@@ -121,14 +114,14 @@ def comparison(study, first, second, folder="results"):
         ValueError: if there is no such study, a model has no runs, the models have no task in
             common, or were not tested on the same questions.
     """
-    check_study(study)
+    study_named(study)
     if first == second:
         raise ValueError(f"--compare {first} {second}: give two models.")
     runs, others = (runs_by_task(study, model, folder) for model in (first, second))
     tasks = [task for task in STUDIES[study].tasks if task in runs and task in others]
     if not tasks:
         raise ValueError(f"{first} and {second} have no task of {study} in common.")
-    pairs = [(best(runs[task]), best(others[task])) for task in tasks]
+    pairs = [(best_result(runs[task]), best_result(others[task])) for task in tasks]
     differences = [score(a) - score(b) for a, b in pairs]
     counts = [count_answers(*pair) for pair in pairs]
     p_values = list(map(mcnemar, counts))
@@ -157,8 +150,8 @@ def comparison(study, first, second, folder="results"):
         )
     tried = [sum(len(found[task]) for task in tasks) for found in (runs, others)]
     return (
-        f"{markdown(columns)}\n\n{told} Each is the best by validation of its runs, {tried[0]} of "
-        f"`{first}` and {tried[1]} of `{second}`.\n\n"
+        f"{markdown_table(zip(*columns, strict=True))}\n\n{told} Each is the best by validation "
+        f"of its runs, {tried[0]} of `{first}` and {tried[1]} of `{second}`.\n\n"
         f"Made by\n```\ncorefmem report {study} --compare {first} {second}\n```"
     )
 

@@ -4,12 +4,14 @@ import collections
 import re
 import shlex
 
+from keras_corefmem.utils.markdown import markdown_table
 from zoo.configs import configuration
-from zoo.experiments.results import check_study, group, in_order, markdown, read_results
+from zoo.experiments.results import SEARCHES, read_results
 from zoo.experiments.studies import STUDIES
 from zoo.reports.columns import columns_of, head_columns, in_summary
 from zoo.reports.coreference import tables
-from zoo.reports.searches import SEARCHES, search_table
+from zoo.reports.scores import group_runs, sort_models, study_named
+from zoo.reports.searches import search_table
 from zoo.reports.significance import comparison
 
 
@@ -38,7 +40,7 @@ def commands(runs):
 
 def runs_of(study, folder):
     """The recorded runs of a study, which must exist."""
-    check_study(study)
+    study_named(study)
     return read_results(study, folder)
 
 
@@ -62,14 +64,17 @@ def table(study, folder="results"):
         return nothing_yet(study)
     # A table of all would be too wide to read.
     families = collections.defaultdict(list)
-    for model in in_order(study, (run["model"] for run in runs)):
+    for model in sort_models(study, (run["model"] for run in runs)):
         found = configuration(model)
         families[found.family if found.reads == "passages" else None].append(model)
-    groups = group(runs)
+    groups = group_runs(runs)
     tables = [columns_of(study, groups, family) for family in families.values()]
     tables += filter(None, [head_columns(study, groups)])
     made = "\n".join(commands(runs))
-    return "\n\n".join(map(markdown, tables)) + f"\n\nMade by\n```\n{made}\n```"
+    return (
+        "\n\n".join(markdown_table(zip(*each, strict=True)) for each in tables)
+        + f"\n\nMade by\n```\n{made}\n```"
+    )
 
 
 def summary(study, folder="results"):
@@ -84,9 +89,9 @@ def summary(study, folder="results"):
     if not runs:
         return nothing_yet(study)
     kept = in_summary(study)
-    models = in_order(study, (run["model"] for run in runs))
-    rows = [[column[n] for n in kept] for column in columns_of(study, group(runs), models)]
-    return markdown(list(zip(*rows, strict=True)))
+    models = sort_models(study, (run["model"] for run in runs))
+    rows = [[column[n] for n in kept] for column in columns_of(study, group_runs(runs), models)]
+    return markdown_table(rows)
 
 
 def table_of(name, folder):

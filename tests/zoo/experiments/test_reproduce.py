@@ -14,6 +14,7 @@ from zoo.cli import commands
 from zoo.cli.app import build_parser
 from zoo.experiments.outcome import versions
 from zoo.experiments.reproduce import describe_pending, execute, reproduce
+from zoo.experiments.results import read_results
 from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports.published import PUBLISHED
@@ -105,8 +106,8 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     results, states, lines = tmp_path / "results", tmp_path / "runs", []
     runs = [Run("babi-1k", "as-gru", task, 0, data_dir, SETTINGS, "tiny") for task in (1, 2)]
     content = execute(runs[0], results, states)
-    path = results / "babi-1k" / "as-gru-tiny-task-01-seed-0.json"
-    assert json.loads(path.read_text()) == content
+    path = results / "babi-1k.jsonl"
+    assert read_results("babi-1k", results) == [json.loads(json.dumps(content))]
     assert content["questions"] == {"train": 30, "valid": 5, "test": 11}
     assert content["test_accuracy"] == pytest.approx(1 - len(content["test_wrong"]) / 11)
     assert content["settings"]["arguments"] == {"units": 4} and content["head"] == "pointer_sum"
@@ -116,11 +117,11 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
 
     written = path.stat().st_mtime_ns
     other = dataclasses.replace(runs[0], settings={**SETTINGS, "epochs": 2})
-    with pytest.raises(ValueError, match="task-01-seed-0.json holds the result of `corefmem repro"):
+    with pytest.raises(ValueError, match="of as-gru-tiny-task-01-seed-0 in babi-1k is that"):
         reproduce([runs[1], other], results, states, jobs=1, report=lines.append)
     assert not lines
     turned = dataclasses.replace(runs[0], settings=dict(reversed(SETTINGS.items())))
-    assert turned.command != runs[0].command and turned.is_done(results)
+    assert turned.command != runs[0].command and turned.is_done({turned.name: content})
     failures = reproduce(runs, results, states, jobs=1, report=lines.append)
     assert path.stat().st_mtime_ns == written
     assert [run.task for run, _ in failures] == [2]
@@ -128,7 +129,7 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     assert lines[0] == "as-gru-tiny-task-01-seed-0: done before"
     assert lines[1].startswith("1 to run, 1 at a time; results: ")
     assert lines[2].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files of bAbI task 2")
-    assert [path.name for path in results.rglob("*.json")] == ["as-gru-tiny-task-01-seed-0.json"]
+    assert list(results.iterdir()) == [path] and len(read_results("babi-1k", results)) == 1
 
 
 SLEEPER = """

@@ -17,6 +17,7 @@ from zoo import training
 from zoo.cli import app as cli
 from zoo.cli.train import callbacks
 from zoo.experiments import data
+from zoo.experiments.results import append_result, read_results, result_name
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
@@ -123,9 +124,8 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
         if name != "arguments":
             command += ["--set", f"{name}={value}"]
     assert cli.main(command) == 0
-    (path,) = pathlib.Path(results, "pos").glob("*.json")
-    content = json.loads(path.read_text())
-    assert path.stem == f"{content['model']}-tiny-characters-0-seed-0"
+    (content,) = read_results("pos", results)
+    assert result_name(content) == f"{content['model']}-tiny-characters-0-seed-0"
     assert content["questions"]["test"] == 15
     wrong = content["test_wrong"]
     assert content["test_accuracy"] == pytest.approx(1 - len(wrong) / 15)
@@ -133,10 +133,10 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     assert content["settings"]["arguments"]["passes"] == 0
     assert content["word_vectors"]["file"] == "glove.tiny.txt"
     assert "words have a vector" in content["word_vectors"]["coverage"]
-    assert str(data_dir) not in path.read_text()
+    assert str(data_dir) not in pathlib.Path(results, "pos.jsonl").read_text()
     label = STUDIES["pos"].tasks["characters-0"].label
     assert f"| {label} | {100 * content['test_accuracy']:.1f} |" in capsys.readouterr().out
-    path = str(pathlib.Path(runs, "pos", path.stem, "model.keras"))
+    path = str(pathlib.Path(runs, "pos", result_name(content), "model.keras"))
     assert zoo.load(path).read("great film").probabilities
     assert cli.main(["predict", path, "--passage", "Great.", "--question", "Is it?"]) == 2
     assert "reads sentence, not passage and question: give --sentence" in capsys.readouterr().err
@@ -223,7 +223,6 @@ def test_accuracy_counts_every_tag(data_dir):
 
 
 def write(folder, task, seed, right, valid):
-    (folder / "sst").mkdir(exist_ok=True)
     content = {
         "study": "sst",
         "model": "dmn-sentiment",
@@ -237,7 +236,7 @@ def write(folder, task, seed, right, valid):
         "questions": {"test": 1000},
         "backend": "tensorflow",
     }
-    (folder / "sst" / f"{task}-{seed}.json").write_text(json.dumps(content))
+    append_result(content, folder)
 
 
 def test_a_table_of_accuracies_by_passes(tmp_path):

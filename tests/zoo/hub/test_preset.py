@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -8,6 +6,7 @@ from tests.support.quick import JIT
 from zoo import training
 from zoo.experiments import data
 from zoo.experiments.presets import preset_name
+from zoo.experiments.results import read_results, result_name
 from zoo.hub import presets as preset
 
 CARD = {"dataset": "babi", "task": 2, "valid_accuracy": 0.5, "test_accuracy": 0.25}
@@ -82,7 +81,9 @@ def test_weights_too_large_for_half_precision_are_refused(make_reader, tmp_path)
 
 def result_of(card):
     """What the run that a preset was made of has on record."""
-    return json.loads((preset.FOLDER.parents[1] / card["result"]).read_text())
+    study, run = card["result"].split("/")
+    results = read_results(study, preset.FOLDER.parents[1] / "results")
+    return next(result for result in results if result_name(result) == run)
 
 
 @pytest.mark.parametrize("name", preset.presets())

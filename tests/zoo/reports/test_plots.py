@@ -1,4 +1,3 @@
-import json
 import pathlib
 import re
 from xml.etree import ElementTree
@@ -8,7 +7,12 @@ import pytest
 from PIL import Image
 
 from zoo.cli.app import main
-from zoo.experiments.results import read_results
+from zoo.experiments.results import (
+    append_result,
+    read_results,
+    recorded_searches,
+    replace_results,
+)
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports import plots
@@ -22,7 +26,6 @@ from zoo.reports.plot_curves import (
 )
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import DOTS, draw_shades
-from zoo.reports.searches import searches
 
 ROOT = pathlib.Path(__file__).parents[3]
 RESULTS = ROOT / "results"
@@ -44,9 +47,7 @@ def write(folder, runs, wrong=lambda run: 10 + run.seed, **fields):
             "settings": {"learning_rate": 0.01, "optimizer": "adam", "arguments": {}},
             **fields,
         }
-        path = folder / run.study / f"{run.name}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(content))
+        append_result(content, folder)
 
 
 def texts(figure):
@@ -181,14 +182,13 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
 
 
 def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
-    folder = tmp_path / "searches" / "qdren-small"
-    folder.mkdir(parents=True)
     for n, slots in enumerate((5, 20, 20)):
         chosen = {"slots": slots, "dropout": 0.1 * n, "optimizer": "adam", "units": 8}
         content = {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
         content |= {"chosen": chosen, "valid_accuracy": 0.5 + n / 10, "valid_loss": 0.1}
-        (folder / f"trial-{n}.json").write_text(json.dumps(content))
-    panels = curves_of_search(read_results("searches/qdren-small", tmp_path))
+        append_result({**content, "trial": n}, tmp_path)
+    trials = read_results("searches/qdren-small", tmp_path)
+    panels = curves_of_search(trials)
     assert list(panels) == ["dropout", "slots"]
     assert panels["slots"] == [("qdren", {5: [50.0], 20: [60.0, 70.0]}, MEASURED)]
     words = ["report", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn"), "--search"]
@@ -200,8 +200,7 @@ def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     }
     assert main([*words, "none"]) == 2
     assert "has no trial of 'none'; it has qdren-small." in capsys.readouterr().err
-    for path in list(folder.iterdir())[1:]:
-        path.unlink()
+    replace_results("searches/qdren-small", trials[1:], tmp_path)
     assert main([*words, "qdren-small"]) == 2
     assert "qdren-small: no hyper-parameter has several numbers" in capsys.readouterr().err
 
@@ -273,7 +272,7 @@ def test_what_cannot_be_drawn_is_said(tmp_path, capsys):
         plots.draw("babi-10k", tmp_path)
 
 
-@pytest.mark.parametrize("study", [study for study in STUDIES if (RESULTS / study).is_dir()])
+@pytest.mark.parametrize("study", [study for study in STUDIES if read_results(study, RESULTS)])
 def test_recorded_results_can_be_drawn(study):
     for figure in figures(study, RESULTS).values():
         assert texts(figure)[0] and figure.axes
@@ -283,7 +282,7 @@ def test_the_pictures_of_the_pages_show_what_the_results_say(tmp_path):
     pages = (ROOT / "README.md", RESULTS / "README.md", *(ROOT / "docs").glob("*.md"))
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     shown = {pathlib.Path(name) for name in re.findall(r"\((\S+)\.png\)", text)}
-    names = searches(RESULTS)
+    names = recorded_searches(RESULTS)
     drawers = {**dict.fromkeys(STUDIES, plots.draw), **dict.fromkeys(names, plots.draw_search)}
     drawn = {name for name in drawers for path in shown if path.name.startswith(name)}
     assert "babi-1k" in drawn and drawn.intersection(names)

@@ -5,14 +5,17 @@ import shlex
 
 import pytest
 
+from keras_corefmem.utils.files import load_json
 from zoo.cli.app import build_parser, main
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
+from zoo.experiments.results import append_result
 from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
 from zoo.reports.published import PUBLISHED
+from zoo.reports.scores import group_runs, list_numbers
 
 ROOT = pathlib.Path(__file__).parents[3]
 RESULTS = ROOT / "results"
@@ -34,9 +37,7 @@ def write(folder, model="ga-mage-gru", task=1, seed=0, tag="", wrong=0, valid=0.
         "questions": {"train": 900, "valid": 100, "test": 1000},
         "backend": "jax",
     }
-    path = folder / "babi-1k" / f"{run.name}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content))
+    append_result(content, folder)
     return content
 
 
@@ -77,9 +78,7 @@ def test_rows_of_papers_fit_their_tables(study, tmp_path):
     for run in plan(study, models=models):
         fields = {"model": run.model, "task": run.task, "command": run.command, "study": study}
         kinds = {"test_kinds": dict.fromkeys(STUDIES[study].kinds, [1, 2])}
-        path = run.result_file(tmp_path)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({**content, **fields, **kinds}))
+        append_result({**content, **fields, **kinds}, tmp_path)
     for table in (report.table(study, tmp_path), report.summary(study, tmp_path)):
         for part in table.split("\n\n"):
             counts = {line.count(" | ") for line in part.splitlines() if line.startswith("| ")}
@@ -117,7 +116,7 @@ def test_commands_repeat_the_runs(tmp_path):
 
 
 def test_numbers_are_short():
-    assert results.numbers([3, 1, 2, 7, 2]) == "1–3, 7"
+    assert list_numbers([3, 1, 2, 7, 2]) == "1–3, 7"
 
 
 def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
@@ -161,15 +160,13 @@ def write_trial(folder, number, accuracy, **content):
     content |= {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
     content |= {"trial": f"{number:02}", "chosen": chosen, "valid_accuracy": accuracy}
     content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
-    (folder / f"trial-{number:02}.json").write_text(json.dumps(content))
+    append_result(content, folder)
 
 
 def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys):
-    folder = tmp_path / "searches" / "qdren-small"
-    folder.mkdir(parents=True)
     for number, accuracy in enumerate((0.5, 0.75, 0.5)):
         tested = {"test_accuracy": 0.625} if accuracy > 0.5 else {}
-        write_trial(folder, number, accuracy, **tested)
+        write_trial(tmp_path, number, accuracy, **tested)
     expected = "\n".join(
         (
             "| trial | dropout | slots | valid accuracy | valid loss | epochs | seconds |",
@@ -198,17 +195,6 @@ def test_a_study_without_runs_says_so(tmp_path):
         report.table("babi-10k", tmp_path)
 
 
-@pytest.mark.parametrize(
-    "content, message", [('{"study"', "x.json:1: no JSON"), ("{}", "no result of a run, which has")]
-)
-def test_broken_results_are_named(tmp_path, capsys, content, message):
-    write(tmp_path)
-    (tmp_path / "babi-1k" / "x.json").write_text(content)
-    assert main(["report", "babi-1k", "--results", str(tmp_path)]) == 2
-    error = capsys.readouterr().err
-    assert message in error and "x.json" in error
-
-
 @pytest.mark.parametrize("page", [ROOT / "README.md", RESULTS / "README.md"])
 def test_pages_have_what_the_results_say(page):
     text = page.read_text(encoding="utf-8")
@@ -225,15 +211,17 @@ def test_pages_say_how_many_passages_readers_were_trained_on(page):
 def test_all_results_are_on_their_page():
     text = (RESULTS / "README.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"<!-- results (\S+) -->", text))
-    recorded = {str(path.parent.relative_to(RESULTS)) for path in RESULTS.rglob("*.json")}
-    assert shown == recorded
+    recorded = {str(path.relative_to(RESULTS)) for path in RESULTS.rglob("*.jsonl")}
+    assert shown == {"coreference", *(name.removesuffix(".jsonl") for name in recorded)}
 
 
 def test_commands_of_recorded_runs_are_accepted():
-    for path in RESULTS.rglob("*.json"):
-        content = json.loads(path.read_text())
+    names = (f"{results.SEARCHES}/{name}" for name in results.recorded_searches(RESULTS))
+    runs = [run for name in (*STUDIES, *names) for run in results.read_results(name, RESULTS)]
+    scores = map(load_json, (RESULTS / "coreference").glob("*.json"))
+    for content in (*runs, *({**score, "study": "coreference"} for score in scores)):
         program, *words = shlex.split(content["command"])
-        kind = path.relative_to(RESULTS).parts[0]
+        kind = content["study"].partition("/")[0]
         command = {"coreference": "score", "searches": "search"}.get(kind, "reproduce")
         assert program == "corefmem" and build_parser().parse_args(words).command == command
 
@@ -244,20 +232,19 @@ SECOND = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8
 
 
 def test_presets_are_the_best_recorded_runs():
-    recorded = {
-        study: results.group(results.read_results(study, RESULTS))
-        for study in ("babi-1k", "lambada")
-    }
+    runs = {study: results.read_results(study, RESULTS) for study in ("babi-1k", "lambada")}
+    named = {study: {results.result_name(run): run for run in runs[study]} for study in runs}
+    groups = {study: group_runs(runs[study]) for study in runs}
     for model in PRESETS:
         names = {preset_name(model, "babi-1k", task) for task in TASKS}
         assert names <= set(preset.presets())
     for name in preset.presets():
-        path = ROOT / preset.read_preset(name)["card"]["result"]
-        chosen = json.loads(path.read_text())
-        runs = list(recorded[chosen["study"]][chosen["model"], chosen["task"]])
+        study, run = preset.read_preset(name)["card"]["result"].split("/")
+        chosen = named[study][run]
+        others = groups[study][chosen["model"], chosen["task"]]
         if name in SECOND:
-            runs.remove(results.best(runs))
-        assert chosen == results.best(runs), name
+            others = [each for each in others if each != results.best_result(others)]
+        assert chosen == results.best_result(others), name
 
 
 def test_heads_that_are_measured_have_a_table(tmp_path):
@@ -271,9 +258,7 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
                 "attention_mass": {signal: rate + seed / 10 for signal, rate in rates.items()}
             }
             content |= {"study": "lambada", "task": "passages", "test_kinds": {}}
-            path = tmp_path / "lambada" / f"{model}-{seed}.json"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(json.dumps(content))
+            append_result(content, tmp_path)
     found = rows(report.table("lambada", tmp_path).split("\n\n")[1])
     assert found["attention in %"] == ["`bidaf-sa-early`", "`bidaf-sa-early-coref-all`"]
     assert found["to all mentions of the chain"] == ["15.0 (10.0 ± 7.1)", "70.0 (65.0 ± 7.1)"]
@@ -287,14 +272,13 @@ def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
         content = write(tmp_path, "ga-gru", task, wrong=1)
         content |= {"study": "lambada-train-size", "questions": {"test": total}}
         content |= {"baselines": guessed, "test_kinds": {"person": [1, 2]}}
-        path = tmp_path / "lambada-train-size" / f"{task}.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(content))
+        append_result(content, tmp_path)
     found = rows(report.table("lambada-train-size", tmp_path))
     assert found["dev accuracy in %"] == ["questions", "last name", "`ga-gru`"]
     assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
     assert found["lambada, 5000 questions"] == ["10", "70.0", "90.0"]
-    path.unlink()
+    first = results.read_results("lambada-train-size", tmp_path)[:1]
+    results.replace_results("lambada-train-size", first, tmp_path)
     found = rows(report.table("lambada-train-size", tmp_path))
     assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
     assert found["lambada, 5000 questions"] == ["–", "–", "–"]

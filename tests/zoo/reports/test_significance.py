@@ -1,9 +1,9 @@
-import json
 import math
 
 import pytest
 
 from zoo.cli.app import main
+from zoo.experiments.results import append_result
 from zoo.reports import tables as report
 from zoo.reports.significance import Counts, comparison, count_answers, holm, mcnemar
 
@@ -23,10 +23,7 @@ def content(model, wrong, task=1, total=20, seed=0, valid=0.9, study="babi-1k"):
 
 
 def write(folder, *args, **kwargs):
-    made = content(*args, **kwargs)
-    path = folder / made["study"] / f"{made['model']}-{made['task']}-{made['seed']}.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(made))
+    append_result(content(*args, **kwargs), folder)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+import json
+import multiprocessing
+
+import pytest
+
+from zoo.experiments.results import (
+    append_result,
+    as_ranges,
+    best_result,
+    read_results,
+    recorded_searches,
+    replace_results,
+    result_name,
+)
+
+
+def result(task=1, seed=0, **fields):
+    content = {"study": "babi-1k", "model": "qdren", "task": task, "seed": seed, "tag": ""}
+    wrong = [0, 3, 4, 5, 999]
+    return {
+        **content,
+        "valid_accuracy": 0.1 + 0.2,
+        "valid_loss": 1e-7,
+        "test_wrong": wrong,
+    } | fields
+
+
+def test_a_result_is_one_line_and_comes_back_as_it_was(tmp_path):
+    results = [result(task=10), result(task=2, seed=1, note="é", kinds={"noun": [1, 2]})]
+    for each in results:
+        append_result(each, tmp_path)
+    text = (tmp_path / "babi-1k.jsonl").read_text()
+    assert '"test_wrong":"0,3-5,999"' in text and text.count("\n") == 2
+    # Sorted by name, whatever came first.
+    found = read_results("babi-1k", tmp_path)
+    assert found == results[::-1] and list(map(list, found)) == list(map(list, results[::-1]))
+    assert [path.name for path in tmp_path.iterdir()] == ["babi-1k.jsonl"]
+
+
+def test_the_same_run_is_recorded_once(tmp_path):
+    for loss in (2.0, 1.0):
+        append_result(result(valid_loss=loss), tmp_path)
+    append_result(result(tag="wide"), tmp_path)
+    found = read_results("babi-1k", tmp_path)
+    assert [(each["tag"], each["valid_loss"]) for each in found] == [("", 1.0), ("wide", 1e-7)]
+
+
+@pytest.mark.parametrize("numbers", [[], [0], [1, 2], [5, 3, 4, 9], list(range(0, 2000, 3))])
+def test_ranges_hold_every_number(numbers, tmp_path):
+    append_result(result(test_wrong=numbers), tmp_path)
+    assert read_results("babi-1k", tmp_path)[0]["test_wrong"] == sorted(numbers)
+    assert as_ranges([7, 1, 2, 3, 7]) == "1-3,7"
+
+
+def append_some(folder, seeds):
+    for seed in seeds:
+        append_result(result(seed=seed), folder)
+
+
+def test_processes_that_write_at_once_lose_nothing(tmp_path):
+    context = multiprocessing.get_context("fork")
+    workers = [
+        context.Process(target=append_some, args=(tmp_path, range(n, 60, 4))) for n in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert {each["seed"] for each in read_results("babi-1k", tmp_path)} == set(range(60))
+
+
+def test_folders_with_a_file_a_run_are_read_and_added_to(tmp_path):
+    old = [result(seed=seed, hit_rates={"coref_all": 0.5}) for seed in (0, 1)]
+    for each in old:
+        path = tmp_path / "babi-1k" / f"{result_name(each)}.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(each, indent=1))
+    found = read_results("babi-1k", tmp_path)
+    assert [each["seed"] for each in found] == [0, 1]
+    assert found[0]["attention_mass"] == {"coref_all": 0.5} and "hit_rates" not in found[0]
+    append_result(result(seed=1, valid_loss=3.0), tmp_path)
+    assert [each["valid_loss"] for each in read_results("babi-1k", tmp_path)] == [1e-7, 3.0]
+
+
+def test_trials_of_a_search_replace_those_before(tmp_path):
+    study = "searches/qdren-small"
+    trials = [result(study=study, trial=f"{n:02}") for n in range(3)]
+    replace_results(study, trials, tmp_path)
+    assert read_results(study, tmp_path) == trials and recorded_searches(tmp_path) == [study[9:]]
+    replace_results(study, trials[:1], tmp_path)
+    assert read_results(study, tmp_path) == trials[:1]
+    assert result_name(trials[2]) == "trial-02"
+
+
+def test_the_best_result_has_the_highest_accuracy_then_the_lowest_loss():
+    results = [result(valid_accuracy=a, valid_loss=b) for a, b in ((0.9, 3), (0.9, 2), (0.8, 1))]
+    assert best_result(results) == results[1]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [('{"study"', "babi-1k.jsonl:2: no JSON"), ("{}", "babi-1k.jsonl:2: no result")],
+)
+def test_broken_lines_are_named(line, message, tmp_path):
+    append_result(result(), tmp_path)
+    with open(tmp_path / "babi-1k.jsonl", "a") as file:
+        file.write(line + "\n")
+    with pytest.raises(ValueError, match=message):
+        append_result(result(seed=1), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content, message", [('{"study"', "x.json:1: no JSON"), ("{}", "x.json: no result of a run")]
+)
+def test_broken_files_of_runs_are_named(content, message, tmp_path):
+    (tmp_path / "babi-1k").mkdir()
+    (tmp_path / "babi-1k" / "x.json").write_text(content)
+    with pytest.raises(ValueError, match=message):
+        read_results("babi-1k", tmp_path)

@@ -1,0 +1,76 @@
+"""Scores of recorded runs, and the order in which tables and pictures show them."""
+
+import collections
+from collections.abc import Iterable
+
+from zoo.experiments.results import Result, as_ranges, best_result
+from zoo.experiments.studies import ERROR, STUDIES, Study
+
+Groups = dict[tuple[str, int | str], list[Result]]
+
+
+def study_named(name: str) -> Study:
+    """The study of a name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if name not in STUDIES:
+        raise ValueError(f"There is no study {name!r}; choose one of {', '.join(STUDIES)}.")
+    return STUDIES[name]
+
+
+def group_runs(runs: Iterable[Result]) -> Groups:
+    """Lists of runs by model and task."""
+    groups = collections.defaultdict(list)
+    for run in runs:
+        groups[run["model"], run["task"]].append(run)
+    return groups
+
+
+def at_best_settings(runs: Iterable[Result]) -> list[Result]:
+    """The runs, of one model and task, at the settings of the best one by validation."""
+    runs = list(runs)
+    tag = best_result(runs)["tag"]
+    return [run for run in runs if run["tag"] == tag]
+
+
+def score(run: Result) -> float:
+    """Error or accuracy on the test part in percent, exact: every answer counts."""
+    error = 100 * len(run["test_wrong"]) / run["questions"]["test"]
+    return error if STUDIES[run["study"]].measure == ERROR else 100 - error
+
+
+def kind_score(kind: str, counts: dict[str, list[int]]) -> float:
+    """Share of the questions of a kind that are answered, in percent.
+
+    Args:
+        kind: name of the kind.
+        counts: how many questions of each kind are answered, of how many.
+    """
+    right, count = counts.get(kind, (0, 0))
+    return 100 * right / max(count, 1)
+
+
+def guess_score(run: Result, name: str) -> float:
+    """Share of a run's test questions that a baseline guesses, in percent."""
+    return 100 - 100 * run["baselines"][name]["wrong"] / run["questions"]["test"]
+
+
+def sort_models(study: str, models: Iterable[str]) -> list[str]:
+    """Names of models in the order of a study, others behind, none twice."""
+    order = {name: n for n, name in enumerate(STUDIES[study].models)}
+    return sorted(set(models), key=lambda name: (order.get(name, len(order)), name))
+
+
+def task_label(study: str, key: int | str) -> str:
+    """Name of a task, with bAbI's own."""
+    from keras_corefmem.datasets.stories.babi import TASKS as NAMES
+
+    label = STUDIES[study].tasks[key].label
+    return f"{label} {NAMES[key].replace('-', ' ')}" if key in NAMES else label
+
+
+def list_numbers(numbers: Iterable[int]) -> str:
+    """Numbers as a short list: 0–2, 5."""
+    return as_ranges(numbers).replace("-", "–").replace(",", ", ")
