@@ -3,7 +3,9 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.embedding.sentence_encoders import encode_words, position_factors
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -12,35 +14,46 @@ class EndToEndMemory(keras.layers.Layer):
 
     ```
     m_i = Σ_j l_j ⊙ A^k x_ij + T^k_i,   c_i = Σ_j l_j ⊙ A^{k+1} x_ij + T^{k+1}_i
-    p_i = exp(u·m_i) / (Σ_j exp(u·m_j) + number of empty places)
+    p_i = exp(u·m_i) / (Σ_j exp(u·m_j) + number of empty slots)
     u ← u + Σ_i p_i c_i,   u = Σ_j l_j ⊙ A^1 q_j before the first hop
     ```
 
     `l` are twice the factors of `PositionEncoding`, 1 on average, as in the authors' code; `T_i`
-    belongs to the i-th sentence from the end. As there, the memory has `max_sentences` places, and
-    attention to those that are empty finds nothing: with a softmax over the sentences alone, the
+    belongs to the i-th sentence from the end. As there, the memory has `max_sentences` slots, and
+    attention to those that are empty reads nothing: with a softmax over the sentences alone, the
     network overfits. While the weight `linear` is 1, there is no softmax, `p = u·m`: see
     `zoo.LinearStart`.
 
     Args:
-        vocabulary_size: number of token ids.
-        units: width d of embeddings.
-        hops: number K of hops.
-        max_sentences: number of places; sentences before them share the time of the first.
-        sentence_length: words of the longest sentence or question.
+        vocabulary_size: int, number of token ids.
+        units: int, width d of embeddings.
+        hops: int, number K of hops.
+        max_sentences: int, number of slots; sentences before them share the time of the first.
+        sentence_length: int, words of the longest sentence or question.
         answer_tokens: token ids of the answers by number; the table of the last hop scores them.
-        time_noise: share of empty sentences that training adds at random, which moves others back
-            in time.
-        seed: seed of the noise.
+        time_noise: float, share of empty sentences that training adds at random, which moves others
+            back in time.
+        seed: int, seed of the noise.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        sentences: token ids `(batch, time, words)`; a sentence of zeros is padding.
-        question: token ids `(batch, words)`.
+        sentences: int token ids `(batch, time, words)`; a sentence of zeros is padding.
+        question: int token ids `(batch, words)`.
 
     Returns:
         Logits `(batch, answers)` and the attention of every hop `(batch, hops, time)`, float32.
 
+    Raises:
+        ValueError: if `hops` is less than 1.
+
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
+
+    Example:
+        >>> layer = keras_corefmem.layers.EndToEndMemory(
+        ...     9, 4, hops=2, max_sentences=5, sentence_length=3, answer_tokens=[0, 6, 7])
+        >>> logits, attention = layer(np.array([[[2, 3, 0], [4, 5, 6]]]), np.array([[7, 8, 0]]))
+        >>> tuple(logits.shape), tuple(attention.shape)
+        ((1, 3), (1, 2, 2))
     """
 
     def __init__(
@@ -56,8 +69,7 @@ class EndToEndMemory(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if hops < 1:
-            raise ValueError(f"hops must be at least 1, got {hops}.")
+        check_sizes(hops=hops)
         self.config = {
             "vocabulary_size": vocabulary_size,
             "units": units,
@@ -88,8 +100,8 @@ class EndToEndMemory(keras.layers.Layer):
         self.times = tables("time", self.max_sentences)
         self.linear = self.add_weight(name="linear", shape=(), trainable=False, initializer="zeros")
 
-    def places(self, read, training):
-        """How many sentences from the end each one is, from 0, `(batch, time)`."""
+    def ages(self, read, training):
+        """The number of sentences behind each one, `(batch, time)`."""
         ones = ops.cast(read, "int32")
         if training and self.time_noise:
             noise = keras.random.uniform(ops.shape(read), seed=self.generator)
@@ -104,17 +116,16 @@ class EndToEndMemory(keras.layers.Layer):
 
     def call(self, sentences, question, training=None):
         read = ops.any(ops.not_equal(sentences, 0), axis=-1)
-        places = self.places(read, training)
+        ages = self.ages(read, training)
         vectors = [
-            self.encode(n, sentences) + ops.take(self.times[n], places, axis=0)
+            self.encode(n, sentences) + ops.take(self.times[n], ages, axis=0)
             for n in range(self.hops + 1)
         ]
         state, attentions = self.encode(0, question), []
         empty = self.max_sentences - ops.sum(ops.cast(read, "float32"), axis=1, keepdims=True)
         nothing = ops.log(ops.maximum(empty, 0.0))
         for memory, output in zip(vectors[:-1], vectors[1:], strict=True):
-            scores = ops.cast(ops.einsum("bd,btd->bt", state, memory), "float32")
-            scores = ops.where(read, scores, -1e9)
+            scores = mask_scores(ops.einsum("bd,btd->bt", state, memory), read)
             soft = ops.softmax(ops.concatenate([scores, nothing], axis=1), axis=-1)[:, :-1]
             attention = ops.where(read, ops.where(self.linear > 0, scores, soft), 0.0)
             attentions.append(attention)

@@ -1,4 +1,4 @@
-"""The entity memory of recurrent entity networks (REN), question dependent in QDREN."""
+"""The entity memory of recurrent entity networks, question dependent in QDREN, and its output."""
 
 import keras
 from keras import ops
@@ -11,14 +11,10 @@ from keras_corefmem.layers.kernels.entity_recurrence import (
     product,
 )
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
+from keras_corefmem.utils.checks import check_sizes
 
 
-def make_activation(activation):
-    """A PReLU that starts as the identity for its name, else as given.
-
-    Raises:
-        ValueError: if it is neither a name of `ACTIVATIONS` nor a `keras.layers.PReLU`.
-    """
+def _make_activation(activation):
     if activation == "prelu":
         return keras.layers.PReLU(alpha_initializer="ones", shared_axes=[1], name="activation")
     if isinstance(activation, dict):
@@ -31,14 +27,13 @@ def make_activation(activation):
     return activation
 
 
-def build_activation(activation, slots, units):
-    """Makes the slopes of a PReLU, unless a layer that shares it has made them."""
+def _build_activation(activation, slots, units):
+    # A layer that shares the PReLU may have made its slopes.
     if isinstance(activation, keras.layers.PReLU) and not activation.built:
         activation.build((None, slots, units))
 
 
-def serialize_activation(activation):
-    """The configuration that `make_activation` takes."""
+def _serialize_activation(activation):
     if isinstance(activation, keras.layers.PReLU):
         return keras.saving.serialize_keras_object(activation)
     return activation
@@ -46,7 +41,7 @@ def serialize_activation(activation):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class EntityMemoryCell(AbstractRNNCell):
-    """One sentence into a memory with a slot per entity.
+    """One step of an entity memory: a sentence updates a slot for each entity.
 
     ```
     g_j = σ(s·h_j + s·k_j [+ s·q] + b_j)
@@ -55,15 +50,16 @@ class EntityMemoryCell(AbstractRNNCell):
     ```
 
     Args:
-        slots: number M of slots.
-        units: width d of a slot, of its key, of a sentence and of the question.
-        question_dependent: whether the question opens gates too (QDREN).
+        slots: int, number M of slots.
+        units: int, width d of a slot, of its key, of a sentence and of the question.
+        question_dependent: bool, whether the question opens gates too (QDREN).
         activation: φ, a name (`"prelu"`, `"relu"`, `"sigmoid"`, `"tanh"`, `"linear"`) or a
             `keras.layers.PReLU`, which several layers may share. The PReLU made from its name has
             one slope per unit, for all slots, and starts as the identity.
-        gate_bias: whether gates have a bias per slot, as in the authors' code.
-        candidate_bias: whether candidates have a bias, as in the authors' code.
+        gate_bias: bool, whether gates have a bias per slot, as in the authors' code.
+        candidate_bias: bool, whether candidates have a bias, as in the authors' code.
         initializer: initializer of keys and matrices.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: sentences `(batch, units)`; with a question, `(batch, 2 · units)`: the sentence,
@@ -71,8 +67,21 @@ class EntityMemoryCell(AbstractRNNCell):
         states: the memory and the keys, both `(batch, slots · units)`. Pass other keys than the
             learned ones as the initial state.
 
+    Returns:
+        The memory `(batch, slots · units)`, and the states.
+
+    Raises:
+        ValueError: if a size is less than 1, the activation is unknown, or sentences have another
+            width than slots.
+
     References: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969); the question:
     [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
+
+    Example:
+        >>> cell = keras_corefmem.layers.EntityMemoryCell(slots=3, units=4)
+        >>> memories = keras.layers.RNN(cell, return_sequences=True)(np.ones((2, 5, 4)))
+        >>> tuple(memories.shape)
+        (2, 5, 12)
     """
 
     # Not where a layer that has the cell is given the keys of its texts.
@@ -90,10 +99,9 @@ class EntityMemoryCell(AbstractRNNCell):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if slots < 1 or units < 1:
-            raise ValueError(f"slots and units must be positive, got {slots} and {units}.")
+        check_sizes(slots=slots, units=units)
         self.slots, self.units, self.question_dependent = slots, units, question_dependent
-        self.activation = make_activation(activation)
+        self.activation = _make_activation(activation)
         self.gate_bias, self.candidate_bias = gate_bias, candidate_bias
         self.initializer = keras.initializers.get(initializer)
 
@@ -127,7 +135,7 @@ class EntityMemoryCell(AbstractRNNCell):
             self.gates_bias = self.add_weight(
                 name="gates_bias", shape=(self.slots,), initializer="zeros"
             )
-        build_activation(self.activation, self.slots, self.units)
+        _build_activation(self.activation, self.slots, self.units)
 
     @property
     def activation_name(self):
@@ -146,7 +154,7 @@ class EntityMemoryCell(AbstractRNNCell):
         return [keys, keys]
 
     def gate_scores(self, sentences, keys, question=None):
-        """What opens the gates besides the memory: `(…, slots)` from `(…, units)`."""
+        """Scores of the gates but for the memory's share, `(…, slots)`, from `(…, units)`."""
         scores = ops.einsum("...d,...md->...m", sentences, keys) + self.gates_bias
         if question is not None:
             scores = scores + ops.sum(sentences * question, axis=-1, keepdims=True)
@@ -177,7 +185,7 @@ class EntityMemoryCell(AbstractRNNCell):
             "slots": self.slots,
             "units": self.units,
             "question_dependent": self.question_dependent,
-            "activation": serialize_activation(self.activation),
+            "activation": _serialize_activation(self.activation),
             "gate_bias": self.gate_bias,
             "candidate_bias": self.candidate_bias,
             "initializer": keras.initializers.serialize(self.initializer),
@@ -188,29 +196,38 @@ class EntityMemoryCell(AbstractRNNCell):
 class EntityMemory(keras.layers.Layer):
     """Entity memory over the sentences of a text, as one fused operation.
 
-    The equations and the arguments are those of `EntityMemoryCell`; what does not depend on the
-    memory is computed for all sentences at once.
+    The equations are those of `EntityMemoryCell`; what does not depend on the memory is computed
+    for all sentences at once.
 
     Args:
-        slots: number M of slots.
-        units: width d of a slot, its key, a sentence and the question.
-        return_sequences: whether to return the memory after every sentence, or after the last.
-        return_gates: whether to return the gates too.
-        **kwargs: the further arguments of `EntityMemoryCell` and of a Keras layer.
+        slots: int, number M of slots.
+        units: int, width d of a slot, its key, a sentence and the question.
+        return_sequences: bool, whether to return the memory after every sentence, or the last one.
+        return_gates: bool, whether to return the gates too.
+        **kwargs: further arguments of `EntityMemoryCell` and of `keras.layers.Layer`.
 
     Call arguments:
         sentences: `(batch, time, units)`.
         question: `(batch, units)`, where question dependent.
         keys: `(batch, slots, units)` or `(1, slots, units)`, such as the word vectors of the
             entities; `None` for learned ones, which the layer then has.
-        mask: bool `(batch, time)`; masked sentences leave the memory as it is.
+        mask: bool `(batch, time)`; masked sentences leave the memory as it is, with gates of 0.
 
     Returns:
         The memory, `(batch, slots, units)` or `(batch, time, slots, units)`; with `return_gates`,
         also the gates `(batch, time, slots)`.
 
     Raises:
-        ValueError: if the question is missing, or given to a memory that takes none.
+        ValueError: if the question is missing, or passed to a memory that takes none, or an
+            argument is not as `EntityMemoryCell` wants it.
+
+    Reference: as of `EntityMemoryCell`.
+
+    Example:
+        >>> layer = keras_corefmem.layers.EntityMemory(3, 4, question_dependent=True)
+        >>> memory = layer(np.ones((2, 5, 4)), np.ones((2, 4)))
+        >>> tuple(memory.shape)
+        (2, 3, 4)
     """
 
     OWN = ("name", "trainable", "dtype")
@@ -224,9 +241,9 @@ class EntityMemory(keras.layers.Layer):
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
         if self.cell.question_dependent != (question_shape is not None):
-            wanted = "needs a" if self.cell.question_dependent else "takes no"
+            needs = "needs a" if self.cell.question_dependent else "takes no"
             raise ValueError(
-                f"The memory {wanted} question: question_dependent is "
+                f"The memory {needs} question: question_dependent is "
                 f"{self.cell.question_dependent}."
             )
         width = sentences_shape[-1] + (question_shape[-1] if question_shape is not None else 0)
@@ -274,4 +291,68 @@ class EntityMemory(keras.layers.Layer):
             **cell,
             "return_sequences": self.return_sequences,
             "return_gates": self.return_gates,
+        }
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class EntityOutput(keras.layers.Layer):
+    """Reads an entity memory with a question.
+
+    ```
+    p = softmax_j(q·h_j),   u = Σ_j p_j h_j,   y = φ(q + H u)
+    ```
+
+    Args:
+        activation: φ, a name or a `keras.layers.PReLU`, such as that of the memory.
+        initializer: initializer of H.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        memory: `(batch, slots, units)`.
+        question: `(batch, units)`.
+
+    Returns:
+        `y` `(batch, units)` and the attention p `(batch, slots)`, float32.
+
+    Raises:
+        ValueError: if the activation is unknown.
+
+    Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.3.
+
+    Example:
+        >>> y, attention = keras_corefmem.layers.EntityOutput()(np.ones((2, 3, 4)), np.ones((2, 4)))
+        >>> tuple(attention.shape)
+        (2, 3)
+    """
+
+    def __init__(self, activation="prelu", initializer="glorot_uniform", **kwargs):
+        super().__init__(**kwargs)
+        self.activation = _make_activation(activation)
+        self.initializer = keras.initializers.get(initializer)
+
+    def build(self, memory_shape, question_shape):
+        units = memory_shape[-1]
+        self.kernel = self.add_weight(
+            name="kernel", shape=(units, units), initializer=self.initializer
+        )
+        _build_activation(self.activation, 1, units)
+
+    def call(self, memory, question):
+        scores = ops.cast(ops.einsum("bd,bmd->bm", question, memory), "float32")
+        attention = ops.softmax(scores, axis=-1)
+        summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)
+        before = question + ops.matmul(summary, self.kernel)
+        if isinstance(self.activation, keras.layers.PReLU):
+            # A shared one may have another policy.
+            return ops.cast(self.activation(before[:, None])[:, 0], before.dtype), attention
+        return ACTIVATIONS[self.activation][0](before, None), attention
+
+    def compute_output_shape(self, memory_shape, question_shape):
+        return question_shape, memory_shape[:2]
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "activation": _serialize_activation(self.activation),
+            "initializer": keras.initializers.serialize(self.initializer),
         }

@@ -4,12 +4,12 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.memory.gate_supervision import supervision_loss
+from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
+from keras_corefmem.utils.checks import check_sizes
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
 UPDATES = ("gru", "relu")
-FAR = -1e9
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -24,17 +24,19 @@ class EpisodicMemory(keras.layers.Layer):
     ```
 
     Args:
-        units: width of the memory, the facts and the question.
-        passes: largest number of passes; 0 returns the question.
+        units: int, width of the memory, the facts and the question.
+        passes: int, largest number of passes; 0 returns the question.
         attention: `"gated"` as above; `"softmax"`, where `e = Σ softmax(s)_t c_t`; or
             `"attention_gru"`, where `softmax(s)_t` is the update gate of the GRU (DMN+).
-        compact: whether `z = [c ⊙ q, c ⊙ m, |c - q|, |c - m|]` (DMN+).
+        compact: bool, whether `z = [c ⊙ q, c ⊙ m, |c - q|, |c - m|]` (DMN+).
         update: `"gru"`, or `"relu"`: `m ← ReLU(W [m, e, q] + b)` with weights for each pass (DMN+).
-        end_of_passes: whether there is one more fact, learned, that ends the reading: a pass which
-            attends to it most leaves the memory as it is, and so do all later ones.
-        gate_loss: weight of a loss of passes that do not attend to their supporting facts: the mean
-            of `-log softmax(s)_f`. The pass behind the last one should attend to the end, if any.
-        dropout: fraction of the units of the memory to drop after each pass.
+        end_of_passes: bool, whether there is one more fact, learned, that ends the reading: a pass
+            that attends to it most leaves the memory as it is, and so do all later ones.
+        gate_loss: float, weight of a loss of passes that do not attend to their supporting facts:
+            the mean of `-log softmax(s)_f`. The pass behind the last one should attend to the end,
+            if any.
+        dropout: float, fraction of the units of the memory to drop after each pass.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         facts: `(batch, time, units)`.
@@ -53,7 +55,18 @@ class EpisodicMemory(keras.layers.Layer):
 
     References: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Section 2.3; DMN+:
     [Xiong et al., ICML 2016](https://arxiv.org/abs/1603.01417).
+
+    Example:
+        >>> layer = keras_corefmem.layers.EpisodicMemory(units=4, passes=2)
+        >>> memory, gates = layer(np.ones((2, 5, 4)), np.ones((2, 4)))
+        >>> tuple(memory.shape), tuple(gates.shape)
+        ((2, 4), (2, 2, 5))
     """
+
+    ARGUMENTS = (
+        *("units", "passes", "attention", "compact", "update"),
+        *("end_of_passes", "gate_loss", "dropout"),
+    )
 
     def __init__(
         self,
@@ -68,8 +81,8 @@ class EpisodicMemory(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if passes < 0:
-            raise ValueError(f"passes must not be negative, got {passes}.")
+        check_sizes(units=units)
+        check_sizes(0, passes=passes)
         if attention not in ATTENTIONS:
             raise ValueError(
                 f"attention must be one of {', '.join(ATTENTIONS)}; got {attention!r}."
@@ -118,7 +131,7 @@ class EpisodicMemory(keras.layers.Layer):
             self.end = self.add_weight(name="end_of_passes", shape=(1, 1, self.units))
 
     def features(self, facts, memory, question):
-        """What the gate network sees of every fact, `(batch, time, width)`."""
+        """The inputs z of the gate network for every fact, `(batch, time, width)`."""
         pairs = [vector[:, None] for vector in (question, memory)]
         products = [facts * vector for vector in pairs]
         distances = [ops.abs(facts - vector) for vector in pairs]
@@ -129,6 +142,11 @@ class EpisodicMemory(keras.layers.Layer):
         copies = [ops.broadcast_to(vector, ops.shape(facts)) for vector in pairs[::-1]]
         return ops.concatenate([facts, *copies, *products, *distances, *bilinear], axis=-1)
 
+    def scores_of(self, facts, memory, question):
+        """Scores s of every fact, `(batch, time)`, float32."""
+        hidden = self.hidden(self.features(facts, memory, question))
+        return ops.cast(self.score(hidden)[..., 0], "float32")
+
     def gates_of(self, scores):
         """Gates from scores s: a softmax or, for `"gated"`, a sigmoid."""
         return ops.sigmoid(scores) if self.attention == "gated" else ops.softmax(scores, axis=-1)
@@ -138,6 +156,14 @@ class EpisodicMemory(keras.layers.Layer):
         if self.attention == "softmax":
             return ops.einsum("bt,btd->bd", ops.cast(gates, facts.dtype), facts)
         return self.episode.run(projected, gates, mask)[:, -1]
+
+    def next_memory(self, update, memory, episode, question, training):
+        """The memory behind a pass, `(batch, units)`, by the layer of its update."""
+        if self.update == "gru":
+            new, _ = update(episode, [memory])
+        else:
+            new = update(ops.concatenate([memory, episode, question], axis=-1))
+        return self.drop(new, training=training)
 
     def call(
         self,
@@ -156,34 +182,27 @@ class EpisodicMemory(keras.layers.Layer):
             if mask is not None:
                 mask = ops.concatenate([mask, ops.ones((batch, 1), dtype="bool")], axis=1)
         projected = None if self.attention == "softmax" else self.episode.project(facts)
-        memory, every, opened = question, [], []
+        memory, scores_by_pass, gates_by_pass = question, [], []
         reading = ops.ones((batch, 1), dtype="bool")
         for update in self.updates:
-            hidden = self.hidden(self.features(facts, memory, question))
-            scores = ops.cast(self.score(hidden)[..., 0], "float32")
-            if mask is not None:
-                scores = ops.where(mask, scores, FAR)
-            every.append(scores)
+            scores = mask_scores(self.scores_of(facts, memory, question), mask)
+            scores_by_pass.append(scores)
             gates = self.gates_of(scores)
-            opened.append(ops.where(reading, gates, 0.0))
+            gates_by_pass.append(ops.where(reading, gates, 0.0))
             episode = self.read(facts, projected, gates, mask)
-            if self.update == "gru":
-                new, _ = update(episode, [memory])
-            else:
-                new = update(ops.concatenate([memory, episode, question], axis=-1))
-            new = self.drop(new, training=training)
+            new = self.next_memory(update, memory, episode, question, training)
             if self.end_of_passes:
                 going_on = ops.argmax(scores, axis=-1) < time
                 reading = ops.logical_and(reading, going_on[:, None])
                 new = ops.where(reading, new, memory)
             memory = new
-        if not every:
+        if not gates_by_pass:
             return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), "float32")
         if self.gate_loss and supporting_facts is not None:
-            scores = ops.stack(every, axis=1)
-            loss = supervision_loss(scores, supporting_facts, self.end_of_passes)
+            scores = ops.stack(scores_by_pass, axis=1)
+            loss = _supervision_loss(scores, supporting_facts, self.end_of_passes)
             self.add_loss(self.gate_loss * loss)
-        return memory, ops.stack(opened, axis=1)
+        return memory, ops.stack(gates_by_pass, axis=1)
 
     def compute_output_spec(self, facts, question, *args, **kwargs):
         time = facts.shape[1]
@@ -197,14 +216,32 @@ class EpisodicMemory(keras.layers.Layer):
         return None
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "passes": self.passes,
-            "attention": self.attention,
-            "compact": self.compact,
-            "update": self.update,
-            "end_of_passes": self.end_of_passes,
-            "gate_loss": self.gate_loss,
-            "dropout": self.dropout,
-        }
+        return super().get_config() | {name: getattr(self, name) for name in self.ARGUMENTS}
+
+
+def _supervision_targets(facts, passes, time, end_of_passes):
+    """The 1-based column that each pass should attend to, 0 = any, `(batch, passes)`.
+
+    With `end_of_passes`, the last of `time` columns ends the reading, and the pass behind the last
+    fact should attend to it.
+    """
+    facts = ops.cast(facts, "int32")
+    count = ops.sum(ops.cast(facts > 0, "int32"), axis=-1, keepdims=True)
+    facts = ops.pad(facts[:, :passes], ((0, 0), (0, max(0, passes - facts.shape[1]))))
+    if not end_of_passes:
+        return facts
+    ends = ops.logical_and(ops.arange(passes)[None] == count, count > 0)
+    return ops.where(ends, time, facts)
+
+
+def _supervision_loss(scores, facts, end_of_passes):
+    """`-log softmax_t(s_i)[f_i]`, the mean over passes i that should attend to a fact `f_i`, or 0.
+
+    `scores` is float32 `(batch, passes, time)`.
+    """
+    passes, time = ops.shape(scores)[1:]
+    targets = _supervision_targets(facts, passes, time, end_of_passes)
+    supervised = ops.cast(targets > 0, "float32")
+    index = ops.maximum(targets, 1)[..., None] - 1
+    logs = ops.take_along_axis(ops.log_softmax(scores, axis=-1), index, axis=-1)[..., 0]
+    return -ops.sum(supervised * logs) / ops.maximum(ops.sum(supervised), 1)

@@ -3,12 +3,14 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.masking import MASKED
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class QueryReductionCell(AbstractRNNCell):
-    """One sentence of a query-reduction network.
+    """One step of a query-reduction network: a sentence changes its query.
 
     ```
     z = σ(w·(q ⊙ x) + b_z + c),   r = σ(w_r·(q ⊙ x) + b_r)
@@ -19,21 +21,32 @@ class QueryReductionCell(AbstractRNNCell):
     The gates z and r are numbers, not vectors.
 
     Args:
-        units: width d of sentences, queries and the state.
-        reset: whether there is a gate r.
-        update_bias: c; below zero, most sentences change little at first.
+        units: int, width d of sentences, queries and the state.
+        reset: bool, whether there is a gate r.
+        update_bias: float c; below zero, most sentences change little at first.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, 2 · units)`: the sentence x, then its query q.
-        states: the output `(batch, units)`.
+        states: list of the output `(batch, units)`.
+
+    Returns:
+        The state `(batch, units)`, and a list of it.
+
+    Raises:
+        ValueError: if `units` is less than 1, or inputs have another width.
 
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582).
+
+    Example:
+        >>> cell = keras_corefmem.layers.QueryReductionCell(4)
+        >>> tuple(keras.layers.RNN(cell)(np.ones((2, 5, 8))).shape)
+        (2, 4)
     """
 
     def __init__(self, units, reset=True, update_bias=-2.5, **kwargs):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"units must be positive, got {units}.")
+        check_sizes(units=units)
         self.units, self.reset, self.update_bias = units, reset, update_bias
 
     @property
@@ -57,7 +70,7 @@ class QueryReductionCell(AbstractRNNCell):
         self.bias = self.add_weight(name="bias", shape=(self.units,), initializer="zeros")
 
     def gates(self, x, q, reset):
-        """Scores of the update gate `(…, 1)` and what is added, `z r h̃`, for any sentences."""
+        """Scores of the update gate `(…, 1)` and the summand `z r h̃`, for any sentences."""
         scores = ops.matmul(x * q, self.gate_kernel) + self.gate_bias
         update = scores[..., :1] + self.update_bias
         share = ops.sigmoid(update)
@@ -89,21 +102,30 @@ class QueryReduction(keras.layers.Layer):
     matrix of decays. The backward direction has the same weights.
 
     Args:
-        units: width d of sentences, queries and states.
-        update_bias: constant c of the update gate.
-        **kwargs: the arguments of a Keras layer.
+        units: int, width d of sentences, queries and states.
+        update_bias: float, constant c of the update gate.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         sentences: `(batch, time, units)`.
         queries: `(batch, time, units)`, the query that each sentence is read with.
-        reset: whether gate r is used: a network does without in its last layer.
+        reset: bool, whether gate r is used: a network does without in its last layer.
         mask: bool `(batch, time)`; masked sentences keep the state.
 
     Returns:
         The forward and the backward states, `(batch, time, units)` each, and the update gates
-        `(batch, time)`.
+        `(batch, time)`, 0 where masked.
+
+    Raises:
+        ValueError: if `units` is less than 1, or sentences or queries have another width.
 
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582), Section 2.2.
+
+    Example:
+        >>> layer = keras_corefmem.layers.QueryReduction(4)
+        >>> forward, backward, gates = layer(np.ones((2, 5, 4)), np.ones((2, 5, 4)))
+        >>> tuple(forward.shape), tuple(gates.shape)
+        ((2, 5, 4), (2, 5))
     """
 
     def __init__(self, units, update_bias=-2.5, **kwargs):
@@ -141,8 +163,8 @@ class QueryReduction(keras.layers.Layer):
         before = total - logs
         backward = before[:, None, :] - before[:, :, None]
         states = [
-            ops.matmul(ops.exp(ops.where(kept, decay, -1e9)), added)
-            for decay, kept in ((forward, column <= row), (backward, column >= row))
+            ops.matmul(ops.exp(ops.where(seen, decay, MASKED)), added)
+            for decay, seen in ((forward, column <= row), (backward, column >= row))
         ]
         # Where masked, the gate is closed.
         results = [*states, 1 - ops.exp(logs)]

@@ -3,12 +3,13 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.memory.episodic_memory import FAR, EpisodicMemory
+from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class WordMemory(EpisodicMemory):
-    """What an `EpisodicMemory` remembers when it has read up to each word, all words at once.
+    """The `EpisodicMemory` of the words up to each word, all words at once.
 
     ```
     m_i = EpisodicMemory(c_1 … c_i, q)
@@ -19,12 +20,10 @@ class WordMemory(EpisodicMemory):
     O(time²).
 
     Args:
-        units: width of the memory, the facts and the question.
-        passes: number of passes; 0 returns the question.
-        attention: see `EpisodicMemory`.
-        compact: see `EpisodicMemory`.
-        update: see `EpisodicMemory`.
-        dropout: see `EpisodicMemory`.
+        units: int, width of the memory, the facts and the question.
+        passes: int, number of passes; 0 returns the question.
+        **kwargs: `attention`, `compact`, `update` and `dropout` of `EpisodicMemory`, and arguments
+            of `keras.layers.Layer`.
 
     Call arguments:
         facts: `(batch, time, units)`.
@@ -36,16 +35,21 @@ class WordMemory(EpisodicMemory):
         facts)`, float32, 0 where a fact is masked or behind the word.
 
     Raises:
-        ValueError: if `end_of_passes` is wanted, or an argument is not as described.
+        ValueError: if `end_of_passes` or `gate_loss` is set, or an argument is not as described.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 2.3 and 4.3.
+
+    Example:
+        >>> layer = keras_corefmem.layers.WordMemory(units=4, passes=2)
+        >>> memories, gates = layer(np.ones((2, 5, 4)), np.ones((2, 4)))
+        >>> tuple(memories.shape), tuple(gates.shape)
+        ((2, 5, 4), (2, 2, 5, 5))
     """
 
     def __init__(self, units, passes=1, **kwargs):
-        if kwargs.get("end_of_passes"):
-            raise ValueError("end_of_passes is for one memory a text, not for one a word.")
-        if kwargs.get("gate_loss"):
-            raise ValueError("gate_loss is for one memory a text, not for one a word.")
+        for name in ("end_of_passes", "gate_loss"):
+            if kwargs.get(name):
+                raise ValueError(f"{name} is for one memory a text, not for one a word.")
         super().__init__(units, passes, **kwargs)
 
     def build(self, facts_shape, question_shape):
@@ -65,46 +69,40 @@ class WordMemory(EpisodicMemory):
         hidden = _project(by_pair) + _project(by_fact)[:, None] + self.hidden.bias
         if not self.compact:
             projected = ops.matmul(facts, self.similarity)
-            asked = ops.sum(projected * question, axis=-1)[:, None, :, None]
-            recalled = ops.einsum("btd,bid->bit", projected, memories)[..., None]
+            by_question = ops.sum(projected * question, axis=-1)[:, None, :, None]
+            by_memory = ops.einsum("btd,bid->bit", projected, memories)[..., None]
             hidden = hidden + ops.matmul(memories, rows[1])[:, :, None]
-            hidden = hidden + asked * kernel[-2] + recalled * kernel[-1]
+            hidden = hidden + by_question * kernel[-2] + by_memory * kernel[-1]
         return ops.cast(self.score(ops.tanh(hidden))[..., 0], "float32")
 
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
         mask = facts_mask if mask is None else mask
         batch, time = ops.shape(facts)[:2]
-        place = ops.arange(time)
-        before = ops.broadcast_to(place[None, :, None] >= place, (batch, time, time))
+        position = ops.arange(time)
+        before = ops.broadcast_to(position[None, :, None] >= position, (batch, time, time))
         if mask is not None:
             before = ops.logical_and(before, mask[:, None])
         projected = None if self.attention == "softmax" else self.episode.project(facts)
-        asked = ops.broadcast_to(question[:, None], ops.shape(facts))
-        memories, every = asked, []
+        copies = ops.broadcast_to(question[:, None], ops.shape(facts))
+        memories, gates_by_pass = copies, []
         for n, update in enumerate(self.updates):
             if n:
                 scores = self.score_all(facts, memories, question)
             else:
-                shared = self.score(self.hidden(self.features(facts, question, question)))
-                shared = ops.cast(shared[..., 0], "float32")
+                shared = self.scores_of(facts, question, question)
                 scores = ops.broadcast_to(shared[:, None], (batch, time, time))
-            gates = self.gates_of(ops.where(before, scores, FAR))
-            every.append(gates)
+            gates = self.gates_of(mask_scores(scores, before))
+            gates_by_pass.append(gates)
             if n or self.attention != "gated":
                 episodes = self.read_all(facts, projected, gates, before)
             else:
                 episodes = self.episode.run(projected, ops.sigmoid(shared), mask)
-            flat = ops.reshape(episodes, (-1, self.units))
-            old = ops.reshape(memories, (-1, self.units))
-            if self.update == "gru":
-                new, _ = update(flat, [old])
-            else:
-                new = update(ops.concatenate([old, flat, ops.reshape(asked, (-1, self.units))], -1))
-            new = self.drop(new, training=training)
+            flat = (ops.reshape(each, (-1, self.units)) for each in (memories, episodes, copies))
+            new = self.next_memory(update, *flat, training)
             memories = ops.reshape(new, (batch, time, self.units))
-        if not every:
+        if not gates_by_pass:
             return memories, ops.zeros((batch, 0, time, time), "float32")
-        return memories, ops.stack(every, axis=1)
+        return memories, ops.stack(gates_by_pass, axis=1)
 
     def read_all(self, facts, projected, gates, before):
         """The episodes of one pass, `(batch, words, units)`, each from the facts before it."""

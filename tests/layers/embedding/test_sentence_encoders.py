@@ -185,7 +185,7 @@ def test_noise_moves_sentences_back_in_training_alone(story):
 
 
 def test_the_memory_needs_a_hop():
-    with pytest.raises(ValueError, match="hops must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="hops must be an integer of at least 1, got 0"):
         EndToEndMemory(VOCABULARY, UNITS, 0, PLACES, WORDS, ANSWERS)
 
 

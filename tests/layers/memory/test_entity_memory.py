@@ -201,7 +201,7 @@ def test_layers_may_share_a_prelu():
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="activation must be one of prelu, relu"):
         EntityMemory(SLOTS, UNITS, activation="gelu")
-    with pytest.raises(ValueError, match="slots and units must be positive, got 0 and 4"):
+    with pytest.raises(ValueError, match="slots must be an integer of at least 1, got 0"):
         EntityMemoryCell(0, UNITS)
     sentences, question = np.zeros((1, 2, UNITS), "float32"), np.zeros((1, UNITS), "float32")
     with pytest.raises(ValueError, match="takes no question"):

@@ -214,7 +214,7 @@ def test_without_passes_the_memory_is_the_question():
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="passes must not be negative, got -1"):
+    with pytest.raises(ValueError, match="passes must be an integer of at least 0, got -1"):
         EpisodicMemory(UNITS, passes=-1)
     with pytest.raises(ValueError, match="attention must be one of gated, softmax"):
         EpisodicMemory(UNITS, attention="hard")

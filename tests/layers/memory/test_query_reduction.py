@@ -67,7 +67,7 @@ def test_the_layer_its_cell_and_the_equation_agree(reset):
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="units must be positive, got 0"):
+    with pytest.raises(ValueError, match="units must be an integer of at least 1, got 0"):
         QueryReductionCell(0)
     with pytest.raises(ValueError, match="must be 3 wide each, got 7 together"):
         QueryReduction(UNITS)(np.zeros((1, 2, 3), "float32"), np.zeros((1, 2, 4), "float32"))

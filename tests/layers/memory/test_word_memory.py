@@ -123,7 +123,7 @@ def test_without_passes_every_memory_is_the_question():
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="end_of_passes is for one memory a text"):
         WordMemory(UNITS, end_of_passes=True)
-    with pytest.raises(ValueError, match="passes must not be negative, got -2"):
+    with pytest.raises(ValueError, match="passes must be an integer of at least 0, got -2"):
         WordMemory(UNITS, passes=-2)
 
 
