@@ -2,8 +2,10 @@
 
 from keras_corefmem.layers.attention.attention_encoder import AttentionEncoder
 from keras_corefmem.layers.attention.attention_supervision import attention_mass
-from keras_corefmem.layers.attention.bidirectional_attention import BidirectionalAttention
-from keras_corefmem.layers.attention.gated_attention import GatedAttention
+from keras_corefmem.layers.attention.question_attention import (
+    BidirectionalAttention,
+    GatedAttention,
+)
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.attention.supervision_metrics import ReportsSupervision
 

@@ -1,16 +1,13 @@
-"""Stacked self-attention with heads that are told what to attend to."""
+"""Stacked self-attention with supervised heads."""
 
 import keras
 from keras import ops
 
-from keras_corefmem.layers.attention.attention_supervision import (
-    SupervisedLayer,
-    check_call,
-    check_lengths,
-)
+from keras_corefmem.layers.attention.attention_supervision import SupervisedLayer, check_lengths
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
+from keras_corefmem.utils.checks import check_sizes
 
 EPSILON = 1e-6
 
@@ -27,19 +24,20 @@ class AttentionEncoder(SupervisedLayer):
 
     where the last two lines are those of one layer. Inputs of another width than `units` are
     projected first. So that several layers learn from scratch, words weigh as much as positions,
-    whatever the scale of their vectors, and what a layer adds starts near 0.
+    whatever the scale of their vectors, and the summands of a layer start near 0.
 
     Args:
-        layers: number of layers.
-        num_heads: number of heads of each.
-        units: width of the states, a multiple of `num_heads`.
-        inner_units: width inside of the feed-forward networks.
-        dropout: fraction of the units to drop, the same ones for all tokens of a sequence.
+        layers: int, number of layers.
+        num_heads: int, number of heads of each.
+        units: int, width of the states, a multiple of `num_heads`.
+        inner_units: int, width inside of the feed-forward networks.
+        dropout: float, fraction of the units to drop, the same ones for all tokens of a sequence.
         signals: triples of layer, from 1, head, from 0, and name of the signal that supervises it.
         windows: pairs of layer and head: heads that attend only to the sentence of the token.
         loss_weight: see `SupervisedMultiHeadAttention`.
         row_weight: see `SupervisedMultiHeadAttention`.
-        return_supervised: whether to return the attention of supervised heads.
+        return_supervised: bool, whether to return the attention of supervised heads.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, time, width)`.
@@ -57,7 +55,19 @@ class AttentionEncoder(SupervisedLayer):
 
     References: [Vaswani et al., NIPS 2017](https://arxiv.org/abs/1706.03762); Cheng and Erk,
     [AAAI 2020](https://arxiv.org/abs/1911.04361).
+
+    Example:
+        >>> layer = keras_corefmem.layers.AttentionEncoder(
+        ...     layers=2, num_heads=2, units=8, inner_units=6, signals=[(1, 0, "coreference")])
+        >>> states = layer(np.ones((1, 5, 4)), [np.array([[[3, 1]]])])
+        >>> tuple(states.shape)
+        (1, 5, 8)
     """
+
+    ARGUMENTS = (
+        *("layers", "num_heads", "units", "inner_units", "dropout", "signals", "windows"),
+        *("loss_weight", "row_weight", "return_supervised"),
+    )
 
     def __init__(
         self,
@@ -74,15 +84,11 @@ class AttentionEncoder(SupervisedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if layers < 1 or num_heads < 1 or inner_units < 1:
-            raise ValueError(
-                f"layers, num_heads and inner_units must be positive, got {layers}, {num_heads} "
-                f"and {inner_units}."
-            )
-        if units < 1 or units % num_heads:
+        check_sizes(layers=layers, num_heads=num_heads, units=units, inner_units=inner_units)
+        if units % num_heads:
             raise ValueError(f"units must be a multiple of {num_heads} heads, got {units}.")
-        what = "triples of a layer, a head and the name of its signal"
-        check_lengths("signals", signals, 3, what)
+        triples = "triples of a layer, a head and the name of its signal"
+        check_lengths("signals", signals, 3, triples)
         check_lengths("windows", windows, 2, "pairs of a layer and a head")
         self.signals = tuple((n, head, name) for n, head, name in signals)
         self.windows = tuple((n, head) for n, head in windows)
@@ -106,7 +112,7 @@ class AttentionEncoder(SupervisedLayer):
             for n in numbers
         ]
         self.outer = [
-            keras.layers.Dense(units, kernel_initializer=near_zero(), name=f"outer_{n}", **own)
+            keras.layers.Dense(units, kernel_initializer=_near_zero(), name=f"outer_{n}", **own)
             for n in numbers
         ]
         self.norms = [
@@ -128,7 +134,7 @@ class AttentionEncoder(SupervisedLayer):
             self.loss_weight,
             self.row_weight,
             return_supervised=self.return_supervised and bool(signals),
-            output_initializer=near_zero(),
+            output_initializer=_near_zero(),
             name=f"attention_{number}",
             dtype=self.dtype_policy,
         )
@@ -154,44 +160,32 @@ class AttentionEncoder(SupervisedLayer):
         inputs_mask=None,
         training=None,
     ):
-        check_call(self.signals, self.windows, targets, sentences)
+        self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask
         x = inputs if self.projection is None else self.projection(inputs)
-        x, shown = self.positions(self.input_norm(x)), {}
+        x, supervised = self.positions(self.input_norm(x)), {}
         for n, attend in enumerate(self.attentions, start=1):
             inner_norm, attention_norm = self.norms[2 * n - 2 : 2 * n]
-            fed = self.outer[n - 1](self.inner[n - 1](x))
-            x = inner_norm(x + self.drop(fed, training=training))
-            places = [place for place, (layer, *_) in enumerate(self.signals) if layer == n]
-            own = None if targets is None else [targets[place] for place in places]
+            inner = self.outer[n - 1](self.inner[n - 1](x))
+            x = inner_norm(x + self.drop(inner, training=training))
+            numbers = [number for number, (layer, *_) in enumerate(self.signals) if layer == n]
+            own = None if targets is None else [targets[number] for number in numbers]
             read = attend(x, own, sentences, mask=mask, training=training)
             if attend.return_supervised:
                 read, attention = read
-                shown |= {place: attention[:, m] for m, place in enumerate(places)}
+                supervised |= {number: attention[:, m] for m, number in enumerate(numbers)}
             x = attention_norm(x + self.drop(read, training=training))
         if not self.return_supervised:
             return x
-        return x, ops.stack([shown[place] for place in range(len(self.signals))], axis=1)
+        return x, ops.stack([supervised[n] for n in range(len(self.signals))], axis=1)
 
     def width_of(self, inputs):
         return self.units
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "layers": self.layers,
-            "num_heads": self.num_heads,
-            "units": self.units,
-            "inner_units": self.inner_units,
-            "dropout": self.dropout,
-            "signals": self.signals,
-            "windows": self.windows,
-            "loss_weight": self.loss_weight,
-            "row_weight": self.row_weight,
-            "return_supervised": self.return_supervised,
-        }
+        return super().get_config() | {name: getattr(self, name) for name in self.ARGUMENTS}
 
 
-def near_zero():
+def _near_zero():
     """An initializer with a hundredth of Glorot's weights."""
     return keras.initializers.VarianceScaling(1e-4, "fan_avg", "uniform")

@@ -1,18 +1,18 @@
-"""Self-attention with heads that are told what to attend to."""
+"""Multi-head self-attention whose heads may be supervised."""
 
 import keras
 from keras import ops
 
 from keras_corefmem.layers.attention.attention_supervision import (
-    FAR,
     ROW_WEIGHTS,
     SupervisedLayer,
-    check_call,
     check_lengths,
     supervise,
     target_mask,
 )
 from keras_corefmem.layers.core.hash_dropout import HashDropout
+from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -33,24 +33,25 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     float16 on a CPU under JAX none does.
 
     Args:
-        num_heads: number of heads.
-        key_dim: width of each.
+        num_heads: int, number of heads.
+        key_dim: int, width of each.
         signals: pairs of head, from 0, and name of the signal that supervises it.
         windows: heads that attend only to the sentence of the token. Targets outside of it do not
             count.
-        loss_weight: weight of the loss, 0 for none.
+        loss_weight: float, weight of the loss, 0 for none.
         row_weight: `"count"`, where a row weighs as much as it has targets, as the paper prints it,
             or `"mean"`, where all rows weigh the same.
-        dropout: fraction of the attention to drop.
-        use_bias: whether projections have a bias.
-        return_supervised: whether to return the attention of supervised heads.
+        dropout: float, fraction of the attention to drop.
+        use_bias: bool, whether projections have a bias.
+        return_supervised: bool, whether to return the attention of supervised heads.
         output_initializer: initializer of the kernel of the last projection.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, time, width)`.
         targets: list of int `(batch, n, 2)`, one for each signal: rows and columns of S, 1-based,
-            0 = padding. What is masked or outside does not count, repetitions count once. `None`
-            for no loss.
+            0 = padding. Masked tokens and positions outside do not count, repetitions count once.
+            `None` for no loss.
         sentences: int `(batch, time)`, number of the sentence of each token; needed for `windows`.
         mask: bool `(batch, time)`, or `None`. Masked tokens get no attention and give 0.
 
@@ -70,7 +71,20 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     References: Cheng and Erk, "Attending to Entities for Better Text Understanding",
     [AAAI 2020](https://arxiv.org/abs/1911.04361), Eq. 2; [Vaswani et al., NIPS
     2017](https://arxiv.org/abs/1706.03762).
+
+    Example:
+        >>> layer = keras_corefmem.layers.SupervisedMultiHeadAttention(
+        ...     num_heads=2, key_dim=4, signals=[(0, "coreference")])
+        >>> targets = [np.array([[[3, 1], [0, 0]]])]
+        >>> states = layer(np.ones((1, 5, 8)), targets)
+        >>> tuple(states.shape), len(layer.losses)
+        ((1, 5, 8), 1)
     """
+
+    ARGUMENTS = (
+        *("num_heads", "key_dim", "signals", "windows", "loss_weight", "row_weight"),
+        *("dropout", "use_bias", "return_supervised"),
+    )
 
     def __init__(
         self,
@@ -87,21 +101,18 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if num_heads < 1 or key_dim < 1:
-            raise ValueError(
-                f"num_heads and key_dim must be positive, got {num_heads} and {key_dim}."
-            )
+        check_sizes(num_heads=num_heads, key_dim=key_dim)
         self.num_heads, self.key_dim = num_heads, key_dim
         check_lengths("signals", signals, 2, "pairs of a head and the name of its signal")
         self.signals = tuple((head, name) for head, name in signals)
         self.windows = tuple(windows)
         supervised = [head for head, _ in self.signals]
-        for heads, what in ((supervised, "supervised"), (self.windows, "windowed")):
+        for heads, kind in ((supervised, "supervised"), (self.windows, "windowed")):
             for head in heads:
                 if not 0 <= head < num_heads:
-                    raise ValueError(f"Head {head} is {what}, but heads are 0 to {num_heads - 1}.")
+                    raise ValueError(f"Head {head} is {kind}, but heads are 0 to {num_heads - 1}.")
                 if heads.count(head) > 1:
-                    raise ValueError(f"Head {head} is {what} twice: give each head once.")
+                    raise ValueError(f"Head {head} is {kind} twice: name each head once.")
         if loss_weight < 0:
             raise ValueError(f"loss_weight must not be negative, got {loss_weight}.")
         if row_weight not in ROW_WEIGHTS:
@@ -121,16 +132,18 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         width, heads = inputs_shape[-1], (self.num_heads, self.key_dim)
 
-        def project(name, equation, shape, bias_axes, given, start="glorot_uniform"):
+        def project(
+            name, equation, shape, bias_axes, input_shape, kernel_initializer="glorot_uniform"
+        ):
             layer = keras.layers.EinsumDense(
                 equation,
                 output_shape=(None, *shape),
                 bias_axes=bias_axes if self.use_bias else None,
-                kernel_initializer=start,
+                kernel_initializer=kernel_initializer,
                 name=name,
                 dtype=self.dtype_policy,
             )
-            layer.build((None, None, *given))
+            layer.build((None, None, *input_shape))
             # Or Keras warns that it destroys the mask.
             layer.supports_masking = True
             return layer
@@ -152,24 +165,25 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         inputs_mask=None,
         training=None,
     ):
-        check_call(self.signals, self.windows, targets, sentences)
+        self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask
         projected = [layer(inputs) for layer in (self.query, self.key, self.value)]
-        if training and self.dropout or not can_fuse(self.compute_dtype):
-            seen = list(range(self.num_heads))
+        # Heads whose attention is needed as a matrix; the others are fused.
+        if training and self.dropout or not _can_fuse(self.compute_dtype):
+            plain = list(range(self.num_heads))
         else:
-            seen = sorted({head for head, _ in self.signals} | set(self.windows))
-        fused = [head for head in range(self.num_heads) if head not in seen]
+            plain = sorted({head for head, _ in self.signals} | set(self.windows))
+        fused = [head for head in range(self.num_heads) if head not in plain]
         states = {}
         if fused:
-            parts = [pick(array, fused) for array in projected]
-            read = ops.dot_product_attention(*parts, mask=square(mask))
+            parts = [_select(array, fused) for array in projected]
+            read = ops.dot_product_attention(*parts, mask=_square(mask))
             states |= {head: read[:, :, n] for n, head in enumerate(fused)}
-        if seen:
-            parts = [pick(array, seen) for array in projected]
-            allowed = self.allow(mask, sentences, ops.shape(inputs)[1], seen)
+        if plain:
+            parts = [_select(array, plain) for array in projected]
+            allowed = self.allow(mask, sentences, ops.shape(inputs)[1], plain)
             read, scores, attention = self.attend(*parts, allowed, training)
-            states |= {head: read[:, :, n] for n, head in enumerate(seen)}
+            states |= {head: read[:, :, n] for n, head in enumerate(plain)}
         joined = ops.stack([states[head] for head in range(self.num_heads)], axis=2)
         outputs = self.output_projection(joined)
         if mask is not None:
@@ -179,24 +193,24 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         if mask is not None:
             allowed = ops.logical_and(allowed, mask[:, None, :, None])
         allowed = ops.broadcast_to(allowed, ops.shape(scores))
-        places = [seen.index(head) for head, _ in self.signals]
+        supervised = [plain.index(head) for head, _ in self.signals]
         if targets is not None:
-            self.measure(targets, [(scores[:, n], allowed[:, n]) for n in places], mask)
+            self.measure(targets, [(scores[:, n], allowed[:, n]) for n in supervised], mask)
         if not self.return_supervised:
             return outputs
-        shown = ops.where(allowed, attention, 0.0)
-        return outputs, ops.stack([shown[:, n] for n in places], axis=1)
+        attention = ops.where(allowed, attention, 0.0)
+        return outputs, ops.stack([attention[:, n] for n in supervised], axis=1)
 
     def attend(self, query, key, value, allowed, training):
-        """What heads read, `(batch, time, heads, key_dim)`, with their scores and attention."""
+        """States that heads read `(batch, time, heads, key_dim)`, their scores and attention."""
         scores = ops.einsum("bthd,bshd->bhts", query * self.key_dim**-0.5, key)
-        scores = ops.where(allowed, ops.cast(scores, "float32"), FAR)
+        scores = mask_scores(scores, allowed)
         attention = ops.softmax(scores, axis=-1)
-        kept = self.drop(ops.cast(attention, value.dtype), training=training)
-        return ops.einsum("bhts,bshd->bthd", kept, value), scores, attention
+        dropped = self.drop(ops.cast(attention, value.dtype), training=training)
+        return ops.einsum("bhts,bshd->bthd", dropped, value), scores, attention
 
     def allow(self, mask, sentences, time, heads):
-        """Where each of the heads may attend to, bool, broadcastable to its scores."""
+        """The cells that each of the heads may attend to, bool, broadcastable to its scores."""
         keys = ops.ones((1, 1, time), "bool") if mask is None else mask[:, None]
         if not self.windows:
             return keys[:, None]
@@ -205,13 +219,13 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         return ops.stack([near if head in self.windows else keys for head in heads], axis=1)
 
     def measure(self, targets, heads, mask):
-        """Adds the loss, and keeps what metrics need."""
+        """Adds the loss, and keeps the sums that metrics need."""
         total, measured = 0.0, []
-        some = ops.ones((ops.shape(targets[0])[0],)) if mask is None else ops.any(mask, axis=-1)
-        count = ops.sum(ops.cast(some, "float32"))
+        real = ops.ones((ops.shape(targets[0])[0],)) if mask is None else ops.any(mask, axis=-1)
+        count = ops.sum(ops.cast(real, "float32"))
         for pairs, (scores, allowed) in zip(targets, heads, strict=True):
-            wanted = target_mask(pairs, ops.shape(scores)[1], allowed)
-            loss, mass, rows = supervise(scores, wanted, self.row_weight)
+            cells = target_mask(pairs, ops.shape(scores)[1], allowed)
+            loss, mass, rows = supervise(scores, cells, self.row_weight)
             total = total + ops.mean(loss)
             measured.append(ops.stack([ops.sum(loss), count, ops.sum(mass), ops.sum(rows)]))
         self.measured = ops.stop_gradient(ops.stack(measured))
@@ -222,22 +236,12 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         return inputs.shape[-1]
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "key_dim": self.key_dim,
-            "signals": self.signals,
-            "windows": self.windows,
-            "loss_weight": self.loss_weight,
-            "row_weight": self.row_weight,
-            "dropout": self.dropout,
-            "use_bias": self.use_bias,
-            "return_supervised": self.return_supervised,
-            "output_initializer": keras.initializers.serialize(self.output_initializer),
-        }
+        initializer = keras.initializers.serialize(self.output_initializer)
+        config = {name: getattr(self, name) for name in self.ARGUMENTS}
+        return {**super().get_config(), **config, "output_initializer": initializer}
 
 
-def can_fuse(dtype):
+def _can_fuse(dtype):
     """Whether `keras.ops.dot_product_attention` takes a type here."""
     if dtype != "float16" or keras.backend.backend() != "jax":
         return True
@@ -246,7 +250,7 @@ def can_fuse(dtype):
     return jax.default_backend() != "cpu"
 
 
-def square(mask):
+def _square(mask):
     """A mask of keys for every query, `(batch, 1, time, time)`: fused attention takes no other."""
     if mask is None:
         return None
@@ -254,7 +258,7 @@ def square(mask):
     return ops.broadcast_to(mask[:, None, None], (batch, 1, time, time))
 
 
-def pick(projected, heads):
+def _select(projected, heads):
     """Some heads of `(batch, time, heads, width)`."""
     if len(heads) == projected.shape[2]:
         return projected

@@ -1,4 +1,4 @@
-"""How well supervised heads attend, in the history of training and evaluation."""
+"""Loss and attention mass of supervised heads, in the history of training and evaluation."""
 
 import keras
 from keras import ops
@@ -6,15 +6,11 @@ from keras import ops
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 
 
-class SupervisionMetrics(keras.metrics.Metric):
-    """Loss and attention mass of every signal of a layer.
+class _SupervisionMetrics(keras.metrics.Metric):
+    """Loss and attention mass of the signals of a layer, `<name>_loss` and `<name>_attention_mass`.
 
     The loss is the mean of L over instances, the attention mass the mean attention on targets
-    over rows with a target; 0 where there is nothing yet.
-
-    Args:
-        names: name of each signal; results are called `<name>_loss` and `<name>_attention_mass`.
-        name: name of the metric.
+    over rows with a target; 0 before there are any.
     """
 
     def __init__(self, names, name="supervision", **kwargs):
@@ -23,7 +19,7 @@ class SupervisionMetrics(keras.metrics.Metric):
         self.sums = self.add_variable((len(self.names), 4), initializer="zeros", name="sums")
 
     def update_state(self, measured):
-        """Adds what a `SupervisedMultiHeadAttention` measured."""
+        """Adds `measured` of a `SupervisedMultiHeadAttention`."""
         self.sums.assign_add(ops.cast(measured, self.sums.dtype))
 
     def result(self):
@@ -41,22 +37,25 @@ class ReportsSupervision:
     They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`,
     behind the name of the layer where layers share a signal, and with the number of the head where
     heads of a layer do. Inherit from it before `keras.Model`, and make supervised layers in
-    `__init__`, or build the model before it is compiled:
+    `__init__`, or build the model before it is compiled. Training raises a `ValueError` where such
+    layers were made behind compiling.
 
-    ```python
-    class Reader(ReportsSupervision, keras.Model): ...
-    ```
-
-    On JAX, what a layer does to metrics within `call` is lost; `compute_loss` follows in the same
-    step, and what it does is kept on every backend.
+    Example:
+        >>> class Reader(keras_corefmem.layers.ReportsSupervision, keras.Model): ...
+        >>> states, pairs = keras.Input((None, 8)), keras.Input((None, 2), dtype="int32")
+        >>> layer = keras_corefmem.layers.SupervisedMultiHeadAttention(2, 4, [(0, "coref")])
+        >>> model = Reader([states, pairs], layer(states, [pairs]))
+        >>> model.compile("sgd", "mse")
+        >>> sorted(model.get_metrics_result())
+        ['coref_attention_mass', 'coref_loss', 'loss']
     """
 
     def compile(self, *args, **kwargs):
         super().compile(*args, **kwargs)
         if not hasattr(self, "supervision_metrics"):
             self.supervision_metrics = [
-                SupervisionMetrics(names, name=f"{label}_supervision")
-                for label, names in names_of(self.supervised_layers())
+                _SupervisionMetrics(names, name=f"{label}_supervision")
+                for label, names in _names_of(self.supervised_layers())
             ]
 
     def compile_from_config(self, config):
@@ -86,6 +85,7 @@ class ReportsSupervision:
             layer.measured = None
 
     def compute_loss(self, *args, **kwargs):
+        # On JAX, updates of metrics within `call` are lost, and these are kept on every backend.
         loss = super().compute_loss(*args, **kwargs)
         layers = self.supervised_layers()
         if len(layers) != len(self.supervision_metrics):
@@ -100,25 +100,21 @@ class ReportsSupervision:
         return loss
 
 
-def names_of(layers):
-    """What each layer is called, and each of its signals: no two of them the same.
-
-    Returns:
-        List of pairs of a string and a list of strings.
-    """
+def _names_of(layers):
+    """Pairs of a name for each layer and of names for its signals, no two of them the same."""
     names = [layer.name for layer in layers]
-    every = [name for layer in layers for _, name in layer.signals]
-    found = []
+    signals = [name for layer in layers for _, name in layer.signals]
+    result = []
     for n, layer in enumerate(layers):
-        # What is not built has no path yet.
+        # A layer that is not built has no path yet.
         number = names[:n].count(layer.name) + 1
-        place = layer.path or f"{layer.name}_{number}"
-        label = layer.name if names.count(layer.name) == 1 else place.replace("/", "_")
+        path = layer.path or f"{layer.name}_{number}"
+        label = layer.name if names.count(layer.name) == 1 else path.replace("/", "_")
         own = [name for _, name in layer.signals]
-        signals = [
-            (f"{label}_{name}" if every.count(name) > own.count(name) else name)
+        labels = [
+            (f"{label}_{name}" if signals.count(name) > own.count(name) else name)
             + (f"_head_{head}" if own.count(name) > 1 else "")
             for head, name in layer.signals
         ]
-        found.append((label, signals))
-    return found
+        result.append((label, labels))
+    return result

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.masking import mask_scores
+
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AttentionSum(keras.layers.Layer):
@@ -40,14 +42,12 @@ class AttentionSum(keras.layers.Layer):
             raise ValueError("num_candidates is needed where candidates holds numbers, not a mask.")
 
     def call(self, passage, query, candidates):
-        scores = ops.einsum("btd,bd->bt", passage, query)
-        scores = ops.cast(scores, "float32")[:, :, None]
+        scores = ops.einsum("btd,bd->bt", passage, query)[:, :, None]
         if len(candidates.shape) == 2:
             numbers = ops.arange(self.num_candidates, dtype=candidates.dtype)
             candidates = ops.logical_and(ops.equal(candidates[:, :, None], numbers), numbers > 0)
         candidates = ops.cast(candidates, "bool")
-        scores = ops.where(candidates, scores, -1e9)
-        logits = ops.logsumexp(scores, axis=1)
+        logits = ops.logsumexp(mask_scores(scores, candidates), axis=1)
         best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True))
         return ops.where(ops.any(candidates, axis=1), logits - best, -100.0)
 

@@ -145,7 +145,7 @@ def test_config_holds_every_argument():
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"layers": 0}, "layers, num_heads and inner_units must be positive"),
+        ({"layers": 0}, "layers must be an integer of at least 1, got 0"),
         ({"units": 7}, "units must be a multiple of 4 heads, got 7"),
         ({"signals": [(0, 0, "a")]}, "Layer 0 has a signal or window; layers are 1 to 4"),
         ({"windows": [(5, 0)]}, "Layer 5 has a signal or window"),

@@ -197,7 +197,7 @@ def test_without_targets_or_weight_there_is_no_loss(rng):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"num_heads": 0}, "num_heads and key_dim must be positive, got 0 and 2"),
+        ({"num_heads": 0}, "num_heads must be an integer of at least 1, got 0"),
         ({"signals": [(3, "a")]}, "Head 3 is supervised, but heads are 0 to 2"),
         ({"signals": [(1, "a"), (1, "b")]}, "Head 1 is supervised twice"),
         ({"windows": [-1]}, "Head -1 is windowed"),

@@ -1,0 +1,126 @@
+"""Attention between a passage and a question: gated, and in both directions."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.core.masking import mask_scores
+
+
+class _TwoSequences(keras.layers.Layer):
+    """Base of layers of two equally wide sequences, whose output has the mask of the first."""
+
+    NAMES = ("passage", "question")
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def check_widths(self, first, second):
+        if first[-1] != second[-1]:
+            raise ValueError(
+                f"{' and '.join(self.NAMES)} must be equally wide, got {first[-1]} and "
+                f"{second[-1]}."
+            )
+
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class GatedAttention(_TwoSequences):
+    """Multiplies every passage token by its own summary of the question.
+
+    `X = D ⊙ (A Q)` with `A = softmax(D Qᵀ)` over the question tokens that are not masked.
+
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        passage: `(batch, time, width)`.
+        question: `(batch, question time, width)`.
+        question_mask: bool `(batch, question time)`, or `None`.
+
+    Returns:
+        `(batch, time, width)`, masked like the passage.
+
+    Raises:
+        ValueError: if passage and question differ in width.
+
+    Reference: [Dhingra et al., ACL 2017](https://arxiv.org/abs/1606.01549).
+
+    Example:
+        >>> layer = keras_corefmem.layers.GatedAttention()
+        >>> tuple(layer(np.ones((2, 5, 4)), np.ones((2, 3, 4))).shape)
+        (2, 5, 4)
+    """
+
+    def build(self, passage_shape, question_shape):
+        self.check_widths(passage_shape, question_shape)
+
+    def call(self, passage, question, question_mask=None):
+        scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))
+        mask = None if question_mask is None else question_mask[:, None]
+        attention = ops.softmax(mask_scores(scores, mask), axis=-1)
+        return passage * ops.matmul(ops.cast(attention, self.compute_dtype), question)
+
+    def compute_output_shape(self, passage_shape, question_shape):
+        return passage_shape
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class BidirectionalAttention(_TwoSequences):
+    """Joins every context token h with its summary of the query u, and one of the context.
+
+    ```
+    s_ij = w · [h_i ; u_j ; h_i ⊙ u_j]
+    ũ_i = Σ_j softmax_j(s_ij) u_j,   h̃ = Σ_i softmax_i(max_j s_ij) h_i
+    G_i = [h_i ; ũ_i ; h_i ⊙ ũ_i ; h_i ⊙ h̃]
+    ```
+
+    A bias would change neither softmax, so there is none.
+
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        context: `(batch, time, width)`.
+        query: `(batch, query time, width)`.
+        context_mask: bool `(batch, time)`, or `None`.
+        query_mask: bool `(batch, query time)`, or `None`.
+
+    Returns:
+        `(batch, time, 4 · width)`, masked like the context.
+
+    Raises:
+        ValueError: if context and query differ in width.
+
+    Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1611.01603).
+
+    Example:
+        >>> layer = keras_corefmem.layers.BidirectionalAttention()
+        >>> tuple(layer(np.ones((2, 5, 4)), np.ones((2, 3, 4))).shape)
+        (2, 5, 16)
+    """
+
+    NAMES = ("context", "query")
+
+    def build(self, context_shape, query_shape):
+        self.check_widths(context_shape, query_shape)
+        self.kernel = self.add_weight(name="kernel", shape=(3 * context_shape[-1], 1))
+
+    def call(self, context, query, context_mask=None, query_mask=None):
+        of_context, of_query, of_product = ops.split(self.kernel, 3)
+        products = ops.matmul(context * of_product[:, 0], ops.transpose(query, (0, 2, 1)))
+        parts = products, ops.matmul(context, of_context), ops.matmul(query, of_query)
+        products, by_context, by_query = (ops.cast(part, "float32") for part in parts)
+        scores = products + by_context + ops.transpose(by_query, (0, 2, 1))
+        scores = mask_scores(scores, None if query_mask is None else query_mask[:, None])
+        attention = ops.cast(ops.softmax(scores, axis=-1), context.dtype)
+        read = ops.matmul(attention, query)
+        best = mask_scores(ops.max(scores, axis=-1), context_mask)
+        attention = ops.cast(ops.softmax(best, axis=-1), context.dtype)
+        summary = ops.einsum("bt,btd->bd", attention, context)[:, None]
+        return ops.concatenate([context, read, context * read, context * summary], axis=-1)
+
+    def compute_output_shape(self, context_shape, query_shape):
+        return (*context_shape[:-1], 4 * context_shape[-1])
