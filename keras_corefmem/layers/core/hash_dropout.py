@@ -1,4 +1,4 @@
-"""Dropout that costs next to nothing under XLA."""
+"""Dropout by a hash, which costs next to nothing under XLA."""
 
 import keras
 import numpy as np
@@ -17,16 +17,29 @@ class HashDropout(keras.layers.Dropout):
     TensorFlow's CPU takes longer than all the rest of a small model.
 
     Args:
-        rate: fraction of the elements to drop, 0 to 1.
-        noise_shape: shape of the mask, `None` where it is that of the input; axes of size 1 share
-            what is dropped.
-        seed: seed of the keys.
+        rate: float, fraction of the elements to drop, 0 to 1.
+        noise_shape: tuple, shape of the dropout mask, `None` where it is that of the input; axes of
+            size 1 share what is dropped.
+        seed: int, seed of the keys.
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: float tensor of any shape.
+        training: bool; nothing is dropped in inference.
+
+    Returns:
+        A tensor like the inputs, masked like them.
 
     Raises:
         ValueError: if the rate or the noise shape is not as described.
 
     References: [Srivastava et al., JMLR 2014](https://jmlr.org/papers/v15/srivastava14a.html);
     the hash is `lowbias32` of [Wellons](https://github.com/skeeto/hash-prospector).
+
+    Example:
+        >>> drop = keras_corefmem.layers.HashDropout(0.5, seed=0)
+        >>> np.unique(drop(np.ones((4, 100)), training=True)).tolist()
+        [0.0, 2.0]
     """
 
     def call(self, inputs, training=False):
@@ -34,17 +47,17 @@ class HashDropout(keras.layers.Dropout):
             return inputs
         if self.rate == 1:
             return ops.zeros_like(inputs)
-        wanted = self.noise_shape or (None,) * len(inputs.shape)
-        sizes = zip(wanted, ops.shape(inputs), strict=True)
+        sizes = self.noise_shape or (None,) * len(inputs.shape)
+        sizes = zip(sizes, ops.shape(inputs), strict=True)
         shape = [own if size is None else size for size, own in sizes]
         keys = ops.cast(self.seed_generator.next(), "uint32")
-        hashed = mix(mix(positions(shape) + mix(keys[0])) ^ mix(keys[1]))
-        kept = hashed >= constant(min(round(self.rate * 2**32), 2**32 - 1))
+        hashed = _hash(_hash(_indices(shape) + _hash(keys[0])) ^ _hash(keys[1]))
+        kept = hashed >= _constant(min(round(self.rate * 2**32), 2**32 - 1))
         return inputs * (ops.cast(kept, inputs.dtype) / (1 - self.rate))
 
 
-def positions(shape):
-    """The number of every element, uint32."""
+def _indices(shape):
+    """The flat index of each element, uint32."""
     total, columns = 0, 1
     for axis in range(len(shape))[::-1]:
         index = ops.cast(ops.arange(shape[axis]), "uint32")
@@ -55,12 +68,12 @@ def positions(shape):
     return total
 
 
-def mix(x):
+def _hash(x):
     """A permutation of the 32-bit numbers in which every bit of the result depends on all bits."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = (x ^ ops.right_shift(x, constant(shift))) * constant(factor)
-    return x ^ ops.right_shift(x, constant(16))
+        x = (x ^ ops.right_shift(x, _constant(shift))) * _constant(factor)
+    return x ^ ops.right_shift(x, _constant(16))
 
 
-def constant(number):
+def _constant(number):
     return ops.convert_to_tensor(np.uint32(number))

@@ -3,10 +3,12 @@
 import keras
 from keras import ops
 
+from keras_corefmem.utils.checks import check_sizes
+
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class Highway(keras.layers.Layer):
-    """Layers that pass on a part of what they are given.
+    """Highway network: layers that pass a learned share of their inputs on unchanged.
 
     ```
     g = σ(W_g x + b_g),   y = g ⊙ x + (1 - g) ⊙ ReLU(W x + b)
@@ -15,7 +17,8 @@ class Highway(keras.layers.Layer):
     `b_g` starts at 1, so that most is passed on at first.
 
     Args:
-        layers: number of layers.
+        layers: int, number of layers.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(…, width)`.
@@ -27,12 +30,15 @@ class Highway(keras.layers.Layer):
         ValueError: if `layers` is less than 1.
 
     Reference: [Srivastava et al., 2015](https://arxiv.org/abs/1505.00387).
+
+    Example:
+        >>> tuple(keras_corefmem.layers.Highway(layers=2)(np.ones((2, 5, 4))).shape)
+        (2, 5, 4)
     """
 
     def __init__(self, layers=2, **kwargs):
         super().__init__(**kwargs)
-        if layers < 1:
-            raise ValueError(f"layers must be positive, got {layers}.")
+        check_sizes(layers=layers)
         self.layers = layers
         self.supports_masking = True
 

@@ -4,33 +4,37 @@ import keras
 import numpy as np
 from keras import ops
 
-# Ids before it are padding and the unknown word.
+from keras_corefmem.utils.checks import check_sizes
+
+# Smaller ids are padding and the unknown word.
 FIRST_WORD = 2
-# More than any match, and any position.
-KEPT, FAR = 1e30, 2**30
+# Above any match, and above any position.
+ALREADY_KEPT, NO_POSITION = 1e30, 2**30
 
 
 def inverse_sentence_frequency(sentences, vocabulary_size):
-    """How rare every word is: `log((1 + N) / (1 + n_w))`, where `n_w` of N sentences have word w.
+    """Computes the rarity of words: `log((1 + N) / (1 + n_w))`, n_w of N sentences having word w.
 
-    Rounded to multiples of 1/128, so that sums of them are exact in any order and ties are ties.
+    Values are rounded to multiples of 1/128, so that sums of them are exact in any order and ties
+    are ties.
 
     Args:
         sentences: int array `(N, words)`, padded with 0.
-        vocabulary_size: number of token ids.
+        vocabulary_size: int, number of token ids.
 
     Returns:
         float32 array `(vocabulary_size,)`, 0 for padding and unknown words.
+
+    Example:
+        >>> keras_corefmem.layers.inverse_sentence_frequency(np.array([[2, 3], [2, 0]]), 4).tolist()
+        [0.0, 0.0, 0.0, 0.40625]
     """
     words = np.sort(sentences, axis=1)
-    counts = np.bincount(words[_is_new(words)], minlength=vocabulary_size)
+    first = np.diff(words, axis=1, prepend=-1) != 0
+    counts = np.bincount(words[first], minlength=vocabulary_size)
     rarity = np.log((1 + len(words)) / (1 + counts))
     rarity[:FIRST_WORD] = 0
     return (np.round(128 * rarity) / 128).astype("float32")
-
-
-def _is_new(words):
-    return np.diff(words, axis=1, prepend=-1) != 0
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -52,17 +56,18 @@ class RetrieveSentences(keras.layers.Layer):
     match(s) = Σ idf(w) · (1 for words of the question, otherwise share(w)) over the words w of s
     ```
 
-    Args:
-        k: number of sentences to keep.
-        vocabulary_size: number of token ids.
-        hops: number H of hops.
+    The weight `idf` starts as ones, so that a match is a number of words. Assign it the
+    `inverse_sentence_frequency` of training passages; it is saved with the model.
 
-    The weight `idf` starts as ones, so that a match is a number of words. Assign it what
-    `inverse_sentence_frequency` learns from training passages; it is saved with the model.
+    Args:
+        k: int, number of sentences to keep.
+        vocabulary_size: int, number of token ids.
+        hops: int, number H of hops.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        sentences: token ids `(batch, time, words)`; a sentence of zeros is padding.
-        question: token ids `(batch, words)`.
+        sentences: int32 token ids `(batch, time, words)`; a sentence of zeros is padding.
+        question: int32 token ids `(batch, words)`.
 
     Returns:
         The kept sentences `(batch, k, words)`, and their positions `(batch, k)`, int32 and from 1.
@@ -70,14 +75,19 @@ class RetrieveSentences(keras.layers.Layer):
 
     Raises:
         ValueError: if `k` or `hops` is less than 1, or `hops` more than k.
+
+    Example:
+        >>> sentences = np.array([[[2, 5], [3, 6], [4, 5]]])
+        >>> retrieve = keras_corefmem.layers.RetrieveSentences(2, vocabulary_size=7)
+        >>> np.asarray(retrieve(sentences, np.array([[5]]))[1]).tolist()
+        [[1, 3]]
     """
 
     def __init__(self, k, vocabulary_size, hops=1, **kwargs):
         super().__init__(**kwargs)
-        if k < 1:
-            raise ValueError(f"k must be at least 1, the number of sentences to keep; got {k}.")
-        if not 1 <= hops <= k:
-            raise ValueError(f"hops must be in 1..{k}, the sentences to keep; got {hops}.")
+        check_sizes(k=k, hops=hops)
+        if hops > k:
+            raise ValueError(f"hops must be at most {k}, the sentences to keep; got {hops}.")
         self.k, self.vocabulary_size, self.hops = k, vocabulary_size, hops
 
     def build(self, sentences_shape, question_shape):
@@ -100,6 +110,7 @@ class RetrieveSentences(keras.layers.Layer):
         return ops.take(table, words + start)
 
     def call(self, sentences, question):
+        sentences, question = (ops.cast(words, "int32") for words in (sentences, question))
         # Of a sorted sentence, a word is new where it differs from the one before.
         words = ops.sort(sentences, axis=-1)
         new = ops.not_equal(words[..., 1:], words[..., :-1])
@@ -107,20 +118,20 @@ class RetrieveSentences(keras.layers.Layer):
         new = ops.cast(ops.logical_and(new, words >= FIRST_WORD), "float32")
         weights = new * ops.take(ops.convert_to_tensor(self.idf), words)
         question = question[:, None]
-        asked = self.look_up(words, question, ops.ones_like(question)) > 0
+        in_question = self.look_up(words, question, ops.ones_like(question)) > 0
         real = ops.any(ops.not_equal(sentences, 0), axis=-1)
         # Shares times the number of kept sentences: whole numbers, so that sums stay exact.
-        shares, kept = ops.cast(asked, "float32"), ops.zeros_like(real)
+        shares, kept = ops.cast(in_question, "float32"), ops.zeros_like(real)
         for hop in range(1, self.hops + 1):
             if hop > 1:
-                having = ops.cast(kept, "float32")[..., None]
-                count = ops.sum(having, axis=1, keepdims=True)
-                shares = ops.where(asked, count, self.look_up(words, words, new * having))
+                counted = ops.cast(kept, "float32")[..., None]
+                total = ops.sum(counted, axis=1, keepdims=True)
+                shares = ops.where(in_question, total, self.look_up(words, words, new * counted))
             match = ops.sum(weights * shares, axis=-1)
             eligible = real if hop == self.hops else match > 0
-            match = ops.where(kept, KEPT, ops.where(eligible, match, -1.0))
-            positions = best(match, -(-self.k * hop // self.hops))
-            kept = ops.any(stands_at(positions, ops.shape(real)[1]), axis=-1)
+            match = ops.where(kept, ALREADY_KEPT, ops.where(eligible, match, -1.0))
+            positions = _top_positions(match, -(-self.k * hop // self.hops))
+            kept = ops.any(_one_hot(positions, ops.shape(real)[1]), axis=-1)
         numbered = ops.pad(sentences, [[0, 0], [1, 0], [0, 0]])
         chosen = ops.take_along_axis(numbered, positions[..., None], axis=1)
         return chosen, positions
@@ -139,7 +150,7 @@ class RetrieveSentences(keras.layers.Layer):
         }
 
 
-def best(scores, count):
+def _top_positions(scores, count):
     """Positions, from 1 and ascending, of the highest scores that are not negative.
 
     Args:
@@ -154,32 +165,43 @@ def best(scores, count):
     # Stable, and TensorFlow reads what JAX exports of it, which holds for no `top_k`.
     index = ops.argsort(-latest_first, axis=1)[:, :count]
     highest = ops.take_along_axis(latest_first, index, axis=1)
-    position = ops.where(highest >= 0, time - ops.cast(index, "int32"), FAR)
+    position = ops.where(highest >= 0, time - ops.cast(index, "int32"), NO_POSITION)
     position = ops.sort(position, axis=-1)
-    return ops.where(position < FAR, position, 0)
+    return ops.where(position < NO_POSITION, position, 0)
 
 
-def stands_at(positions, time):
-    """Which kept sentence stands at which of all places: bool `(batch, time, k)`."""
+def _one_hot(positions, time):
+    """Whether a kept sentence comes from a position: bool `(batch, time, k)`."""
     return ops.equal(positions[:, None], ops.arange(1, time + 1, dtype="int32")[:, None])
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class RestoreSentences(keras.layers.Layer):
-    """Puts what belongs to kept sentences back where they stood; the others get zeros.
+    """Puts the rows of kept sentences back where the sentences stood, among rows of zeros.
+
+    `y_t = values_i` where `positions_i = t`, and 0 elsewhere.
+
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        values: `(batch, k or more, columns)`; what comes after the k sentences stays at the end.
-        positions: `(batch, k)`, what `RetrieveSentences` returns.
+        values: `(batch, k or more, columns)`; rows behind the first k stay at the end.
+        positions: int32 `(batch, k)`, from `RetrieveSentences`.
         sentences: `(batch, time, words)`, all sentences.
 
     Returns:
         `(batch, time or more, columns)`.
+
+    Example:
+        >>> restore = keras_corefmem.layers.RestoreSentences()
+        >>> rows = restore(np.array([[[7.0], [8.0]]]), np.array([[1, 3]]), np.zeros((1, 4, 5)))
+        >>> np.asarray(rows)[..., 0].tolist()
+        [[7.0, 0.0, 8.0, 0.0]]
     """
 
     def call(self, values, positions, sentences):
         k = positions.shape[1]
-        places = ops.cast(stands_at(positions, ops.shape(sentences)[1]), values.dtype)
+        places = ops.cast(_one_hot(positions, ops.shape(sentences)[1]), values.dtype)
         restored = ops.einsum("btk,bkc->btc", places, values[:, :k])
         return ops.concatenate([restored, values[:, k:]], axis=1)
 

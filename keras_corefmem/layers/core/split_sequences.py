@@ -1,19 +1,30 @@
-"""Parts a joint sequence again."""
+"""Parts of sequences: two joined ones split again, and the ends of sentences."""
 
 import keras
 from keras import ops
+
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SplitSequences(keras.layers.Layer):
     """Splits the states of two joined sequences, `[first; second]`, along time.
 
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
     Call arguments:
         states: `(batch, time of both, width)`.
         first: the first sequence, any tensor `(batch, time, …)`.
 
     Returns:
-        The states of the first and of the second sequence.
+        The states of the first and of the second sequence, without a mask.
+
+    Example:
+        >>> split = keras_corefmem.layers.SplitSequences()
+        >>> first, second = split(np.ones((2, 7, 4)), np.ones((2, 3)))
+        >>> tuple(first.shape), tuple(second.shape)
+        ((2, 3, 4), (2, 4, 4))
     """
 
     def __init__(self, **kwargs):
@@ -38,12 +49,14 @@ class SplitSequences(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SentenceEnds(keras.layers.Layer):
-    """The last of every `length` states: what a recurrence knows at the end of each sentence.
+    """Takes the last state of each sentence from the states of all words.
 
-    Sentences are padded behind to `length` words, and padding keeps the state of the last word.
+    `y_s = h_{s · length}` for sentence s, counted from 1. Sentences are padded behind to `length`
+    words, and padding keeps the state of the last word.
 
     Args:
-        length: words of a sentence, padding included.
+        length: int, words of a sentence, padding included.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         states: `(batch, sentences · length, units)`.
@@ -51,13 +64,20 @@ class SentenceEnds(keras.layers.Layer):
     Returns:
         `(batch, sentences, units)`; a sentence is masked where all of its words are.
 
+    Raises:
+        ValueError: if `length` is less than 1.
+
     Reference: the input module of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+
+    Example:
+        >>> states = np.arange(6.0).reshape(1, 6, 1)
+        >>> np.asarray(keras_corefmem.layers.SentenceEnds(3)(states))[..., 0].tolist()
+        [[2.0, 5.0]]
     """
 
     def __init__(self, length, **kwargs):
         super().__init__(**kwargs)
-        if length < 1:
-            raise ValueError(f"length must be at least 1, got {length}.")
+        check_sizes(length=length)
         self.length = length
         self.supports_masking = True
 

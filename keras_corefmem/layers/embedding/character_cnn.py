@@ -1,30 +1,33 @@
-"""Words from their characters."""
+"""Word vectors from characters."""
 
 import keras
 from keras import ops
 
-# Less than any window, within the range of float16.
+from keras_corefmem.utils.checks import check_sizes
+
+# Below any window, within the range of float16.
 LOW = -6e4
 ACTIVATIONS = {"tanh": ops.tanh, "relu": ops.relu}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CharacterCNN(keras.layers.Layer):
-    """Convolutions of several widths over the characters of a word, then the largest of each.
+    """Convolutions of several widths over the characters of a word, pooled by maximum.
 
     ```
     c_p = W_k [x_{p-k+1}; …; x_p],   p = 1 … n + k - 1,   x = 0 before the first and after the last
-    y_k = f(max_p c_p + b_k),        side by side for every width k
+    y_k = f(max_p c_p + b_k),        concatenated over all widths k
     ```
 
     Args:
-        filters: number of filters of each width.
-        widths: widths of the convolutions, in characters.
+        filters: int, number of filters of each width.
+        widths: tuple of ints, widths of the convolutions in characters.
         activation: f, `"tanh"` or `"relu"`.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         characters: `(batch, time, characters, features)`: words of n vectors each, padded behind.
-        mask: bool `(batch, time, characters)`; `None` where all characters count.
+        mask: bool `(batch, time, characters)`; masked characters count nothing. `None` for no mask.
 
     Returns:
         `(batch, time, filters · number of widths)`, 0 for a word without characters.
@@ -35,15 +38,17 @@ class CharacterCNN(keras.layers.Layer):
 
     References: [Santos and Zadrozny, ICML 2014](https://proceedings.mlr.press/v32/santos14.html);
     several widths: [Kim et al., AAAI 2016](https://arxiv.org/abs/1508.06615).
+
+    Example:
+        >>> layer = keras_corefmem.layers.CharacterCNN(filters=4, widths=(2, 3))
+        >>> tuple(layer(np.ones((2, 5, 7, 3))).shape)
+        (2, 5, 8)
     """
 
     def __init__(self, filters=32, widths=(2, 3, 4), activation="tanh", **kwargs):
         super().__init__(**kwargs)
         self.filters, self.widths = filters, tuple(widths)
-        if filters < 1 or not self.widths or min(self.widths) < 1:
-            raise ValueError(
-                f"filters and widths must be positive, got {filters} and {self.widths}."
-            )
+        check_sizes(filters=filters, widths=min(self.widths, default=0))
         if activation not in ACTIVATIONS:
             raise ValueError(
                 f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}."

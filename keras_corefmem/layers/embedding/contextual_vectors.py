@@ -1,4 +1,4 @@
-"""Vectors of words in context, from any encoder."""
+"""Word vectors in context, from any encoder."""
 
 import keras
 from keras import ops
@@ -10,13 +10,21 @@ class LayerMix(keras.layers.Layer):
 
     `y = γ Σ_k softmax(s)_k x_k` with learned s and γ, which start as the mean.
 
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
     Call arguments:
         inputs: `(…, layers, width)`.
 
     Returns:
-        `(…, width)`.
+        `(…, width)`, masked like the inputs.
 
     Reference: [Peters et al., NAACL 2018](https://arxiv.org/abs/1802.05365), Eq. 1.
+
+    Example:
+        >>> layers = np.array([[[1.0, 1.0], [3.0, 5.0]]])
+        >>> np.asarray(keras_corefmem.layers.LayerMix()(layers)).tolist()
+        [[2.0, 3.0]]
     """
 
     def __init__(self, **kwargs):
@@ -38,31 +46,35 @@ class LayerMix(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class ContextualVectors(keras.layers.Layer):
-    """What an encoder makes of words, its layers mixed as ELMo's are.
+    """Vectors of words from an encoder of whole texts, its layers mixed as ELMo's are.
 
     `y = γ Σ_k softmax(s)_k x_k` over the layers x of the encoder, with learned s and γ; `y = x`
-    where there is one.
-
-    `WordPieces` makes an encoder of a pretrained backbone that reads pieces of words, such as
-    KerasHub's.
+    where there is one. `WordPieces` makes such an encoder of a pretrained backbone that reads
+    pieces of words, such as KerasHub's.
 
     Args:
         encoder: a Keras layer or model, or a function that is registered with
             `keras.saving.register_keras_serializable`: from int32 ids of words `(batch, time)` to
             vectors `(batch, time, width)`, or those of several layers, as a list or `(batch, time,
             layers, width)`.
-        frozen: whether the encoder stays as it is in training; a layer then works as in inference.
+        frozen: bool, whether the encoder stays as it is in training; it then works as in inference.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: int32 `(batch, time)`.
 
     Returns:
-        `(batch, time, width)`.
+        `(batch, time, width)`, without a mask.
 
     Raises:
-        ValueError: if the encoder returns something else.
+        ValueError: if the encoder returns another shape.
 
     Reference: [Peters et al., NAACL 2018](https://arxiv.org/abs/1802.05365).
+
+    Example:
+        >>> layer = keras_corefmem.layers.ContextualVectors(keras.layers.Embedding(9, 4))
+        >>> tuple(layer(np.array([[1, 2, 0]])).shape), layer.trainable_weights
+        ((1, 3, 4), [])
     """
 
     def __init__(self, encoder, frozen=True, **kwargs):
@@ -76,12 +88,12 @@ class ContextualVectors(keras.layers.Layer):
         if len(shape) == 4:
             self.mix.build(shape)
         if self.frozen and isinstance(self.encoder, keras.layers.Layer):
-            # A loaded encoder says so before it has weights, and to say the same again is ignored.
+            # A loaded encoder is frozen before it has weights, and Keras ignores the same again.
             self.encoder.trainable = True
             self.encoder.trainable = False
 
     def shape_of(self, words):
-        """Shape of what the encoder makes of symbolic words, its layers on an axis of their own."""
+        """Shape of the encoded symbolic words, layers on an axis of their own."""
         shape = self.encode(words).shape
         if len(shape) not in (3, 4) or shape[-1] is None:
             raise ValueError(
@@ -91,9 +103,9 @@ class ContextualVectors(keras.layers.Layer):
         return shape
 
     def encode(self, words):
-        # Nor does what is frozen drop out.
-        still = self.frozen and isinstance(self.encoder, keras.layers.Layer)
-        vectors = self.encoder(words, **({"training": False} if still else {}))
+        # A frozen encoder drops nothing out either.
+        frozen = self.frozen and isinstance(self.encoder, keras.layers.Layer)
+        vectors = self.encoder(words, **({"training": False} if frozen else {}))
         if isinstance(vectors, list | tuple):
             vectors = ops.stack(vectors, axis=-2)
         return vectors

@@ -30,7 +30,7 @@ def encode_words(words, factors, mask=None):
     count = words.shape[-2]
     if count is not None and count > factors.shape[0]:
         raise ValueError(
-            f"A sentence has {count} words, but length is {factors.shape[0]}: give the longest."
+            f"A sentence has {count} words, but length is {factors.shape[0]}; pass a larger length."
         )
     if mask is not None:
         words = words * ops.cast(mask, words.dtype)[..., None]
@@ -39,11 +39,7 @@ def encode_words(words, factors, mask=None):
 
 
 class SentenceEncoder(keras.layers.Layer):
-    """Sums the words of sentences, each multiplied by the factors of its position.
-
-    Args:
-        length: number of positions, the words of the longest sentence.
-    """
+    """Base of layers that sum the words of sentences, weighed by the factors of their positions."""
 
     def __init__(self, length, **kwargs):
         super().__init__(**kwargs)
@@ -75,19 +71,25 @@ class PositionEncoding(SentenceEncoder):
     of the sentence, so that padding changes nothing.
 
     Args:
-        length: number J of positions, the words of the longest sentence.
+        length: int, number J of positions, the words of the longest sentence.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: `(…, words, units)`.
         mask: bool `(…, words)`, or `None`. Masked words count nothing.
 
     Returns:
-        `(…, units)`.
+        `(…, units)`; a sentence is masked where all of its words are.
 
     Raises:
         ValueError: if a sentence has more than `length` words.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895), Section 4.1.
+
+    Example:
+        >>> encode = keras_corefmem.layers.PositionEncoding(length=5)
+        >>> tuple(encode(np.ones((2, 3, 4, 6))).shape)
+        (2, 3, 6)
     """
 
     def factors_of(self, units):
@@ -99,20 +101,26 @@ class MultiplicativeMask(SentenceEncoder):
     """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned `f`.
 
     Args:
-        length: number of positions, the words of the longest sentence.
+        length: int, number of positions, the words of the longest sentence.
         initializer: initial value of `f`: `"ones"`, a sum of words to begin with, or any other.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: `(…, words, units)`.
         mask: bool `(…, words)`, or `None`. Masked words count nothing.
 
     Returns:
-        `(…, units)`.
+        `(…, units)`; a sentence is masked where all of its words are.
 
     Raises:
         ValueError: if a sentence has more than `length` words.
 
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.1.
+
+    Example:
+        >>> encode = keras_corefmem.layers.MultiplicativeMask(length=5)
+        >>> np.asarray(encode(np.ones((1, 3, 2)))).tolist()
+        [[3.0, 3.0]]
     """
 
     def __init__(self, length, initializer="ones", **kwargs):

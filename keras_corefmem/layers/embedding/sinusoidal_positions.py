@@ -1,21 +1,22 @@
-"""Positions as waves, without learning."""
+"""Positions as sines and cosines."""
 
 import keras
 import numpy as np
 from keras import ops
 
-LONGEST = 1e4
-
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SinusoidalPositions(keras.layers.Layer):
-    """Adds sines and cosines of the position t, from 0, to every vector.
+    """Adds sines and cosines of the position t, from 0, to each vector.
 
     ```
     p_t = [sin(t r_1) … sin(t r_n), cos(t r_1) … cos(t r_n)],   r_k = 10⁴^(-(k - 1) / (n - 1))
     ```
 
     where n is half of the width; the last element of an odd width is 0.
+
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, time, width)`.
@@ -24,6 +25,11 @@ class SinusoidalPositions(keras.layers.Layer):
         `(batch, time, width)`, masked like the inputs.
 
     Reference: [Vaswani et al., NIPS 2017](https://arxiv.org/abs/1706.03762), Section 3.5.
+
+    Example:
+        >>> vectors = keras_corefmem.layers.SinusoidalPositions()(np.zeros((1, 3, 2)))
+        >>> np.asarray(vectors)[0, 0].tolist()
+        [0.0, 1.0]
     """
 
     def __init__(self, **kwargs):
@@ -33,7 +39,7 @@ class SinusoidalPositions(keras.layers.Layer):
     def call(self, inputs):
         width = inputs.shape[-1]
         half = width // 2
-        rates = LONGEST ** (-np.arange(half) / max(half - 1, 1))
+        rates = 1e4 ** (-np.arange(half) / max(half - 1, 1))
         times = ops.cast(ops.arange(ops.shape(inputs)[1]), "float32")
         angles = times[:, None] * ops.convert_to_tensor(rates.astype("float32"))
         waves = ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)

@@ -1,4 +1,4 @@
-"""Vectors of words from a backbone that reads pieces of words."""
+"""Word vectors from a backbone that reads pieces of words."""
 
 import keras
 import numpy as np
@@ -7,9 +7,9 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class WordPieces(keras.layers.Layer):
-    """Vectors of words, from a pretrained backbone that reads pieces of words, such as KerasHub's.
+    """Word vectors from a pretrained backbone that reads pieces of words, such as KerasHub's.
 
-    `y_t` is the mean of what the backbone returns for the pieces of word t, where it reads the
+    `y_t` is the mean of the backbone's states for the pieces of word t. The backbone reads the
     pieces of all words of a text, one behind the other, between `first` and `last`.
 
     ```python
@@ -30,22 +30,30 @@ class WordPieces(keras.layers.Layer):
             them, `padding_mask` and `segment_ids`, int32 `(batch, length)`; it returns `(batch,
             length, width)`, a list of several layers of that shape, or a dictionary that has one or
             the other as `sequence_output`.
-        pieces: list of ids of the pieces of each word, by the id of the word; that of the padding,
-            word 0, is not read.
-        first: id in front of every text, or `None`.
-        last: id behind every text, or `None`.
-        max_length: longest text that the backbone reads, in pieces, `first` and `last` counted.
-            What is longer is cut. `None` for any.
+        pieces: list of lists, ids of the pieces of each word, by the id of the word; those of the
+            padding, word 0, are not read.
+        first: int, id in front of the text, or `None`.
+        last: int, id behind the text, or `None`.
+        max_length: int, longest text that the backbone reads, in pieces, `first` and `last`
+            counted. Longer texts are cut. `None` for any.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        words: int32 `(batch, time)`.
+        words: int32 `(batch, time)`, 0 = padding.
 
     Returns:
         `(batch, time, width)`, or `(batch, time, layers, width)` where the backbone has several; 0
-        for padding, for words without pieces and for what is cut.
+        for padding, for words without pieces and for words that are cut off.
 
     Raises:
         ValueError: if an argument is not as described.
+
+    Example:
+        >>> ids = keras.Input((None,), dtype="int32", name="token_ids")
+        >>> backbone = keras.Model({"token_ids": ids}, keras.layers.Embedding(9, 4)(ids))
+        >>> layer = keras_corefmem.layers.WordPieces(backbone, [[], [3, 4], [5]], first=1, last=2)
+        >>> tuple(layer(np.array([[1, 2, 0]])).shape)
+        (1, 3, 4)
     """
 
     def __init__(self, backbone, pieces, first=None, last=None, max_length=None, **kwargs):
@@ -57,7 +65,6 @@ class WordPieces(keras.layers.Layer):
                 "The backbone must be a functional model whose input is a dictionary of token_ids "
                 f"and perhaps padding_mask and segment_ids, got {inputs!r}."
             )
-        # That of the padding is not read.
         pieces = [[], *(np.ravel(word).astype("int32") for word in pieces[1:])]
         longest = max(map(len, pieces))
         if not longest or min(min(word, default=0) for word in pieces) < 0:
@@ -77,47 +84,45 @@ class WordPieces(keras.layers.Layer):
     def call(self, words):
         batch, time = ops.shape(words)
         width = self.table.shape[1]
-        found = ops.take(ops.convert_to_tensor(self.table), words, axis=0)
-        found = ops.reshape(found, (batch, time * width))
-        inside = ops.cast(found >= 0, "int32")
-        place = ops.cumsum(inside, axis=1) - 1
+        pieces = ops.take(ops.convert_to_tensor(self.table), words, axis=0)
+        pieces = ops.reshape(pieces, (batch, time * width))
+        real = ops.cast(pieces >= 0, "int32")
+        place = ops.cumsum(real, axis=1) - 1
         if self.room is not None:
-            inside = ops.where(place < self.room, inside, 0)
+            real = ops.where(place < self.room, real, 0)
         # Pieces move to the front in their order.
         columns = ops.arange(time * width, dtype="int32")[None]
-        order = ops.argsort(columns + (1 - inside) * time * width, axis=1)
-        line = ops.take_along_axis(found, order, axis=1)
+        order = ops.argsort(columns + (1 - real) * time * width, axis=1)
+        text = ops.take_along_axis(pieces, order, axis=1)
         if self.room is not None:
-            line = line[:, : self.room]
-        count = ops.sum(inside, axis=1, keepdims=True)
-        line, count, start = self.between_ends(line, count)
-        read = ops.arange(ops.shape(line)[1], dtype="int32")[None] < count
-        states = self.encode(ops.where(read, line, 0), ops.cast(read, "int32"))
-        index = ops.clip(place + start, 0, ops.shape(line)[1] - 1)
-        index = ops.reshape(index, (batch, time * width, *[1] * (len(states.shape) - 2)))
-        vectors = ops.take_along_axis(states, index, axis=1)
-        rest = states.shape[2:]
-        vectors = ops.reshape(vectors, (batch, time, width, *rest))
-        weights = ops.cast(inside, vectors.dtype)
-        weights = ops.reshape(weights, (batch, time, width, *[1] * len(rest)))
+            text = text[:, : self.room]
+        count = ops.sum(real, axis=1, keepdims=True)
+        text, count, start = self.between_ends(text, count)
+        read = ops.arange(ops.shape(text)[1], dtype="int32")[None] < count
+        states = self.encode(ops.where(read, text, 0), ops.cast(read, "int32"))
+        index = ops.clip(place + start, 0, ops.shape(text)[1] - 1)
+        ones = [1] * (len(states.shape) - 2)
+        vectors = ops.take_along_axis(states, ops.reshape(index, (batch, -1, *ones)), axis=1)
+        vectors = ops.reshape(vectors, (batch, time, width, *states.shape[2:]))
+        weights = ops.reshape(ops.cast(real, vectors.dtype), (batch, time, width, *ones))
         total = ops.sum(vectors * weights, axis=2)
         return total / ops.maximum(ops.sum(weights, axis=2), 1)
 
-    def between_ends(self, line, count):
+    def between_ends(self, text, count):
         """The pieces between `first` and `last`, how many these are, and where the text begins."""
         start = int(self.first is not None)
         if self.first is not None:
-            line = ops.pad(line, ((0, 0), (1, 0)), constant_values=self.first)
+            text = ops.pad(text, ((0, 0), (1, 0)), constant_values=self.first)
         if self.last is not None:
-            line = ops.pad(line, ((0, 0), (0, 1)))
-            columns = ops.arange(ops.shape(line)[1], dtype="int32")[None]
-            line = ops.where(columns == count + start, self.last, line)
-        return line, count + start + int(self.last is not None), start
+            text = ops.pad(text, ((0, 0), (0, 1)))
+            columns = ops.arange(ops.shape(text)[1], dtype="int32")[None]
+            text = ops.where(columns == count + start, self.last, text)
+        return text, count + start + int(self.last is not None), start
 
     def encode(self, ids, mask):
-        """States of a line of pieces, `(batch, length, width)` or with an axis of layers."""
-        given = {"token_ids": ids, "padding_mask": mask, "segment_ids": ops.zeros_like(ids)}
-        states = self.backbone({name: given[name] for name in self.backbone.input})
+        """States of pieces, `(batch, length, width)` or `(batch, length, layers, width)`."""
+        inputs = {"token_ids": ids, "padding_mask": mask, "segment_ids": ops.zeros_like(ids)}
+        states = self.backbone({name: inputs[name] for name in self.backbone.input})
         if isinstance(states, dict):
             states = states["sequence_output"]
         return ops.stack(states, axis=2) if isinstance(states, list | tuple) else states

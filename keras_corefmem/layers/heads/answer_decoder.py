@@ -4,11 +4,12 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.rnn.gru import GRUCell
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AnswerDecoder(keras.layers.Layer):
-    """Says an answer word by word.
+    """Generates an answer word by word.
 
     ```
     a_0 = m
@@ -16,31 +17,35 @@ class AnswerDecoder(keras.layers.Layer):
     y_k = softmax(W a_k + b),   y_0 = 0
     ```
 
-    The step before tells the next one its distribution over words, not a word drawn from it, so
-    that training and prediction are one graph without the right answer among its inputs.
+    Each step passes on its distribution over words, not a word drawn from it, so that training and
+    prediction are one graph without the right answer among its inputs.
 
     Args:
-        words: number of words, the one that ends an answer among them.
-        length: number of steps, words of the longest answer and its end.
+        words: int, number of words, the one that ends an answer among them.
+        length: int, number of steps, words of the longest answer and its end.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         memory: m, `(batch, units)`.
         question: q, `(batch, features)`.
 
     Returns:
-        Logits of `y_1 … y_length`, `(batch, length, words)`, float32.
+        Logits of `y_1 … y_length`, float32 `(batch, length, words)`.
 
     Raises:
-        ValueError: if an argument is not positive.
+        ValueError: if `words` or `length` is less than 1.
 
     Reference: the answer module of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+
+    Example:
+        >>> decode = keras_corefmem.layers.AnswerDecoder(words=9, length=3)
+        >>> tuple(decode(np.ones((2, 4)), np.ones((2, 5))).shape)
+        (2, 3, 9)
     """
 
     def __init__(self, words, length, **kwargs):
         super().__init__(**kwargs)
-        for name, value in (("words", words), ("length", length)):
-            if value < 1:
-                raise ValueError(f"{name} must be positive, got {value}.")
+        check_sizes(words=words, length=length)
         self.words, self.length = words, length
 
     def build(self, memory_shape, question_shape):
@@ -51,15 +56,13 @@ class AnswerDecoder(keras.layers.Layer):
         self.output_layer.build((None, units))
 
     def call(self, memory, question):
-        state = memory
-        said = ops.zeros((ops.shape(memory)[0], self.words), memory.dtype)
-        every = []
+        state, outputs = memory, []
+        previous = ops.zeros((ops.shape(memory)[0], self.words), memory.dtype)
         for _ in range(self.length):
-            state, _ = self.gru(ops.concatenate([said, question], axis=-1), [state])
-            logits = self.output_layer(state)
-            said = ops.cast(ops.softmax(logits, axis=-1), memory.dtype)
-            every.append(logits)
-        return ops.stack(every, axis=1)
+            state, _ = self.gru(ops.concatenate([previous, question], axis=-1), [state])
+            outputs.append(self.output_layer(state))
+            previous = ops.cast(ops.softmax(outputs[-1], axis=-1), memory.dtype)
+        return ops.stack(outputs, axis=1)
 
     def compute_output_spec(self, memory, question):
         return keras.KerasTensor((memory.shape[0], self.length, self.words), dtype="float32")

@@ -8,29 +8,37 @@ from keras_corefmem.layers.core.masking import mask_scores
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AttentionSum(keras.layers.Layer):
-    """Sums the attention over all mentions of each candidate.
+    """Pointer sum: adds up the attention over all mentions of each candidate.
 
-    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens that mention a candidate. The result is
-    `log P` up to a constant, float32, for a loss or a softmax on logits; a candidate without a
-    mention gets a logit of 100 below the best.
+    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens that mention a candidate. The output is
+    `log P` up to a constant, for a loss or a softmax on logits; a candidate without a mention gets
+    a logit of 100 below the best.
 
     Args:
-        num_candidates: number of columns where `candidates` holds numbers; column 0, no candidate,
-            is never mentioned.
+        num_candidates: int, number of columns where `candidates` holds numbers; column 0, no
+            candidate, is never mentioned.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         passage: `(batch, time, width)`.
         query: `(batch, width)`.
         candidates: int32 `(batch, time)`, the number of the candidate that a token mentions, 0 =
-            none; or a mask `(batch, time, candidates)` where a token may belong to several.
+            none, as at masked tokens; or a mask `(batch, time, candidates)` where a token may
+            belong to several.
 
     Returns:
-        Logits `(batch, candidates)`.
+        Logits, float32 `(batch, candidates)`.
 
     Raises:
-        ValueError: if `candidates` holds numbers and `num_candidates` is not given.
+        ValueError: if `candidates` holds numbers and there is no `num_candidates`.
 
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
+
+    Example:
+        >>> head = keras_corefmem.layers.AttentionSum(num_candidates=3)
+        >>> logits = head(np.zeros((1, 4, 2)), np.ones((1, 2)), np.array([[0, 1, 2, 2]]))
+        >>> print(np.asarray(keras.ops.softmax(logits)).round(3))
+        [[0.    0.333 0.667]]
     """
 
     def __init__(self, num_candidates=None, **kwargs):
@@ -51,13 +59,9 @@ class AttentionSum(keras.layers.Layer):
         best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True))
         return ops.where(ops.any(candidates, axis=1), logits - best, -100.0)
 
-    def compute_output_shape(self, passage_shape, query_shape, candidates_shape):
-        count = candidates_shape[2] if len(candidates_shape) == 3 else self.num_candidates
-        return (passage_shape[0], count)
-
     def compute_output_spec(self, passage, query, candidates):
-        shape = self.compute_output_shape(passage.shape, query.shape, candidates.shape)
-        return keras.KerasTensor(shape, dtype="float32")
+        count = candidates.shape[2] if len(candidates.shape) == 3 else self.num_candidates
+        return keras.KerasTensor((passage.shape[0], count), dtype="float32")
 
     def compute_mask(self, passage, previous_mask):
         return None

@@ -7,7 +7,7 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CandidateAnswers(keras.layers.Layer):
-    """Takes 100 off the logits of answers that are not among the words that are read.
+    """Takes 100 off the logits of answers that the passage does not mention.
 
     ```
     z'_a = z_a           where a word of the passage is answer a, a candidate
@@ -18,12 +18,13 @@ class CandidateAnswers(keras.layers.Layer):
     of the answers stays.
 
     Args:
-        answer_tokens: token id of each answer, `None` for those that are no word and thus never a
-            candidate.
+        answer_tokens: list of the token id of each answer, `None` for answers that are no word and
+            thus never a candidate.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         logits: `(batch, answers)`.
-        words: int32 `(batch, …)`, ids of the words that are read, 0 = padding.
+        words: int32 `(batch, …)`, ids of the words of the passage, 0 = padding.
 
     Returns:
         Logits `(batch, answers)`.
@@ -31,6 +32,11 @@ class CandidateAnswers(keras.layers.Layer):
     Raises:
         ValueError: if two answers share a token, a token is padding, or the numbers of answers and
             logits differ.
+
+    Example:
+        >>> head = keras_corefmem.layers.CandidateAnswers([None, 5, 7])
+        >>> np.asarray(head(np.ones((1, 3)), np.array([[3, 7, 0]]))).tolist()
+        [[-99.0, -99.0, 1.0]]
     """
 
     def __init__(self, answer_tokens, **kwargs):
@@ -41,7 +47,7 @@ class CandidateAnswers(keras.layers.Layer):
             raise ValueError(
                 f"answer_tokens must be distinct ids from 1, or None; got {self.answer_tokens}."
             )
-        # Column 0 stands for all words that are no answer.
+        # Column 0 stands for all other words.
         self.columns = np.zeros(max(tokens, default=0) + 2, "int32")
         for column, token in enumerate(self.answer_tokens, 1):
             if token is not None:

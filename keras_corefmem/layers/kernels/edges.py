@@ -39,10 +39,9 @@ def index_edges(sources, degrees=False):
         ValueError: if a text is too long for its edges to be numbered in 32 bits.
 
     Example:
-
-    >>> forward, backward = keras_corefmem.layers.index_edges(np.array([[[[0]], [[1]], [[1]]]]))
-    >>> np.asarray(forward.sources)[:, 0, 0, 0].tolist()
-    [0, 1, 1]
+        >>> forward, backward = keras_corefmem.layers.index_edges(np.array([[[[0]], [[1]], [[1]]]]))
+        >>> np.asarray(forward.sources)[:, 0, 0, 0].tolist()
+        [0, 1, 1]
     """
     sources = ops.cast(sources, "int32")
     arrays = [ops.transpose(array, (1, 2, 3, 0)) for array in (sources, _link(sources))]

@@ -1,8 +1,8 @@
 """The elementwise part of a recurrent step, and its derivatives in closed form.
 
 Every function takes the projected input `x`, the recurrent product `a` and the `carry`, the state
-that the update keeps. Where an attention weighs the update, it is the last block of `x`, repeated
-for all units. The factors `(fx, fa, fc)` turn the gradient `dh` of the new state into `dx = dh ⊙
+that the update keeps. An attention that weighs the update is one more block of `x`, repeated for
+all units. The factors `(fx, fa, fc)` turn the gradient `dh` of the new state into `dx = dh ⊙
 fx` and `da = dh ⊙ fa` for each gate block, and `dcarry = dh ⊙ fc`.
 """
 
@@ -30,22 +30,29 @@ def _gru_parts(x, a):
     units = a.shape[-1] // 3
     gates = ops.sigmoid(x[..., : 2 * units] + a[..., : 2 * units])
     reset, update = gates[..., :units], gates[..., units:]
-    recurrent = a[..., 2 * units :]
-    return reset, update, recurrent, ops.tanh(x[..., 2 * units :] + reset * recurrent)
+    recurrent, attention = a[..., 2 * units :], None
+    if x.shape[-1] > 3 * units:
+        attention = x[..., 3 * units :]
+    candidate = ops.tanh(x[..., 2 * units : 3 * units] + reset * recurrent)
+    return reset, update, recurrent, candidate, attention
 
 
 def _gru(x, a, carry):
-    """`h = (1 - z) ⊙ carry + z ⊙ h̃`, with blocks r, z, h̃ and the reset after the product."""
-    _, update, _, candidate = _gru_parts(x, a)
-    return (1 - update) * carry + update * candidate
+    """`h = (1 - g z) ⊙ carry + g z ⊙ h̃`, with blocks r, z, h̃ and the attention g, if any."""
+    _, update, _, candidate, attention = _gru_parts(x, a)
+    share = update if attention is None else attention * update
+    return (1 - share) * carry + share * candidate
 
 
 def _gru_factors(x, a, carry):
-    reset, update, recurrent, candidate = _gru_parts(x, a)
-    fz = (candidate - carry) * update * (1 - update)
-    fh = update * (1 - candidate * candidate)
+    reset, update, recurrent, candidate, attention = _gru_parts(x, a)
+    share = update if attention is None else attention * update
+    fg = (candidate - carry) * update
+    fz = (fg if attention is None else fg * attention) * (1 - update)
+    fh = share * (1 - candidate * candidate)
     fr = fh * recurrent * reset * (1 - reset)
-    return [fr, fz, fh], [fr, fz, fh * reset], 1 - update
+    fx = [fr, fz, fh] if attention is None else [fr, fz, fh, fg]
+    return fx, [fr, fz, fh * reset], 1 - share
 
 
 def _simple(x, a, carry):
@@ -56,25 +63,6 @@ def _simple_factors(x, a, carry):
     h = ops.tanh(x + a)
     factor = 1 - h * h
     return [factor], [factor], ops.zeros_like(factor)
-
-
-def _weighted_gru(x, a, carry):
-    """`h = (1 - g z) ⊙ carry + g z ⊙ h̃`, with the attention g."""
-    units = carry.shape[-1]
-    _, update, _, candidate = _gru_parts(x[..., : 3 * units], a)
-    share = x[..., 3 * units :] * update
-    return (1 - share) * carry + share * candidate
-
-
-def _weighted_gru_factors(x, a, carry):
-    units = carry.shape[-1]
-    reset, update, recurrent, candidate = _gru_parts(x[..., : 3 * units], a)
-    attention = x[..., 3 * units :]
-    fg = (candidate - carry) * update
-    fz = fg * attention * (1 - update)
-    fh = attention * update * (1 - candidate * candidate)
-    fr = fh * recurrent * reset * (1 - reset)
-    return [fr, fz, fh, fg], [fr, fz, fh * reset], 1 - attention * update
 
 
 def _attention_gru_parts(x, a):
@@ -101,6 +89,5 @@ def _attention_gru_factors(x, a, carry):
 GATES = {
     "gru": Gates(_gru, _gru_factors, 3),
     "simple": Gates(_simple, _simple_factors, 1),
-    "weighted_gru": Gates(_weighted_gru, _weighted_gru_factors, 3),
     "attention_gru": Gates(_attention_gru, _attention_gru_factors, 2),
 }

@@ -244,13 +244,12 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None):
         A list with the hidden states, float32 `(time, batch, units)`, of each direction.
 
     Example:
-
-    >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
-    >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((3, 2, 12)), np.ones((4, 12)))
-    >>> edges = keras_corefmem.layers.index_edges(np.zeros((2, 3, 1, 1)))
-    >>> (states,) = keras_corefmem.layers.graph_gru(recurrence, [inputs], edges)
-    >>> tuple(states.shape)
-    (3, 2, 4)
+        >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
+        >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((3, 2, 12)), np.ones((4, 12)))
+        >>> edges = keras_corefmem.layers.index_edges(np.zeros((2, 3, 1, 1)))
+        >>> (states,) = keras_corefmem.layers.graph_gru(recurrence, [inputs], edges)
+        >>> tuple(states.shape)
+        (3, 2, 4)
     """
     names = [name for name, value in directions[0]._asdict().items() if value is not None]
     arguments = [ops.cast(getattr(d, name), "float32") for d in directions for name in names]

@@ -1,6 +1,7 @@
 """What `graph_gru` runs: the fixed part of a recurrence, and the inputs of a direction."""
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from keras import ops
@@ -17,13 +18,12 @@ class Recurrence:
         slices: the slice `(start, stop)` of the hidden state that each edge type carries, the
             sequential edge first.
         carry: the state that the update keeps: `"gathered"`, `"previous"` or `"mixed"`.
-        gates: `"gru"`, `"simple"`, `"weighted_gru"` or `"attention_gru"`.
+        gates: `"gru"`, `"simple"` or `"attention_gru"`, whose update gate is an attention.
 
     Example:
-
-    >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
-    >>> recurrence.gathered_units, recurrence.blocks
-    (4, 3)
+        >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
+        >>> recurrence.gathered_units, recurrence.blocks
+        (4, 3)
     """
 
     units: int
@@ -39,9 +39,8 @@ class Recurrence:
     @property
     def gathered_slices(self):
         """Slice of each edge type in the gathered state."""
-        widths = [stop - start for start, stop in self.slices]
-        ends = [sum(widths[: n + 1]) for n in range(len(widths))]
-        return tuple((end - width, end) for end, width in zip(ends, widths, strict=True))
+        ends = list(accumulate(stop - start for start, stop in self.slices))
+        return tuple(zip([0, *ends], ends, strict=False))
 
     @property
     def gathered_units(self):
@@ -68,7 +67,7 @@ class Recurrence:
 class DirectionInputs(NamedTuple):
     """The differentiable inputs of one direction of `graph_gru`, float, `None` where not used.
 
-    Attributes:
+    Args:
         projected: `(time, batch, blocks · units)`, the inputs times their kernel, with the bias.
         kernel: `(gathered units, blocks · units)`, the recurrent kernel U.
         sequential_weights: `(time, batch)`, factor of the sequential edge into each token.
@@ -76,10 +75,9 @@ class DirectionInputs(NamedTuple):
         carry_gate: `(time, batch, units)`, share of the gathered state in a mixed carry.
 
     Example:
-
-    >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((5, 2, 12)), np.ones((4, 12)))
-    >>> inputs.carry_gate is None
-    True
+        >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((5, 2, 12)), np.ones((4, 12)))
+        >>> inputs.carry_gate is None
+        True
     """
 
     projected: object

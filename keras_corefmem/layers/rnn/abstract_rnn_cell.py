@@ -5,11 +5,33 @@ from keras import ops
 
 
 class AbstractRNNCell(keras.layers.Layer):
-    """One step of a recurrence, for `keras.layers.RNN` and `keras.layers.Bidirectional`.
+    """Base of recurrent cells for `keras.layers.RNN` and `keras.layers.Bidirectional`.
 
-    A subclass implements `call(inputs, states, training=None) -> (output, new_states)` and the two
-    properties `state_size` and `output_size`. `states[0]` is the output and every state is flat,
-    `(batch, size)`: Keras masks steps by `states[0]` and infers wrong shapes for matrix states.
+    A cell is one step, `h, states = cell(x_t, states)`. A subclass implements `call` and the
+    properties `state_size` and `output_size`.
+
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: `(batch, features)`.
+        states: list of tensors `(batch, size)`. `states[0]` is the output and every state is flat:
+            Keras masks steps by `states[0]` and infers wrong shapes for matrix states.
+
+    Returns:
+        The output `(batch, output_size)` and the new states.
+
+    Raises:
+        NotImplementedError: if a subclass lacks one of the three.
+
+    Example:
+        >>> class RunningSum(keras_corefmem.layers.AbstractRNNCell):
+        ...     state_size = output_size = 3
+        ...
+        ...     def call(self, inputs, states, training=None):
+        ...         return states[0] + inputs, [states[0] + inputs]
+        >>> np.asarray(keras.layers.RNN(RunningSum())(np.ones((1, 4, 3)))).tolist()
+        [[4.0, 4.0, 4.0]]
     """
 
     def call(self, inputs, states, training=None):

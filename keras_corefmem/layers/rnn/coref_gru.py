@@ -9,7 +9,7 @@ from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CorefGRUCell(GraphCell):
-    """One step of the Coref-GRU of [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922).
+    """One step of a Coref-GRU, with a memory slot per coreference chain.
 
     ```
     α = softmax(x·k₁, x·k₂)₁, and 1 without an antecedent
@@ -19,21 +19,31 @@ class CorefGRUCell(GraphCell):
     h = (1 - z) ⊙ m + z ⊙ h̃
     ```
 
-    `h_{y_t}` is the state at the most recent mention of the token's chain, kept in a slot per
-    chain.
+    `h_{y_t}` is the state at the most recent mention of the token's chain.
 
     Args:
-        units: width d of the state, even.
-        chains: number of chains, C.
+        units: int, width d of the state, even.
+        chains: int, number C of chains.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + C)`: token features, then 1 in the column of the token's chain
             (at most one).
-        states: the output `(batch, d)`, the memory `(batch, C · d/2)` and which chains were
+        states: list of the output `(batch, d)`, the memory `(batch, C · d/2)` and which chains were
             mentioned `(batch, C)`.
 
+    Returns:
+        The output `(batch, d)` and the new states.
+
     Raises:
-        ValueError: if `units` is odd.
+        ValueError: if `units` is odd, or `chains` negative.
+
+    Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
+
+    Example:
+        >>> cell = keras_corefmem.layers.CorefGRUCell(4, chains=3)
+        >>> tuple(keras.layers.RNN(cell)(np.zeros((2, 5, 6 + 3))).shape)
+        (2, 4)
     """
 
     def __init__(self, units, chains=0, **kwargs):
@@ -111,28 +121,34 @@ class CorefGRU(GraphRNN):
     states are summed.
 
     Args:
-        units: width of the state per direction, even.
-        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
-        return_sequences: whether to return every state, or the last of each direction. Default
-            `True`.
-        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
-        **kwargs: the arguments of a Keras layer.
+        units: int, width of the state per direction, even.
+        bidirectional: bool, whether to read backward too; the states are concatenated.
+        return_sequences: bool, whether to return every state, or the last of each direction.
+        dropout: float, fraction of the input features to drop, the same for all tokens of a
+            sequence.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: `(batch, time, features)`.
         antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
             0 = none. Masked tokens have none.
-        mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
-            the mask that `x` carries.
+        mask: bool `(batch, time)`; masked tokens keep the state of the token before them. By
+            default the mask of `x`.
 
     Returns:
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
 
     Raises:
-        ValueError: if the shapes do not fit, or an array or eager tensor of antecedents
-            points forward or out of range.
+        ValueError: if `units` is odd, the shapes do not fit, or an array or eager tensor of
+            antecedents points forward or out of range.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
+
+    Example:
+        >>> layer = keras_corefmem.layers.CorefGRU(4, bidirectional=True)
+        >>> antecedents = np.array([[0, 0, 1]])
+        >>> tuple(layer(np.ones((1, 3, 6)), antecedents).shape)
+        (1, 3, 8)
     """
 
     EDGES = "antecedents", ("batch", "time")

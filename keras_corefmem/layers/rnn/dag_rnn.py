@@ -5,26 +5,42 @@ from keras import ops
 
 from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class DAGRNNCell(GraphCell):
-    """One step of a DAG-RNN: `h = tanh(W x + U (h_{t-1} + Σ_s h_s) + b)` over all predecessors s.
+    """One step of a DAG-RNN, which sums the states of all predecessors of a token.
+
+    `h = tanh(W x + U (h_{t-1} + Σ_s h_s) + b)` over all predecessors s.
 
     Args:
-        units: width of the state.
-        chains: number C of memory slots.
+        units: int, width of the state.
+        chains: int, number C of memory slots.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + 2 · C)`: token features, then which slots are read (1 per edge),
             then which slots are written after the step.
-        states: the output `(batch, units)` and the memory `(batch, C · units)`.
+        states: list of the output `(batch, units)` and the memory `(batch, C · units)`.
+
+    Returns:
+        The output `(batch, units)` and the new states.
+
+    Raises:
+        ValueError: if `units` is less than 1, or `chains` negative.
 
     Reference: the baseline of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), after
-    [Shuai et al., 2016](https://arxiv.org/abs/1509.00552).
+    [Shuai et al., CVPR 2016](https://arxiv.org/abs/1509.00552).
+
+    Example:
+        >>> cell = keras_corefmem.layers.DAGRNNCell(4, chains=3)
+        >>> tuple(keras.layers.RNN(cell)(np.zeros((2, 5, 6 + 2 * 3))).shape)
+        (2, 4)
     """
 
     def __init__(self, units, chains=0, **kwargs):
+        check_sizes(units=units)
         slices = ((0, units), (0, units))
         super().__init__(Recurrence(units, slices, "previous", "simple"), chains, **kwargs)
         self.units = units
@@ -53,47 +69,47 @@ class DAGRNNCell(GraphCell):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class DAGRNN(GraphRNN):
-    """DAG-RNN over a sequence, as one fused operation; edge types are not told apart.
+    """DAG-RNN over a sequence, as one fused operation; it does not tell edge types apart.
 
     `h_t = tanh(W x_t + U (h_{t-1} + Σ_s h_s) + b)` over the sources s of the token. The backward
     direction reads every edge from target to source, with weights of its own.
 
     Args:
-        units: width of the state per direction.
-        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
-        return_sequences: whether to return every state, or the last of each direction. Default
-            `True`.
-        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
-        **kwargs: the arguments of a Keras layer.
+        units: int, width of the state per direction.
+        bidirectional: see `CorefGRU`, as the others.
+        return_sequences: whether to return every state.
+        dropout: fraction of the input features to drop.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: `(batch, time, features)`.
-        sources: int32 `(batch, time, E, K)`, 1-based positions of earlier tokens, 0 = none.
-        mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
-            the mask that `x` carries.
+        sources: int32 `(batch, time, E, K)`, 1-based positions of earlier tokens, 0 = none. Masked
+            tokens have no edges.
+        mask: bool `(batch, time)`; masked tokens keep the state of the token before them. By
+            default the mask of `x`.
 
     Returns:
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
 
     Raises:
-        ValueError: if the shapes do not fit, or an array or eager tensor of sources points
-            forward or out of range.
+        ValueError: if the shapes do not fit, or an array or eager tensor of sources points forward
+            or out of range.
 
     Reference: the baseline of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), after
     [Shuai et al., CVPR 2016](https://arxiv.org/abs/1509.00552).
+
+    Example:
+        >>> layer = keras_corefmem.layers.DAGRNN(4)
+        >>> sources = np.array([[[[0, 0]], [[1, 0]], [[1, 2]]]])
+        >>> tuple(layer(np.ones((1, 3, 6)), sources).shape)
+        (1, 3, 4)
     """
 
     def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
         options = {"units": units}
         super().__init__(DAGRNNCell, options, bidirectional, return_sequences, dropout, **kwargs)
 
-    def build(self, x_shape, sources_shape):
-        super().build(x_shape, sources_shape)
-
     def call(self, x, sources, mask=None, x_mask=None, training=None):
         batch, time, types, edges = ops.shape(sources)
         sources = ops.reshape(ops.cast(sources, "int32"), (batch, time, 1, types * edges))
         return self.run(x, sources, mask, x_mask, training)
-
-    def compute_output_shape(self, x_shape, sources_shape):
-        return super().compute_output_shape(x_shape)

@@ -9,7 +9,7 @@ from keras_corefmem.layers.kernels.gates import GATES
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
-from keras_corefmem.utils.checks import check_positions
+from keras_corefmem.utils.checks import check_positions, check_sizes
 
 
 class GraphCell(AbstractRNNCell):
@@ -22,8 +22,7 @@ class GraphCell(AbstractRNNCell):
 
     def __init__(self, recurrence, chains=0, **kwargs):
         super().__init__(**kwargs)
-        if chains < 0:
-            raise ValueError(f"chains must not be negative, got {chains}.")
+        check_sizes(0, chains=chains)
         self.recurrence = recurrence
         self.chains = chains
         self.types = len(recurrence.slices) - 1
@@ -133,14 +132,10 @@ class GraphRNN(keras.layers.Layer):
 
     Args:
         cell_class: class of the cells, one per direction.
-        cell_options: the arguments of a cell, which are the layer's too.
-        bidirectional: whether to read backward too; the states are concatenated.
-        return_sequences: whether to return the state of every token, or the last of each direction.
-        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
-
-    Raises:
-        ValueError: if the shapes do not fit, or an array or eager tensor of edges points forward or
-            out of range.
+        cell_options: dictionary of the arguments of a cell, which are the layer's too.
+        bidirectional: see `CorefGRU`.
+        return_sequences: see `CorefGRU`.
+        dropout: see `CorefGRU`.
     """
 
     # Name and axes of the edges that it is called on.
@@ -177,14 +172,14 @@ class GraphRNN(keras.layers.Layer):
             check_positions(edges)
         return super().__call__(x, *args, **kwargs)
 
-    def build(self, x_shape, edges_shape=None):
-        if edges_shape is not None:
+    def build(self, x_shape, sources_shape=None):
+        if sources_shape is not None:
             name, axes = self.EDGES
-            lengths = {x_shape[1], edges_shape[1]} - {None}
-            if len(edges_shape) != len(axes) or len(lengths) > 1:
+            lengths = {x_shape[1], sources_shape[1]} - {None}
+            if len(sources_shape) != len(axes) or len(lengths) > 1:
                 raise ValueError(
                     f"{name} must be ({', '.join(axes)}) for features (batch, time, width); got "
-                    f"shapes {tuple(edges_shape)} and {tuple(x_shape)}."
+                    f"shapes {tuple(sources_shape)} and {tuple(x_shape)}."
                 )
         for cell in self.cells:
             cell.build((None, x_shape[-1]))
@@ -208,7 +203,7 @@ class GraphRNN(keras.layers.Layer):
         states = ops.transpose(ops.concatenate(states, axis=-1), (1, 0, 2))
         return ops.cast(states, self.compute_dtype)
 
-    def compute_output_shape(self, x_shape):
+    def compute_output_shape(self, x_shape, sources_shape=None):
         last = (self.output_units,)
         return (*x_shape[:2], *last) if self.return_sequences else (x_shape[0], *last)
 

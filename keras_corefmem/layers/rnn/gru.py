@@ -7,6 +7,7 @@ from keras_corefmem.layers.kernels.gates import GATES
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -38,19 +39,17 @@ class GRUCell(AbstractRNNCell):
     Reference: [Cho et al., EMNLP 2014](https://arxiv.org/abs/1406.1078).
 
     Example:
-
-    >>> cell = keras_corefmem.layers.GRUCell(4)
-    >>> state, states = cell(np.ones((2, 3)), [np.zeros((2, 4))])
-    >>> tuple(state.shape)
-    (2, 4)
+        >>> cell = keras_corefmem.layers.GRUCell(4)
+        >>> state, states = cell(np.ones((2, 3)), [np.zeros((2, 4))])
+        >>> tuple(state.shape)
+        (2, 4)
     """
 
     gates = "gru"
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"units must be positive, got {units}.")
+        check_sizes(units=units)
         self.units = units
 
     @property
@@ -119,16 +118,15 @@ class AttentionGRUCell(GRUCell):
     ICML 2016](https://arxiv.org/abs/1603.01417).
 
     Example:
-
-    >>> cell = keras_corefmem.layers.AttentionGRUCell(4, update_gate=False)
-    >>> tuple(keras.layers.RNN(cell)(np.ones((2, 5, 3))).shape)
-    (2, 4)
+        >>> cell = keras_corefmem.layers.AttentionGRUCell(4, update_gate=False)
+        >>> tuple(keras.layers.RNN(cell)(np.ones((2, 5, 3))).shape)
+        (2, 4)
     """
 
     def __init__(self, units, update_gate=True, **kwargs):
         super().__init__(units, **kwargs)
         self.update_gate = update_gate
-        self.gates = "weighted_gru" if update_gate else "attention_gru"
+        self.gates = "gru" if update_gate else "attention_gru"
 
     def build(self, input_shape):
         self.add_weights(input_shape[-1] - 1, "orthogonal")

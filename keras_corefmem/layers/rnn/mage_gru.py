@@ -1,5 +1,7 @@
 """MAGE-GRU: a GRU over a typed acyclic graph, one slice of memory per edge type."""
 
+from itertools import accumulate
+
 import keras
 from keras import ops
 
@@ -20,14 +22,13 @@ def _recurrence(units, carry, shared):
     total = sum(units)
     if shared:
         return Recurrence(total, ((0, total),) * len(units), carry)
-    ends = [sum(units[: n + 1]) for n in range(len(units))]
-    slices = tuple((end - width, end) for end, width in zip(ends, units, strict=True))
-    return Recurrence(total, slices, carry)
+    ends = list(accumulate(units))
+    return Recurrence(total, tuple(zip([0, *ends], ends, strict=False)), carry)
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class MAGEGRUCell(GraphCell):
-    """One step of the MAGE-GRU of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+    """One step of a MAGE-GRU, with memory slots for the states that typed edges carry.
 
     ```
     g = h_{t-1}[0] ‖ Σ_{s ∈ sources(t, 1)} h_s[1] ‖ … ‖ Σ_{s ∈ sources(t, E)} h_s[E]
@@ -41,22 +42,34 @@ class MAGEGRUCell(GraphCell):
     + b_c)` (`"mixed"`).
 
     Args:
-        units: width of each slice, the sequential one first, then one per extra edge type.
-        chains: number C of memory slots per extra edge type.
+        units: tuple of ints, width of each slice, the sequential one first, then one per extra edge
+            type.
+        chains: int, number C of memory slots per extra edge type.
         carry: `"gathered"`, `"previous"` or `"mixed"`.
-        shared: whether one state of width `sum(units)` serves all edge types. A gathered carry is
-            then the mean over the incoming edges.
-        edge_attention: whether to weigh the incoming edges by a softmax over `x_t·k_e + x_s·q_e`,
-            the sequential edge (`x_t·k_0`) among them, instead of summing them.
+        shared: bool, whether one state of width `sum(units)` serves all edge types. A gathered
+            carry is then the mean over the incoming edges.
+        edge_attention: bool, whether to weigh the incoming edges by a softmax over `x_t·k_e +
+            x_s·q_e`, the sequential edge (`x_t·k_0`) among them, instead of summing them.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + 2 · E · C)`: token features, then which slots of each type are
             read (1 per edge), then which slots are written after the step.
-        states: the output `(batch, sum(units))`, the memory of all slots and, with edge attention,
-            their scores `x_s·q_e`.
+        states: list of the output `(batch, sum(units))`, the memory of all slots and, with edge
+            attention, their scores `x_s·q_e`.
+
+    Returns:
+        The output `(batch, sum(units))` and the new states.
 
     Raises:
-        ValueError: if `units` or `carry` is not as described.
+        ValueError: if `units` or `carry` is not as described, or edge attention has no second type.
+
+    Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
+
+    Example:
+        >>> cell = keras_corefmem.layers.MAGEGRUCell((3, 1), chains=2)
+        >>> tuple(keras.layers.RNN(cell)(np.zeros((2, 5, 6 + 2 * 2))).shape)
+        (2, 4)
     """
 
     def __init__(
@@ -148,28 +161,28 @@ class MAGEGRU(GraphRNN):
     h = (1 - z) ⊙ carry + z ⊙ h̃, gates, candidate and carry as in `MAGEGRUCell`
     ```
 
-    Any acyclic graph is exact: several incoming edges of
-    one type are summed, a token may have any number of successors. The backward direction reads
-    every edge from target to source, with weights of its own.
+    Any acyclic graph is exact: several incoming edges of one type are summed, a token may have any
+    number of successors. The backward direction reads every edge from target to source, with
+    weights of its own. With the sequential slice alone it is a plain GRU, that of `GRUCell`.
 
     Args:
-        units: width of each slice per direction, the sequential one first, then one per edge type.
+        units: tuple of ints, width of each slice per direction, the sequential one first, then one
+            per edge type.
         carry: `"gathered"`, `"previous"` or `"mixed"`, see `MAGEGRUCell`.
-        shared: whether one state serves all edge types.
-        edge_attention: whether to weigh incoming edges by a learned softmax.
-        bidirectional: whether to read backward too; the states are concatenated. Default `False`.
-        return_sequences: whether to return every state, or the last of each direction. Default
-            `True`.
-        dropout: fraction of the input features to drop, the same for all tokens of a sequence.
-        **kwargs: the arguments of a Keras layer.
+        shared: bool, whether one state serves all edge types.
+        edge_attention: bool, whether to weigh incoming edges by a learned softmax.
+        bidirectional: see `CorefGRU`, as the others.
+        return_sequences: whether to return every state.
+        dropout: fraction of the input features to drop.
+        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: `(batch, time, features)`.
         sources: int32 `(batch, time, E, K)`: 1-based positions of up to K earlier tokens with an
             edge of type e into the token, 0 = none. Masked tokens have no edges. `None` where
-            `units` names the sequential slice alone: a plain GRU.
-        mask: bool `(batch, time)`; masked tokens keep the state of the one before. Where not given,
-            the mask that `x` carries.
+            `units` names the sequential slice alone.
+        mask: bool `(batch, time)`; masked tokens keep the state of the token before them. By
+            default the mask of `x`.
 
     Returns:
         `(batch, time, sum(units))`, twice as wide where bidirectional, or without the time axis.
@@ -179,6 +192,12 @@ class MAGEGRU(GraphRNN):
             or eager tensor of sources points forward or out of range.
 
     Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
+
+    Example:
+        >>> layer = keras_corefmem.layers.MAGEGRU((3, 1), carry="previous")
+        >>> sources = np.array([[[[0, 0]], [[1, 0]], [[1, 2]]]])
+        >>> tuple(layer(np.ones((1, 3, 6)), sources).shape)
+        (1, 3, 4)
     """
 
     def __init__(
@@ -214,6 +233,3 @@ class MAGEGRU(GraphRNN):
         if sources is not None:
             sources = ops.cast(sources, "int32")
         return self.run(x, sources, mask, x_mask, training)
-
-    def compute_output_shape(self, x_shape, sources_shape=None):
-        return super().compute_output_shape(x_shape)

@@ -49,5 +49,5 @@ def test_most_is_passed_on_at_first():
 
 
 def test_there_must_be_a_layer():
-    with pytest.raises(ValueError, match="layers must be positive, got 0"):
+    with pytest.raises(ValueError, match="layers must be an integer of at least 1, got 0"):
         Highway(0)

@@ -84,12 +84,15 @@ def test_padding_changes_nothing():
     np.testing.assert_allclose(output, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("arguments", [{"filters": 0}, {"widths": ()}, {"widths": (2, 0)}])
-def test_bad_arguments_are_refused(arguments):
-    with pytest.raises(ValueError, match="filters and widths must be positive"):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"filters": 0}, "filters must be an integer of at least 1, got 0"),
+        ({"widths": ()}, "widths must be an integer of at least 1"),
+        ({"widths": (2, 0)}, "widths must be an integer of at least 1"),
+        ({"activation": "gelu"}, "activation must be one of tanh, relu; got 'gelu'"),
+    ],
+)
+def test_rejects_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
         CharacterCNN(**arguments)
-
-
-def test_an_activation_must_exist():
-    with pytest.raises(ValueError, match="activation must be one of tanh, relu; got 'gelu'"):
-        CharacterCNN(activation="gelu")

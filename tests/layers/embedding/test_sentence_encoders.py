@@ -64,7 +64,7 @@ def test_the_multiplicative_mask_follows_the_equation(words, mask):
 
 @pytest.mark.parametrize("layer", [PositionEncoding, MultiplicativeMask])
 def test_longer_sentences_are_refused(words, layer):
-    with pytest.raises(ValueError, match=f"{WORDS} words, but length is 4: give the longest"):
+    with pytest.raises(ValueError, match=f"{WORDS} words, but length is 4; pass a larger length"):
         layer(4)(words)
 
 
@@ -78,7 +78,7 @@ def test_sentence_ends_have_the_last_state_of_each_sentence():
     mask[:, :1] = mask[1, WORDS + 2] = True
     found = ops.convert_to_numpy(layer.compute_mask(states, ops.convert_to_tensor(mask)))
     assert found.tolist() == [[True, n == 1, False, False] for n in range(BATCH)]
-    with pytest.raises(ValueError, match="length must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="length must be an integer of at least 1, got 0"):
         SentenceEnds(0)
 
 

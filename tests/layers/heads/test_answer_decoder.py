@@ -68,7 +68,6 @@ def test_gradients_equal_finite_differences_of_the_equations(layer, inputs):
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="words must be positive, got 0"):
-        AnswerDecoder(0, 2)
-    with pytest.raises(ValueError, match="length must be positive, got 0"):
-        AnswerDecoder(2, 0)
+    for sizes, name in (((0, 2), "words"), ((2, 0), "length")):
+        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
+            AnswerDecoder(*sizes)

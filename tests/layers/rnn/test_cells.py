@@ -14,6 +14,7 @@ from keras_corefmem.layers import (
     CorefGRUCell,
     DAGRNNCell,
     EntityMemoryCell,
+    GRUCell,
     MAGEGRUCell,
     QueryReductionCell,
 )
@@ -24,6 +25,7 @@ from tests.support.graphs import WIDTH, random_chains, random_features, random_m
 BATCH, TIME, CHAINS = 4, 6, 2
 # With the width of the inputs.
 CELLS = [
+    (GRUCell(5), WIDTH),
     (MAGEGRUCell((5,)), WIDTH),
     (MAGEGRUCell((3, 2), chains=CHAINS), WIDTH + 2 * CHAINS),
     (
@@ -38,6 +40,7 @@ CELLS = [
 ]
 NO_EDGES = np.zeros((TIME, 1, 1), "int32")
 SEQUENTIAL = [
+    (GRUCell(6), oracles.gru, ()),
     (MAGEGRUCell((6,)), oracles.gru, ()),
     (CorefGRUCell(6), oracles.coref_gru, (NO_EDGES[:, 0, 0],)),
     (DAGRNNCell(6), oracles.dag_rnn, (NO_EDGES,)),
@@ -213,6 +216,14 @@ def test_training_a_cell_with_jit_compile_and_a_mask():
     assert np.all(np.isfinite(losses)) and losses[-1] < losses[0]
 
 
-def test_a_negative_number_of_slots_is_refused():
-    with pytest.raises(ValueError, match="chains must not be negative"):
-        MAGEGRUCell((2, 2), chains=-1)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MAGEGRUCell((2, 2), chains=-1), "chains must be an integer of at least 0"),
+        (lambda: DAGRNNCell(0), "units must be an integer of at least 1, got 0"),
+        (lambda: GRUCell(0), "units must be an integer of at least 1, got 0"),
+    ],
+)
+def test_rejects_bad_sizes(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -233,7 +233,7 @@ def test_mixed_precision_stays_close(name, policy):
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="k must be at least 1"):
+    with pytest.raises(ValueError, match="k must be an integer of at least 1"):
         make("qrn", retrieve=0)
     with pytest.raises(ValueError, match="gate_loss and retrieve exclude each other"):
         make("dmn-supervised", retrieve=3)
