@@ -107,6 +107,34 @@ def assert_gradients(function, arrays, gradients, step=1e-6):
         assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
 
 
+def assert_follows(layer, oracle, inputs, scale=0.4, **kwargs):
+    """Compares a built layer and its gradients with an oracle, for random weights.
+
+    Args:
+        layer: the layer.
+        oracle: NumPy function of the inputs and weights, float64, to the output.
+        inputs: float32 arrays.
+        scale: standard deviation of the weights.
+        **kwargs: further arguments of the call.
+
+    Returns:
+        The output and the gradients of inputs and weights.
+    """
+    rng = np.random.default_rng(0)
+    arrays = [*inputs, *random_weights(layer, rng, scale)]
+    count, doubles = len(inputs), [array.astype("float64") for array in arrays]
+    expected = oracle(*doubles)
+    upstream = rng.normal(size=expected.shape).astype("float32")
+    output, gradients = value_and_gradients(
+        lambda *tensors: stateless(layer, tensors[count:], *tensors[:count], **kwargs),
+        arrays,
+        upstream,
+    )
+    np.testing.assert_allclose(output, expected, atol=1e-5)
+    assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), doubles, gradients)
+    return output, gradients
+
+
 def alike(variables):
     """Paths of pairs of weights that start with the same random numbers."""
     values = [ops.convert_to_numpy(variable) for variable in variables]

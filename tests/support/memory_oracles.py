@@ -84,3 +84,8 @@ def episodic_memory(facts, question, mask, weights, passes, attention, compact, 
             joined = np.concatenate([memory, episode, question])
             memory = np.maximum(joined @ step["kernel"] + step["bias"], 0)
     return memory, np.array(every)
+
+
+def position_factor(j, k, length, units):
+    """Section 4.1 of Sukhbaatar et al., counted from 1."""
+    return (1 - j / length) - (k / units) * (1 - 2 * j / length)

@@ -6,12 +6,7 @@ from keras import ops
 
 from keras_corefmem.layers import Highway
 from tests.support import attention_oracles
-from tests.support.evaluation import (
-    assert_gradients,
-    random_weights,
-    stateless,
-    value_and_gradients,
-)
+from tests.support.evaluation import assert_follows
 from tests.support.graphs import WIDTH, random_features
 
 SHAPE = (2, 3, WIDTH)
@@ -26,17 +21,9 @@ def oracle(x, *weights):
 
 
 def test_output_and_gradients_follow_the_equation():
-    rng = np.random.default_rng(0)
     layer = Highway()
     layer.build(SHAPE)
-    arrays = [random_features(rng, *SHAPE[:2]), *random_weights(layer, rng)]
-    upstream = rng.normal(size=SHAPE).astype("float32")
-    output, gradients = value_and_gradients(
-        lambda x, *weights: stateless(layer, weights, x), arrays, upstream
-    )
-    arrays = [array.astype("float64") for array in arrays]
-    np.testing.assert_allclose(output, oracle(*arrays), atol=1e-5)
-    assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), arrays, gradients)
+    assert_follows(layer, oracle, [random_features(np.random.default_rng(0), *SHAPE[:2])])
 
 
 def test_most_is_passed_on_at_first():

@@ -1,7 +1,11 @@
 import keras
 import numpy as np
+import pytest
+from keras import ops
 
-from keras_corefmem.layers import SplitSequences
+from keras_corefmem.layers import SentenceEnds, SplitSequences
+from tests.support.evaluation import evaluate
+from tests.support.graphs import random_features
 
 
 def test_gives_back_what_was_joined():
@@ -17,3 +21,19 @@ def test_shapes_are_known_where_the_inputs_are():
     assert [part.shape for part in SplitSequences()(states, first)] == [(None, 3, 4), (None, 5, 4)]
     states = keras.Input((None, 4))
     assert [part.shape for part in SplitSequences()(states, first)][1] == (None, None, 4)
+
+
+def test_sentence_ends_have_the_last_state_of_each_sentence():
+    states = random_features(np.random.default_rng(3), 2, 4 * 3, 6)
+    layer = SentenceEnds(3)
+    expected = states.reshape(2, 4, 3, 6)[:, :, -1]
+    np.testing.assert_array_equal(evaluate(layer, states), expected)
+    assert layer.compute_output_shape(states.shape) == expected.shape
+    mask = np.zeros((2, 4 * 3), bool)
+    mask[:, :1] = mask[1, 3 + 2] = True
+    found = ops.convert_to_numpy(layer.compute_mask(states, ops.convert_to_tensor(mask)))
+    assert found.tolist() == [[True, n == 1, False, False] for n in range(2)]
+    with pytest.raises(ValueError, match="length must be an integer of at least 1, got 0"):
+        SentenceEnds(0)
+    copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
+    assert copy.length == 3

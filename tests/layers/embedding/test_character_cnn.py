@@ -1,16 +1,12 @@
 """The character CNN against its equations, one window at a time, in float64."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from keras_corefmem.layers import CharacterCNN
-from tests.support.evaluation import (
-    assert_gradients,
-    compiled,
-    random_weights,
-    stateless,
-    value_and_gradients,
-)
+from tests.support.evaluation import assert_follows, compiled
 
 BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
 COUNTS = np.array([[5, 1, 3], [2, 0, 4]])
@@ -44,23 +40,14 @@ def oracle(activation, characters, *weights):
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_output_and_gradients_follow_the_equations(activation):
-    rng = np.random.default_rng(4)
-    layer, mask = make_layer(activation), np.arange(LENGTH) < COUNTS[..., None]
-    # What is masked may be anything.
-    characters = rng.normal(size=(BATCH, TIME, LENGTH, FEATURES)).astype("float32")
-    weights = random_weights(layer, rng, scale=0.7)
-    upstream = rng.normal(size=(BATCH, TIME, FILTERS * len(WIDTHS))).astype("float32")
-    output, gradients = value_and_gradients(
-        lambda x, *weights: stateless(layer, weights, x, mask=mask),
-        [characters, *weights],
-        upstream,
-    )
-    arrays = [array.astype("float64") for array in (characters, *weights)]
-    np.testing.assert_allclose(output, oracle(activation, *arrays), atol=1e-5)
+    mask = np.arange(LENGTH) < COUNTS[..., None]
+    # Masked characters may be anything.
+    shape = (BATCH, TIME, LENGTH, FEATURES)
+    characters = np.random.default_rng(4).normal(size=shape).astype("float32")
+    follows = functools.partial(oracle, activation)
+    layer = make_layer(activation)
+    output, gradients = assert_follows(layer, follows, [characters], scale=0.7, mask=mask)
     assert not np.any(output[1, 1]) and not np.any(gradients[0][~mask])
-    assert_gradients(
-        lambda *arrays: np.sum(oracle(activation, *arrays) * upstream), arrays, gradients
-    )
 
 
 def test_a_word_by_hand():

@@ -1,10 +1,15 @@
+"""Contextual vectors, and the mix of layers against its equation."""
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import ContextualVectors
+from keras_corefmem.layers import ContextualVectors, LayerMix
+from tests.support.evaluation import assert_follows
+from tests.support.oracles import softmax
 
+SHAPE = (2, 3, 4, 5)
 WORDS = np.array([[1, 2, 0], [3, 1, 2]])
 
 
@@ -52,3 +57,19 @@ def test_only_an_encoder_that_is_trained_drops_out():
 def test_refuses_what_has_no_vectors():
     with pytest.raises(ValueError, match=r"must return \(batch, time, width\)"):
         ContextualVectors(flat)(WORDS)
+
+
+def test_a_mix_of_layers_follows_the_equation():
+    layer = LayerMix()
+    layer.build(SHAPE)
+    x = np.random.default_rng(0).normal(size=SHAPE).astype("float32")
+
+    def oracle(x, scores, scale):
+        return scale * np.einsum("btkd,k->btd", x, softmax(scores))
+
+    assert_follows(layer, oracle, [x], scale=1)
+
+
+def test_a_mix_of_layers_starts_as_the_mean():
+    x = np.random.default_rng(1).normal(size=SHAPE).astype("float32")
+    np.testing.assert_allclose(ops.convert_to_numpy(LayerMix()(x)), x.mean(axis=2), atol=1e-6)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import EntityMemory, EntityMemoryCell
+from keras_corefmem.layers import EntityMemory, EntityMemoryCell, EntityOutput
 from tests.support import memory_oracles
 from tests.support.evaluation import (
     assert_gradients,
+    compiled,
     evaluate,
     random_weights,
     stateless,
@@ -210,3 +211,25 @@ def test_bad_arguments_are_refused():
         EntityMemory(SLOTS, UNITS, question_dependent=True)(sentences)
     with pytest.raises(ValueError, match="as wide as the slots, 4 together; got 5"):
         EntityMemory(SLOTS, UNITS)(np.zeros((1, 2, 5), "float32"))
+
+
+@pytest.mark.parametrize("activation", ["prelu", "sigmoid"])
+def test_the_output_module_follows_the_equations(activation):
+    rng = np.random.default_rng(4)
+    memory, question = (random_features(rng, BATCH, time, UNITS) for time in (SLOTS, 1))
+    question = question[:, 0]
+    layer = EntityOutput(activation)
+    layer.build(memory.shape, question.shape)
+    weights = random_weights(layer, rng)
+    layer.set_weights(weights)
+    named = {variable.name: value for variable, value in zip(layer.weights, weights, strict=True)}
+    summary, attention = compiled(layer)(memory, question)
+    for b in range(BATCH):
+        odds = np.exp(memory[b] @ question[b])
+        p = odds / odds.sum()
+        np.testing.assert_allclose(attention[b], p, atol=1e-5)
+        before = question[b] + (p @ memory[b]) @ named["kernel"]
+        expected = 1 / (1 + np.exp(-before))
+        if activation == "prelu":
+            expected = np.where(before > 0, before, named["alpha"][0] * before)
+        np.testing.assert_allclose(summary[b], expected, atol=1e-5)
