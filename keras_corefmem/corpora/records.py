@@ -56,8 +56,7 @@ def to_example(annotation, fields):
         fields = json.dumps(fields)
     except (TypeError, ValueError) as error:
         raise ValueError(f"JSON cannot hold the fields {fields!r}: {error}.") from None
-    values = {name: getattr(annotation, name) for name in (*INTEGERS, "tokens", "labels", "tags")}
-    values |= {"text": [annotation.text], "fields": [fields]}
+    values = annotation.to_dict() | {"text": [annotation.text], "fields": [fields]}
     values["mentions"] = [
         number
         for chain, mentions in enumerate(annotation.chains)
@@ -122,14 +121,12 @@ def from_features(features):
     chains = itertools.groupby(zip(*[iter(numbers.pop("mentions"))] * 4, strict=True), _first)
     ends = zip(*[iter(numbers.pop("relation_ends"))] * 2, strict=True)
     types = strings.pop("relation_types")
-    annotation = Annotation(
-        features["text"].decode(),
-        **numbers,
-        **strings,
-        chains=[[mention[1:] for mention in mentions] for _, mentions in chains],
-        relations=[(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
-    )
-    return annotation, json.loads(features["fields"])
+    content = {
+        "text": features["text"].decode(),
+        "chains": [[mention[1:] for mention in mentions] for _, mentions in chains],
+        "relations": [(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
+    }
+    return Annotation.from_dict(content | numbers | strings), json.loads(features["fields"])
 
 
 def _first(mention):

@@ -1,24 +1,32 @@
 """The linguistic structure of one text: tokens, sentences, dependencies and coreference chains."""
 
 import dataclasses
-import typing
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from typing_extensions import deprecated
 
 from keras_corefmem.graphs.edges import TypedEdges
+from keras_corefmem.utils.deprecation import renamed_arguments
 
 MENTIONS = ("heads", "spans")
+# What files call the governors.
+_GOVERNORS = "heads"
 
 
-class Mention(typing.NamedTuple):
+class Mention(NamedTuple):
     """A mention of an entity, by 0-based numbers of tokens.
 
     Args:
         start: the first token.
         end: the token behind the last one.
-        head: the token that the others depend on, syntactically.
+        head: the head word, which governs the others.
+
+    Example:
+        >>> keras_corefmem.graphs.Mention(start=2, end=5, head=4)
+        Mention(start=2, end=5, head=4)
     """
 
     start: int
@@ -26,19 +34,20 @@ class Mention(typing.NamedTuple):
     head: int
 
 
+@renamed_arguments(heads="governors")
 @dataclasses.dataclass(frozen=True)
 class Annotation:
-    """What an annotator says of a text. Tokens are numbered from 0, across sentences.
+    """The linguistic structure of a text. Tokens are numbered from 0, across sentences.
 
     Args:
         text: the text.
         tokens: strings, pieces of the text in its order.
         starts: character of the text at which each token starts.
         sentences: the first token of each sentence, ascending, from 0.
-        heads: the token that each token depends on, itself for the root of a sentence; empty where
-            nothing was parsed.
+        governors: the token that each token depends on, itself for the root of a sentence; empty
+            where nothing was parsed.
         labels: label of each of these dependencies, of Universal Dependencies or spaCy's own; empty
-            where `heads` is.
+            where `governors` is.
         tags: part of speech of each token, universal or of the Penn Treebank; empty where unknown.
         chains: coreference chains, each a tuple of `Mention`s in the order of the text.
         relations: `(source, target, type)` of further edges between tokens, in either direction:
@@ -46,40 +55,52 @@ class Annotation:
 
     Raises:
         ValueError: if a part does not fit the others; it says which.
+
+    Example:
+        >>> mary, she = (0, 1, 0), (3, 4, 3)
+        >>> annotation = keras_corefmem.graphs.Annotation(
+        ...     "Mary slept. She", ("Mary", "slept", ".", "She"), (0, 5, 10, 12), (0, 3),
+        ...     chains=[(mary, she)],
+        ... )
+        >>> annotation.chain_ids().tolist(), annotation.edges().edges
+        ([1, 0, 0, 1], ((1, 4, 'coref'),))
     """
 
     text: str
-    tokens: tuple[str, ...]
-    starts: tuple[int, ...]
-    sentences: tuple[int, ...] = (0,)
-    heads: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    chains: tuple[tuple[Mention, ...], ...] = ()
-    relations: tuple[tuple[int, int, str], ...] = ()
+    tokens: Sequence[str]
+    starts: Sequence[int]
+    sentences: Sequence[int] = (0,)
+    governors: Sequence[int] = ()
+    labels: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    chains: Sequence[Sequence[Mention]] = ()
+    relations: Sequence[tuple[int, int, str]] = ()
 
-    def __post_init__(self):
-        for name in ("tokens", "starts", "sentences", "heads", "labels", "tags"):
+    def __post_init__(self) -> None:
+        for name in ("tokens", "starts", "sentences", "governors", "labels", "tags"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        chains = tuple(
+        chains = (
             tuple(sorted((Mention(*m) for m in chain), key=lambda m: (m.start, m.end)))
             for chain in self.chains
         )
         object.__setattr__(self, "chains", tuple(sorted(chains)))
         object.__setattr__(self, "relations", tuple(sorted(map(tuple, self.relations))))
-        self._check()
+        self._check_lengths()
+        self._check_places()
 
-    def _check(self):
+    def _check_lengths(self) -> None:
         count = len(self.tokens)
         if not count:
             raise ValueError(f"An annotation needs a token; there is none of {self.text!r}.")
-        for name, empty in (("starts", False), ("heads", True), ("labels", True), ("tags", True)):
-            found = len(getattr(self, name))
-            if found != count and not (empty and not found):
-                raise ValueError(f"There are {count} tokens, but {found} {name}: give one of each.")
-        if len(self.heads) != len(self.labels):
-            raise ValueError("`heads` and `labels` go together: give both, or neither.")
-        end = 0
+        for name in ("starts", "governors", "labels", "tags"):
+            length = len(getattr(self, name))
+            if length != count and (length or name == "starts"):
+                raise ValueError(f"There are {count} tokens, but {length} {name}: give one each.")
+        if len(self.governors) != len(self.labels):
+            raise ValueError("`governors` and `labels` go together: give both, or neither.")
+
+    def _check_places(self) -> None:
+        count, end = len(self.tokens), 0
         for number, (token, start) in enumerate(zip(self.tokens, self.starts, strict=True)):
             if start < end or not token or not self.text.startswith(token, start):
                 raise ValueError(
@@ -93,15 +114,14 @@ class Annotation:
                 f"`sentences` must be the first token of each, ascending from 0 and below {count}; "
                 f"got {self.sentences}."
             )
-        if self.heads and not (0 <= min(self.heads) and max(self.heads) < count):
-            raise ValueError(f"`heads` must be numbers of tokens from 0 to {count - 1}.")
-        for chain in self.chains:
-            for mention in chain:
-                if not 0 <= mention.start <= mention.head < mention.end <= count:
-                    raise ValueError(
-                        f"{mention} is no mention in {count} tokens: its head lies inside, and its "
-                        "end is the token behind it."
-                    )
+        if self.governors and not (0 <= min(self.governors) and max(self.governors) < count):
+            raise ValueError(f"`governors` must be numbers of tokens from 0 to {count - 1}.")
+        for mention in (mention for chain in self.chains for mention in chain):
+            if not 0 <= mention.start <= mention.head < mention.end <= count:
+                raise ValueError(
+                    f"{mention} is no mention in {count} tokens: its head lies inside, and its "
+                    "end is the token behind it."
+                )
         for source, target, kind in self.relations:
             if not (0 <= source < count and 0 <= target < count and source != target):
                 raise ValueError(
@@ -109,28 +129,33 @@ class Annotation:
                     f"0 to {count - 1}."
                 )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tokens)
 
     @property
-    def ends(self):
-        """Character behind each token, a tuple."""
+    @deprecated("Annotation.heads is now called governors.")
+    def heads(self) -> Sequence[int]:
+        """The old name of `governors`."""
+        return self.governors
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The character behind each token."""
         pairs = zip(self.starts, self.tokens, strict=True)
         return tuple(start + len(token) for start, token in pairs)
 
     @property
-    def sentence_numbers(self):
+    def sentence_numbers(self) -> np.ndarray:
         """Number of the sentence of each token, from 0, int array `(T,)`."""
-        tokens = np.arange(len(self))
-        return np.searchsorted(self.sentences, tokens, side="right") - 1
+        return np.searchsorted(self.sentences, np.arange(len(self)), side="right") - 1
 
     @property
-    def sentence_ends(self):
+    def sentence_ends(self) -> np.ndarray:
         """1-based position of the last token of each sentence, int32 array `(S,)`."""
         return np.array([*self.sentences[1:], len(self)], "int32")
 
-    def chain_ids(self, mentions="heads"):
-        """Number of the chain that each token mentions, from 1; 0 = none.
+    def chain_ids(self, mentions: str = "heads") -> np.ndarray:
+        """Numbers the chain that each token mentions, from 1; 0 = none.
 
         A token of several chains is in that of the shortest mention ("his" in "his wife").
 
@@ -145,29 +170,29 @@ class Annotation:
         """
         if mentions not in MENTIONS:
             raise ValueError(f"mentions must be one of {', '.join(MENTIONS)}; got {mentions!r}.")
-        found = [(m, number) for number, chain in enumerate(self.chains, 1) for m in chain]
+        numbered = [(m, number) for number, chain in enumerate(self.chains, 1) for m in chain]
         numbers = np.zeros(len(self), "int32")
-        for mention, number in sorted(found, key=lambda pair: pair[0].start - pair[0].end):
-            spans = slice(mention.start, mention.end)
-            numbers[mention.head if mentions == "heads" else spans] = number
+        for mention, number in sorted(numbered, key=lambda pair: pair[0].start - pair[0].end):
+            span = slice(mention.start, mention.end)
+            numbers[mention.head if mentions == "heads" else span] = number
         return numbers
 
     @deprecated("Annotation.entities is now called chain_ids.")
-    def entities(self, mentions="heads"):
+    def entities(self, mentions: str = "heads") -> np.ndarray:
         """The old name of `chain_ids`."""
         return self.chain_ids(mentions)
 
-    def edges(self, mentions="heads", dependencies="one"):
-        """The typed edges of a MAGE-GRU.
+    def edges(self, mentions: str | None = "heads", dependencies: str | None = "one") -> TypedEdges:
+        """Collects the typed edges of a MAGE-GRU.
 
         Args:
             mentions: what chains join, as in `chain_ids`; `None` for no edges of chains.
-            dependencies: `"one"` for edges of type `dependency` from a head to its dependents,
+            dependencies: `"one"` for edges of type `dependency` from a governor to its dependents,
                 `"labels"` for a type of each label, such as `nsubj`; `None` for none.
 
         Returns:
-            `TypedEdges` of 1-based positions: `coref` between neighbours in a chain, dependencies,
-            and the `relations`.
+            1-based edges: `coref` between neighbours in a chain, dependencies, and the
+            `relations`.
 
         Raises:
             ValueError: if an argument is something else.
@@ -179,24 +204,28 @@ class Annotation:
             edges += TypedEdges.from_chains(self.chain_ids(mentions)).edges
         if dependencies is not None:
             edges += [
-                (head + 1, token + 1, label if dependencies == "labels" else "dependency")
-                for token, (head, label) in enumerate(zip(self.heads, self.labels, strict=True))
-                if head != token
+                (governor + 1, token + 1, label if dependencies == "labels" else "dependency")
+                for token, (governor, label) in enumerate(
+                    zip(self.governors, self.labels, strict=True)
+                )
+                if governor != token
             ]
         return TypedEdges(len(self), tuple(edges))
 
-    def to_dict(self):
-        """What JSON can hold of it."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+    def to_dict(self) -> dict[str, Any]:
+        """Returns what JSON can hold of it; governors are called `heads` there."""
+        names = [field.name for field in dataclasses.fields(self)]
+        return {_GOVERNORS if n == "governors" else n: getattr(self, n) for n in names}
 
     @classmethod
-    def from_dict(cls, content):
-        """The annotation of a `to_dict`, from JSON or not.
+    def from_dict(cls, content: dict[str, Any]) -> "Annotation":
+        """Returns the annotation of a `to_dict`, from JSON or not.
 
         Raises:
             ValueError: if it is not one.
         """
+        names = {_GOVERNORS: "governors"}
         try:
-            return cls(**content)
+            return cls(**{names.get(name, name): value for name, value in content.items()})
         except TypeError as error:
             raise ValueError(f"This is no annotation: {error}.") from None

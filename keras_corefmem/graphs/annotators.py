@@ -1,12 +1,16 @@
 """Annotators: from texts to their tokens, sentences, dependencies and coreference chains."""
 
+import dataclasses
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.coreference import Resolver
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
+from keras_corefmem.text.truecase import Truecaser
 
 EXACT = "exact"
 # Components that leave coreference on a Doc, by the names of their factories.
@@ -15,11 +19,17 @@ RESOLVERS = ("corefmem_resolver", "experimental_coref", "fastcoref", "coreferee"
 QUOTES = {"``": "\u201c", "''": "\u201d", "-lrb-": "(", "-rrb-": ")"}
 
 
-def annotate(texts, annotator=EXACT, batch_size=64, tokenized=False, truecaser=None):
+def annotate(
+    texts: Iterable[str],
+    annotator: Any = EXACT,
+    batch_size: int = 64,
+    tokenized: bool = False,
+    truecaser: Truecaser | None = None,
+) -> Iterator[Annotation]:
     """Annotates texts one batch at a time, in their order.
 
     Args:
-        texts: iterable of strings.
+        texts: the texts, any number of them.
         annotator: one of
 
             - `"exact"`, which needs no model: tokens, simple sentence ends, and a chain of every
@@ -29,15 +39,20 @@ def annotate(texts, annotator=EXACT, batch_size=64, tokenized=False, truecaser=N
               `corefmem_resolver`, for which it needs a parser.
         batch_size: number of texts that a pipeline takes at once.
         tokenized: whether the tokens of the texts are what spaces separate.
-        truecaser: a `Truecaser`, for texts all in lower case: the annotator sees its words, the
-            annotations have the given ones.
+        truecaser: for texts all in lower case: the annotator sees its words, the annotations keep
+            those of the texts.
 
     Returns:
-        Iterator of `Annotation`.
+        An iterator over the annotations.
 
     Raises:
         ValueError: if `texts` is a single string, or there is no such pipeline; while iterating,
             if a text has no tokens, or the pipeline no parser.
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept. Then Mary left."])
+        >>> annotation.sentences, annotation.chain_ids().tolist()
+        ((0, 4), [0, 1, 0, 0, 0, 1, 0, 0])
     """
     if isinstance(texts, str):
         raise ValueError("`texts` is one string, pass a list of texts.")
@@ -48,14 +63,8 @@ def annotate(texts, annotator=EXACT, batch_size=64, tokenized=False, truecaser=N
     return _annotate_with_spacy(texts, annotator, batch_size, tokenized, truecaser)
 
 
-def load_pipeline(name):
-    """Loads a spaCy pipeline.
-
-    Args:
-        name: path of its folder, or name of an installed package such as `"en_core_web_sm"`.
-
-    Returns:
-        The pipeline.
+def load_pipeline(name: str) -> Any:
+    """Loads a spaCy pipeline, by the path of its folder or the name of an installed package.
 
     Raises:
         ValueError: if there is none, with how to get it.
@@ -74,7 +83,7 @@ def load_pipeline(name):
         ) from None
 
 
-def has_coreference(nlp):
+def has_coreference(nlp: Any) -> bool:
     """Whether a spaCy pipeline has a known component that resolves coreference."""
     factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
     return not factories.isdisjoint(RESOLVERS)
@@ -143,6 +152,5 @@ def _docs(texts, nlp, tokenized, truecaser):
 
 def _respelled(annotation, text, tokens, starts):
     """An annotation of the same tokens as they are written in a text."""
-    content = annotation.to_dict()
     kept = [token for token in tokens if not token.isspace()]
-    return Annotation(**{**content, "text": text, "tokens": kept, "starts": starts})
+    return dataclasses.replace(annotation, text=text, tokens=kept, starts=starts)

@@ -1,16 +1,18 @@
-"""Events of a text: its predicates and their arguments."""
+"""Predicate-argument structure: which tokens are predicates, and which their arguments."""
 
+from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.universal import universal_label, universal_tag
 
 # Universal relations of arguments; an oblique one depends on spaCy's prepositions, which depend on
 # the predicate.
 ARGUMENTS = frozenset(("nsubj", "csubj", "obj", "iobj", "obl"))
 ADPOSITIONS = ("ADP", "PART")
+# How the types of relations begin that join a predicate to its arguments.
 ROLE = "ARG"
 
 
-def predicate_arguments(annotation):
-    """Pairs of a predicate and an argument of it.
+def predicate_arguments(annotation: Annotation) -> list[tuple[int, int]]:
+    """Pairs every predicate with each of its arguments.
 
     Predicates are verbs; arguments their subjects, objects and obliques, each the head of its
     phrase. A verb without a subject that completes another one (`xcomp`) has the object of that, or
@@ -20,38 +22,36 @@ def predicate_arguments(annotation):
     as those of a semantic role labeller, these are taken instead.
 
     Args:
-        annotation: an `Annotation`.
+        annotation: the parsed text.
 
     Returns:
-        Sorted list of pairs of token numbers, from 0; empty where nothing was parsed.
+        Sorted pairs of token numbers, from 0; none where nothing was parsed.
     """
-    roles = {(source, target) for source, target, kind in annotation.relations if is_role(kind)}
+    relations = annotation.relations
+    roles = {(source, target) for source, target, kind in relations if kind.upper()[:3] == ROLE}
     if roles:
         return sorted(roles)
-    labels = list(map(universal_label, annotation.labels))
+    governors, labels = annotation.governors, list(map(universal_label, annotation.labels))
     tags = list(map(universal_tag, annotation.tags)) or ["VERB"] * len(annotation)
-    found, by_label = set(), {}
+    pairs: set[tuple[int, int]] = set()
+    dependents: dict[tuple[int, str], int] = {}
 
-    def is_preposition(token):
+    def is_preposition(token: int) -> bool:
         # spaCy calls that of a recipient a dative, like the recipient itself.
         return labels[token] == "prep" or labels[token] == "iobj" and tags[token] in ADPOSITIONS
 
-    for token, (head, label) in enumerate(zip(annotation.heads, labels, strict=True)):
-        by_label.setdefault((head, label), token)
+    for token, (governor, label) in enumerate(zip(governors, labels, strict=True)):
+        dependents.setdefault((governor, label), token)
         if label not in ARGUMENTS or is_preposition(token):
             continue
         # One preposition may depend on another: "out of".
-        while is_preposition(head) and annotation.heads[head] != head:
-            head = annotation.heads[head]
-        if tags[head] == "VERB" and head != token:
-            found.add((head, token))
-    for token, (head, label) in enumerate(zip(annotation.heads, labels, strict=True)):
-        if label == "xcomp" and tags[token] == "VERB" and (token, "nsubj") not in by_label:
-            shared = by_label.get((head, "obj"), by_label.get((head, "nsubj")))
-            found |= set() if shared is None else {(token, shared)}
-    return sorted(found)
-
-
-def is_role(kind):
-    """Whether a relation is one between a predicate and its argument."""
-    return kind.upper().startswith(ROLE)
+        while is_preposition(governor) and governors[governor] != governor:
+            governor = governors[governor]
+        if tags[governor] == "VERB" and governor != token:
+            pairs.add((governor, token))
+    for token, (governor, label) in enumerate(zip(governors, labels, strict=True)):
+        if label == "xcomp" and tags[token] == "VERB" and (token, "nsubj") not in dependents:
+            shared = dependents.get((governor, "obj"), dependents.get((governor, "nsubj")))
+            if shared is not None:
+                pairs.add((token, shared))
+    return sorted(pairs)

@@ -1,4 +1,4 @@
-"""Which tokens each token should attend to: the pairs that supervise attention."""
+"""Targets of supervised attention: pairs of tokens by linguistic signal."""
 
 import collections
 import dataclasses
@@ -12,26 +12,32 @@ from keras_corefmem.graphs.predicate_arguments import predicate_arguments
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Structure:
-    """What the signals need of an annotated text, small enough to keep that of a whole corpus.
+    """The part of an annotation that signals need, small enough to keep for a whole corpus.
 
     Tokens are numbered from 0.
 
     Args:
-        heads: token that each token depends on, itself for a root, `(T,)`; empty if not parsed.
+        governors: token that each token depends on, itself for a root, `(T,)`; empty if not parsed.
         mentions: chain and head token of each mention, by chain and place, `(M, 2)`.
         arguments: pairs of predicate and argument, `(A, 2)`.
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept, and Mary snored."])
+        >>> structure = keras_corefmem.graphs.Structure.of(annotation)
+        >>> structure.chains
+        [[1, 5]]
     """
 
-    heads: np.ndarray
+    governors: np.ndarray
     mentions: np.ndarray
     arguments: np.ndarray
 
     @classmethod
-    def of(cls, annotation, end=None):
-        """The structure of an `Annotation`, or of its tokens before `end` alone."""
+    def of(cls, annotation: Annotation, end: int | None = None) -> "Structure":
+        """Returns the structure of an annotation, or of its tokens before `end` alone."""
         end = len(annotation) if end is None else end
-        # What depends on a token behind the end is like a root.
-        heads = [head if head < end else n for n, head in enumerate(annotation.heads[:end])]
+        # A token whose governor lies behind the end is like a root.
+        governors = [g if g < end else token for token, g in enumerate(annotation.governors[:end])]
         mentions = {
             (number, mention.head)
             for number, chain in enumerate(annotation.chains)
@@ -40,33 +46,24 @@ class Structure:
         }
         arguments = [pair for pair in predicate_arguments(annotation) if max(pair) < end]
         pairs = (np.array(rows, "int32").reshape(-1, 2) for rows in (sorted(mentions), arguments))
-        return cls(np.array(heads, "int32"), *pairs)
+        return cls(np.array(governors, "int32"), *pairs)
 
     @property
-    def chains(self):
-        """List of the head tokens of each chain, in the order of the text."""
+    def chains(self) -> list[list[int]]:
+        """The head tokens of each chain, in the order of the text."""
         groups = itertools.groupby(self.mentions.tolist(), lambda mention: mention[0])
         return [[head for _, head in mentions] for _, mentions in groups]
 
 
 def _dependencies(structure):
-    return [(token, head) for token, head in enumerate(structure.heads.tolist()) if head != token]
-
-
-def _all(structure):
-    return [pair for heads in structure.chains for pair in itertools.permutations(heads, 2)]
-
-
-def _previous(structure):
-    return [pair for heads in structure.chains for pair in zip(heads[1:], heads, strict=False)]
+    return [(token, g) for token, g in enumerate(structure.governors.tolist()) if g != token]
 
 
 def _next(structure):
-    return [pair for heads in structure.chains for pair in zip(heads, heads[1:], strict=False)]
+    return [pair for heads in structure.chains for pair in itertools.pairwise(heads)]
 
 
 def _narrative_arguments(structure):
-    """An argument and each predicate that has an argument of the same chain."""
     chains_of, predicates = collections.defaultdict(list), collections.defaultdict(list)
     for number, head in structure.mentions.tolist():
         chains_of[head].append(number)
@@ -85,14 +82,20 @@ def _narrative_arguments(structure):
     ]
 
 
+def _swapped(pairs):
+    return [(b, a) for a, b in pairs]
+
+
 def _both_ways(pairs):
-    return [*pairs, *((b, a) for a, b in pairs)]
+    return [*pairs, *_swapped(pairs)]
 
 
 SIGNALS = {
     "dependency": _dependencies,
-    "coref_all": _all,
-    "coref_previous": _previous,
+    "coref_all": lambda structure: [
+        pair for heads in structure.chains for pair in itertools.permutations(heads, 2)
+    ],
+    "coref_previous": lambda structure: _swapped(_next(structure)),
     "coref_next": _next,
     "narrative": lambda structure: _both_ways(_narrative_arguments(structure)),
     "narrative_arguments": _narrative_arguments,
@@ -100,22 +103,18 @@ SIGNALS = {
 }
 
 
-def check_signal(signal):
-    """Refuses the name of no signal.
-
-    Raises:
-        ValueError: naming those that there are.
-    """
+def check_signal(signal: str) -> None:
+    """Raises a `ValueError` for the name of no signal."""
     if signal not in SIGNALS:
         raise ValueError(f"There is no signal {signal!r}; choose one of {', '.join(SIGNALS)}.")
 
 
-def attention_pairs(annotation, signal):
-    """Pairs of tokens of which the first should attend to the second.
+def attention_pairs(annotation: Annotation | Structure, signal: str) -> np.ndarray:
+    """Returns pairs of tokens of which the first should attend to the second.
 
     | signal | in the paper | pairs |
     |---|---|---|
-    | `dependency` | DEPPARSE | every token but roots, and its syntactic head |
+    | `dependency` | DEPPARSE | every token but roots, and its governor |
     | `coref_all` | COREFALL | a mention head, and every other one of its chain |
     | `coref_previous`, `coref_next` | COREFPREV, COREFNEXT | the nearest one before or behind |
     | `narrative` | NARRATIVE | an argument, and every predicate that has an argument of the same \
@@ -124,7 +123,7 @@ def attention_pairs(annotation, signal):
     | `roles` | (its future work) | a predicate and its argument; both ways |
 
     Args:
-        annotation: an `Annotation`, or the `Structure` of one.
+        annotation: the annotated text, or its structure alone.
         signal: name of a signal.
 
     Returns:
@@ -133,10 +132,15 @@ def attention_pairs(annotation, signal):
     Raises:
         ValueError: if there is no such signal.
 
-    Reference: [Cheng and Erk, AAAI 2020](https://arxiv.org/abs/1911.04361).
+    Reference:
+        [Cheng and Erk, AAAI 2020](https://arxiv.org/abs/1911.04361).
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept, and Mary snored."])
+        >>> keras_corefmem.graphs.attention_pairs(annotation, "coref_previous").tolist()
+        [[6, 2]]
     """
     check_signal(signal)
-    known = isinstance(annotation, Annotation)
-    structure = Structure.of(annotation) if known else annotation
+    structure = annotation if isinstance(annotation, Structure) else Structure.of(annotation)
     pairs = sorted({tuple(pair) for pair in SIGNALS[signal](structure)})
     return np.array(pairs, "int32").reshape(-1, 2) + 1

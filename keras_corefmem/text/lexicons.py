@@ -45,8 +45,9 @@ class Pronoun(typing.NamedTuple):
 
 
 def _pronouns(forms: str, *values: typing.Any, reflexive: str = "") -> dict[str, Pronoun]:
-    table = {form: Pronoun(*values) for form in forms.split()}
-    return table | {form: Pronoun(*values, reflexive=True) for form in reflexive.split()}
+    pronoun = Pronoun(*values)
+    table = dict.fromkeys(forms.split(), pronoun)
+    return table | dict.fromkeys(reflexive.split(), pronoun._replace(reflexive=True))
 
 
 PRONOUNS = {

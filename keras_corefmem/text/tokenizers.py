@@ -87,7 +87,7 @@ def _graph_spaces(texts):
 class Tokenizer:
     """Base of the tokenizers; a subclass gives the same tokens in Python and in a graph."""
 
-    name = None
+    name: str = ""
 
     def __call__(self, text):
         """Splits one text.

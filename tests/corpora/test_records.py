@@ -13,7 +13,7 @@ FULL = Annotation(
     ("Zoë", "told", "his", "wife", "that", "he", "slept", ".", "She", "left", "."),
     (0, 4, 9, 13, 18, 23, 26, 31, 33, 37, 41),
     sentences=(0, 8),
-    heads=(1, 1, 3, 1, 6, 6, 1, 1, 9, 9, 9),
+    governors=(1, 1, 3, 1, 6, 6, 1, 1, 9, 9, 9),
     labels=(
         "nsubj",
         "root",
@@ -54,7 +54,7 @@ def test_any_program_can_parse_a_record():
     assert set(feature) == set(records.FEATURES)
     assert feature["text"].bytes_list.value[0].decode() == FULL.text
     assert [token.decode() for token in feature["tokens"].bytes_list.value] == list(FULL.tokens)
-    assert list(feature["heads"].int64_list.value) == list(FULL.heads)
+    assert list(feature["heads"].int64_list.value) == list(FULL.governors)
     mentions = list(feature["mentions"].int64_list.value)
     assert mentions == [0, 0, 1, 0, 0, 2, 3, 2, 0, 5, 6, 5, 1, 2, 4, 3, 1, 8, 9, 8]
     assert list(feature["relation_ends"].int64_list.value) == [0, 3, 8, 3]

@@ -100,7 +100,7 @@ def test_a_real_pipeline(real_data):
     strings = ["Mary said that she was late.", "The dog slept.", "John left. He was tired."]
     first, again = list(annotator(texts_of(*strings))), list(annotator(texts_of(*strings)))
     assert first == again == list(annotators.annotate(strings, pipeline, batch_size=2))
-    assert first[0].heads and first[2].sentence_numbers[-1] == 1
+    assert first[0].governors and first[2].sentence_numbers[-1] == 1
     assert annotator.describe()["annotator"]["name"] == "en_ud_small"
 
 

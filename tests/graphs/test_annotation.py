@@ -18,7 +18,7 @@ LABELS = (
 # The wife and she; he: "his wife" holds "his".
 CHAINS = (((2, 4, 3), (8, 9, 8)), ((5, 6, 5), (2, 3, 2)))
 SENTENCES = (0, 8)
-STRUCTURE = {"sentences": SENTENCES, "heads": HEADS, "labels": LABELS, "chains": CHAINS}
+STRUCTURE = {"sentences": SENTENCES, "governors": HEADS, "labels": LABELS, "chains": CHAINS}
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_structure_is_optional():
         ({"sentences": (0, 8, 8)}, "ascending"),
         ({"sentences": (0, 11)}, "below 11"),
         ({"sentences": ()}, "from 0"),
-        ({"heads": (11, *HEADS[1:])}, "from 0 to 10"),
+        ({"governors": (11, *HEADS[1:])}, "from 0 to 10"),
         ({"chains": [[(2, 4, 4)]]}, "its head lies inside"),
         ({"chains": [[(10, 12, 10)]]}, "no mention in 11 tokens"),
         ({"relations": [(1, 1, "loop")]}, "two different tokens"),
@@ -119,3 +119,14 @@ def test_refuses_arguments(annotation):
         annotation.edges(dependencies=True)
     with pytest.raises(ValueError, match="no annotation: .*words"):
         Annotation.from_dict({"text": "a", "words": ["a"]})
+
+
+def test_old_names_warn():
+    with pytest.warns(DeprecationWarning, match="heads is now called governors"):
+        old = Annotation("a b", ("a", "b"), (0, 2), heads=(1, 1), labels=("x", "root"))
+    assert old == Annotation("a b", ("a", "b"), (0, 2), governors=(1, 1), labels=("x", "root"))
+    with pytest.warns(DeprecationWarning, match="heads is now called governors"):
+        assert old.heads == old.governors == (1, 1)
+    with pytest.warns(DeprecationWarning, match="entities is now called chain_ids"):
+        assert old.entities().tolist() == [0, 0]
+    assert old.to_dict()["heads"] == (1, 1)

@@ -17,7 +17,7 @@ def test_exact_needs_no_model():
     (annotation,) = annotate([TEXT])
     assert annotation.tokens[:5] == ("Mary", "met", "Mr", ".", "Hall")
     assert annotation.sentences == (0, 6, 11)
-    assert annotation.heads == annotation.labels == annotation.tags == ()
+    assert annotation.governors == annotation.labels == annotation.tags == ()
     # "Then" only begins sentences, "John" does not repeat.
     assert annotation.chains == ((Mention(0, 1, 0), Mention(9, 10, 9)),)
 
@@ -135,7 +135,7 @@ def test_a_pipeline_without_a_parser_raises():
 def test_a_real_pipeline(ud_pipeline):
     (annotation,) = annotate(["Mary told John that she slept. He left."], ud_pipeline)
     assert words(annotation) == [["Mary", "she"], ["John", "He"]]
-    assert len(annotation.heads) == 10 and annotation.tags[0] == "NNP"
+    assert len(annotation.governors) == 10 and annotation.tags[0] == "NNP"
     text = "`` i saw john , '' mary said . he left"
     truecaser = Truecaser({"mary": "Mary", "john": "John", "i": "I", "saw": "saw", "said": "said"})
     (lower,) = annotate([text], ud_pipeline, tokenized=True, truecaser=truecaser)

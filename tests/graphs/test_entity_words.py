@@ -5,7 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from keras_corefmem.graphs import learn_entity_words, spacy_tagger, tagged_entity_words
+from keras_corefmem.graphs import (
+    learn_entities,
+    learn_entity_words,
+    spacy_tagger,
+    tagged_entities,
+    tagged_entity_words,
+)
 
 PEOPLE = "mary john daniel sandra bill fred jeff julie".split()
 PLACES = "bathroom hallway garden office kitchen bedroom cinema park school".split()
@@ -155,3 +161,10 @@ def test_pipeline_with_joined_tags(ud_pipeline):
     examples = [example(["Mary moved to the bathroom."], "Where is Mary?", "bathroom")]
     found = tagged_entity_words(examples, spacy_tagger(ud_pipeline), tokenizer)
     assert found == {"mary", "bathroom"}
+
+
+def test_old_names_warn():
+    with pytest.warns(DeprecationWarning, match="learn_entity_words"):
+        assert learn_entities([], tokenizer) == frozenset()
+    with pytest.warns(DeprecationWarning, match="tagged_entity_words"):
+        assert tagged_entities([], None, tokenizer) == frozenset()

@@ -7,7 +7,9 @@ from keras_corefmem.graphs.predicate_arguments import predicate_arguments
 def annotation(text, heads, labels, tags):
     tokens = text.split()
     starts = [sum(len(t) + 1 for t in tokens[:n]) for n in range(len(tokens))]
-    return Annotation(text, tokens, starts, heads=heads, labels=labels.split(), tags=tags.split())
+    return Annotation(
+        text, tokens, starts, governors=heads, labels=labels.split(), tags=tags.split()
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ BOB = [(2, 3, 2), (4, 5, 4)]
 def annotation():
     starts = [sum(len(t) + 1 for t in TOKENS[:n]) for n in range(len(TOKENS))]
     labels = ["dep"] * len(TOKENS)
-    return Annotation(TEXT, TOKENS, starts, heads=HEADS, labels=labels, chains=[MARY, BOB])
+    return Annotation(TEXT, TOKENS, starts, governors=HEADS, labels=labels, chains=[MARY, BOB])
 
 
 def test_dependency(annotation):
@@ -48,7 +48,7 @@ def test_refuses_other_signals(annotation):
 def test_structure_of_the_first_tokens_alone(annotation):
     # Token 2 depends on what is not there, and Bob's second mention is not there.
     heads = (1, 1, 5, *HEADS[3:])
-    structure = Structure.of(dataclasses.replace(annotation, heads=heads), 3)
+    structure = Structure.of(dataclasses.replace(annotation, governors=heads), 3)
     assert attention_pairs(structure, "dependency").tolist() == [[1, 2]]
     assert structure.chains == [[0], [2]]
     assert not len(attention_pairs(structure, "coref_all"))
@@ -89,7 +89,7 @@ def story():
     chains = [
         [(n, n + 1, n) for n, row in enumerate(rows) if row[4:] == [number]] for number in "12"
     ]
-    parse = {"heads": map(int, heads), "labels": labels, "tags": tags, "chains": chains}
+    parse = {"governors": map(int, heads), "labels": labels, "tags": tags, "chains": chains}
     return Annotation(text, tokens, starts, **parse)
 
 

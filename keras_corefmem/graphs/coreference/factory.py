@@ -24,13 +24,13 @@ from keras_corefmem.graphs.coreference.component import (
     assigns=["doc.spans"],
 )
 def make_resolver(
-    nlp,
-    name,
+    nlp: Language,
+    name: str,
     steps: list[str],
     pronoun_distance: int,
     nominal_distance: int,
     singletons: bool,
     kinds: list[str],
-):
-    """The component `corefmem_resolver`, see `Resolver`."""
+) -> Resolver:
+    """Makes the component `corefmem_resolver`, see `Resolver`."""
     return Resolver(steps, pronoun_distance, nominal_distance, singletons, kinds)

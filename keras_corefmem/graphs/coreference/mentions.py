@@ -101,13 +101,12 @@ def given(parse, spans):
 
 def head_of(parse, start, end):
     """The token of a span whose head is outside; nouns and pronouns are preferred to others."""
-    roots = [
-        t for t in range(start, end) if not start <= parse.heads[t] < end or parse.heads[t] == t
-    ]
+    span, governors = range(start, end), parse.governors
+    roots = [t for t in span if governors[t] not in span or governors[t] == t]
     nouns = [t for t in roots if parse.tags[t] in ("NOUN", "PROPN", "PRON")]
     if not nouns:
         # Where the parse crosses the span, the first noun that is no modifier.
-        inside = [t for t in range(start, end) if parse.tags[t] in ("NOUN", "PROPN", "PRON")]
+        inside = [t for t in span if parse.tags[t] in ("NOUN", "PROPN", "PRON")]
         nouns = [t for t in inside if not _is_inside_name(parse, t)] or inside
     return (nouns or roots or [end - 1])[0]
 
@@ -134,7 +133,7 @@ def describe(parse, start, end, head):
         )
     gender, person = gender_of_noun(lower)
     number = "" if lower in lexicons.GROUPS else number
-    possessor = parse.has(head, "nmod:poss")
+    possessor = parse.dependent(head, "nmod:poss")
     before = {parse.lowers[token] for token in range(start, head)}
     modifiers = frozenset(
         parse.lowers[child]
@@ -152,7 +151,7 @@ def describe(parse, start, end, head):
 
 def _is_inside_name(parse, token):
     """Whether a noun is only part of the noun phrase of its head."""
-    head, label = parse.heads[token], parse.labels[token]
+    head, label = parse.governors[token], parse.labels[token]
     if label not in _NAME_PARTS or head == token:
         return False
     if parse.lowers[token] in lexicons.TITLES:
@@ -194,7 +193,8 @@ def _span(parse, head):
         if parse.labels[child] in _OUTSIDE:
             continue
         left, right = parse.subtree(child)
-        if parse.labels[child] in ("advmod", "obl") and child < head and parse.has(head, "cop"):
+        adverbial = parse.labels[child] in ("advmod", "obl") and child < head
+        if adverbial and parse.dependent(head, "cop"):
             continue
         first, last = min(first, left), max(last, right)
     while last > head and parse.lowers[last] in _PUNCTUATION:
@@ -212,10 +212,10 @@ def _is_expletive(parse, token):
         return True
     if parse.labels[token] != "nsubj":
         return False
-    head = parse.heads[token]
+    head = parse.governors[token]
     if parse.lowers[head] in _WEATHER | _SEEMING | _TIMES:
         return True
     adjective = parse.tags[head] == "ADJ" or any(
         parse.tags[child] == "ADJ" for child in parse.children[head] if child > head
     )
-    return adjective and parse.has(head, "csubj", "ccomp", "xcomp", "advcl") is not None
+    return adjective and parse.dependent(head, "csubj", "ccomp", "xcomp", "advcl") is not None

@@ -68,7 +68,7 @@ class NominalIndex:
 def link_appositions(parse, entities, by_head):
     """Joins a mention and its apposition: "my friend, Mr. Holmes"."""
     for head, index in by_head.items():
-        other = by_head.get(parse.heads[head])
+        other = by_head.get(parse.governors[head])
         if parse.labels[head] == "appos" and other is not None and other != index:
             _link(entities, index, other)
 
@@ -79,12 +79,12 @@ def link_predicates(parse, entities, by_head):
         phrase = entities.phrases[index]
         if phrase.kind == PRONOUN:
             continue
-        copula = parse.has(head, "cop")
+        copula = parse.dependent(head, "cop")
         if copula is not None:
-            subject = parse.has(head, "nsubj")
+            subject = parse.dependent(head, "nsubj")
         elif parse.labels[head] == "attr":
-            copula = parse.heads[head]
-            subject = parse.has(copula, "nsubj")
+            copula = parse.governors[head]
+            subject = parse.dependent(copula, "nsubj")
         else:
             continue
         negated = any(

@@ -1,6 +1,7 @@
 """A parsed text as plain lists, whatever the labels of its parser."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -18,25 +19,25 @@ class Parse:
         lowers: the same in lower case.
         tags: universal parts of speech.
         plural: whether the tag says plural.
-        heads: the token that each depends on, itself for a root.
+        governors: the token that each depends on, itself for a root.
         labels: universal relations without subtypes, but for `nmod:poss`.
         sentences: number of the sentence.
     """
 
-    words: list
-    lowers: list
-    tags: list
-    plural: list
-    heads: list
-    labels: list
-    sentences: list
+    words: list[str]
+    lowers: list[str]
+    tags: list[str]
+    plural: list[bool]
+    governors: list[int]
+    labels: list[str]
+    sentences: list[int]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._retag_names()
-        self.children = [[] for _ in self.words]
-        for token, head in enumerate(self.heads):
-            if head != token:
-                self.children[head].append(token)
+        self.children: list[list[int]] = [[] for _ in self.words]
+        for token, governor in enumerate(self.governors):
+            if governor != token:
+                self.children[governor].append(token)
 
     def _retag_names(self):
         """Takes capitalised words for names: behind one ("Mrs. Hall"), or tagged so elsewhere."""
@@ -52,11 +53,11 @@ class Parse:
             if elsewhere or (behind and self.tags[token] == "NOUN"):
                 self.tags[token] = "PROPN"
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
     @classmethod
-    def from_doc(cls, doc):
+    def from_doc(cls, doc: Any) -> "Parse":
         """Reads a `spacy.tokens.Doc`.
 
         Raises:
@@ -76,7 +77,7 @@ class Parse:
         forms = {key: _form(*(strings[k] for k in key)) for key in set(keys)}
         found = [forms[key] for key in keys]
         lower_strings = {key: strings[key] for key in set(lowers)}
-        heads = [(i + offset) % 2**64 for i, offset in enumerate(relative)]
+        governors = [(i + offset) % 2**64 for i, offset in enumerate(relative)]
         sentence, sentences = -1, []
         for start in sent_starts:
             sentence += start == 1 or sentence < 0
@@ -86,12 +87,12 @@ class Parse:
             [lower_strings[key] for key in lowers],
             [tag for tag, _ in found],
             [plural for _, plural in found],
-            heads,
+            governors,
             [labels[dep] for dep in deps],
             sentences,
         )
 
-    def subtree(self, token):
+    def subtree(self, token: int) -> tuple[int, int]:
         """First and last token of what depends on a token, itself included."""
         first = last = token
         stack = [token]
@@ -101,33 +102,32 @@ class Parse:
                 stack.append(child)
         return first, last
 
-    def has(self, token, *labels):
+    def dependent(self, token: int, *labels: str) -> int | None:
         """The first dependent of a token with one of some labels, `None` without one."""
         return next((c for c in self.children[token] if self.labels[c] in labels), None)
 
-    def governor(self, token):
+    def predicate(self, token: int) -> int:
         """The predicate that a nominal is an argument of, past prepositions and conjunctions."""
         for _ in range(8):
-            head = self.heads[token]
-            if head == token:
-                return token
-            label = self.labels[token]
-            token = head
-            if label in ARGUMENTS and self.labels[head] != "prep":
-                return head
-            if self.tags[head] in ("VERB", "AUX"):
-                return head
+            label, governor = self.labels[token], self.governors[token]
+            if governor == token:
+                break
+            token = governor
+            if label in ARGUMENTS and self.labels[token] != "prep":
+                break
+            if self.tags[token] in ("VERB", "AUX"):
+                break
         return token
 
-    def subject(self, predicate):
+    def subject(self, predicate: int) -> int | None:
         """Subject of a predicate, or of the one that it is coordinated with or depends on."""
         for _ in range(4):
-            found = self.has(predicate, "nsubj")
+            found = self.dependent(predicate, "nsubj")
             if found is not None:
                 return found
             if self.labels[predicate] not in ("conj", "xcomp", "advcl", "aux", "cop"):
                 return None
-            predicate = self.heads[predicate]
+            predicate = self.governors[predicate]
         return None
 
 

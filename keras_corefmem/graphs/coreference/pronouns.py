@@ -83,7 +83,7 @@ def reflexive_antecedent(parse, entities, index, by_head):
     phrase = entities.phrases[index]
     if not phrase.pronoun.reflexive:
         return None
-    other = by_head.get(parse.subject(parse.governor(phrase.head)))
+    other = by_head.get(parse.subject(parse.predicate(phrase.head)))
     if other is None or other >= index:
         return None
     return other if entities.can_corefer(entities.find(index), entities.find(other)) else None
@@ -128,7 +128,7 @@ def _score(parse, entities, phrase, other, distance, entity, weights):
     members = entities.members[entity]
     score += weights["salience"] * math.log(len(members))
     if distance == 0 and other.label == "nsubj":
-        if parse.subject(parse.governor(phrase.head)) == other.head:
+        if parse.subject(parse.predicate(phrase.head)) == other.head:
             score += weights["clause_subject"]
     return score
 
@@ -148,18 +148,18 @@ def _is_coargument(parse, phrase, other):
         return False
     if other.label == "nmod:poss" or _has_possessor(parse, phrase.head):
         return False
-    governor = parse.governor(phrase.head)
-    if parse.governor(other.head) == governor and governor not in (phrase.head, other.head):
+    governor = parse.predicate(phrase.head)
+    if parse.predicate(other.head) == governor and governor not in (phrase.head, other.head):
         return True
     return phrase.label != "nsubj" and parse.subject(governor) == other.head
 
 
 def _has_possessor(parse, token):
     """Whether a token is inside a possessed noun phrase, which binds: "her nickname for him"."""
-    head = parse.heads[token]
+    head = parse.governors[token]
     if parse.labels[head] == "prep":
-        head = parse.heads[head]
-    return parse.tags[head] == "NOUN" and parse.has(head, "nmod:poss") is not None
+        head = parse.governors[head]
+    return parse.tags[head] == "NOUN" and parse.dependent(head, "nmod:poss") is not None
 
 
 def _is_locative(parse, phrase):
@@ -173,11 +173,11 @@ def _main_subject(parse, phrase, by_head):
         return None
     token, last = phrase.head, None
     for _ in range(12):
-        head = parse.heads[token]
+        head = parse.governors[token]
         if head == token:
             break
         token = head
-        subject = parse.has(token, "nsubj")
+        subject = parse.dependent(token, "nsubj")
         if subject is not None and subject > phrase.head and subject in by_head:
             last = by_head[subject]
     return last

@@ -1,10 +1,12 @@
 """Coreference in the columns of CoNLL-2012, which the official scorers read."""
 
+import dataclasses
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
-from keras_corefmem.utils.files import read_text, replacing
+from keras_corefmem.utils.files import Path, read_text, replacing
 
 NONE = ("", "-", "_")
 WORD, TAG = 3, 4
@@ -15,7 +17,7 @@ _BEGIN = re.compile(r"#begin document \((.*)\)(?:; part (\d+))?")
 _PART = re.compile(r"(\()?(\d+)(\))?", re.ASCII)
 
 
-def read_conll(path):
+def read_conll(path: Path) -> list[tuple[str, Annotation]]:
     """Reads documents with coreference.
 
     A line is a token, a blank line ends a sentence, the last column is coreference: `(3` opens a
@@ -29,8 +31,8 @@ def read_conll(path):
         path: the file.
 
     Returns:
-        List of pairs of the document's name, such as `"wsj_0001; part 0"`, and its `Annotation`;
-        its text is the tokens with a space between two and a line break behind a sentence.
+        Pairs of a document's name, such as `"wsj_0001; part 0"`, and its annotation, whose text is
+        the tokens with a space between two and a line break behind a sentence.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -149,58 +151,46 @@ def _spaced(words, sentences):
     return "".join(pieces), starts
 
 
-def with_parse(annotation, parsed):
+def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
     """Takes the dependencies of another annotation of the same tokens.
 
-    The head of a mention becomes its first token whose own head is outside.
+    The head of a mention becomes its first token whose governor is outside.
 
     Args:
-        annotation: `Annotation`, such as those of `read_conll`.
-        parsed: `Annotation` of as many tokens, with heads.
+        annotation: one of those of `read_conll`, say.
+        parsed: an annotation of as many tokens, with governors.
 
     Returns:
-        An `Annotation` with the heads, labels and tags of `parsed`, and the chains and the rest of
-        `annotation`.
+        The governors, labels and tags of `parsed`, and the chains and the rest of `annotation`.
 
     Raises:
         ValueError: if the tokens are not as many, or nothing was parsed.
     """
-    if len(annotation) != len(parsed) or not parsed.heads:
+    if len(annotation) != len(parsed) or not parsed.governors:
         raise ValueError(
             f"`parsed` must have dependencies of the same {len(annotation)} tokens; got "
-            f"{len(parsed)} tokens and {len(parsed.heads)} heads."
+            f"{len(parsed)} tokens and {len(parsed.governors)} governors."
         )
-    chains = [
-        [mention._replace(head=head_of(parsed.heads, *mention[:2])) for mention in chain]
+    chains = tuple(
+        tuple(m._replace(head=head_of(parsed.governors, m.start, m.end)) for m in chain)
         for chain in annotation.chains
-    ]
-    content = annotation.to_dict() | {
-        "heads": parsed.heads,
-        "labels": parsed.labels,
-        "tags": parsed.tags,
-        "chains": chains,
-    }
-    return Annotation(**content)
+    )
+    parse = {name: getattr(parsed, name) for name in ("governors", "labels", "tags")}
+    return dataclasses.replace(annotation, **parse, chains=chains)
 
 
-def head_of(heads, start, end):
-    """The first token of a span that depends on none of it, the last one without such a token.
-
-    Args:
-        heads: the token that each token depends on, itself for a root.
-        start: first token of the span.
-        end: token behind its last one.
-    """
+def head_of(governors: Sequence[int], start: int, end: int) -> int:
+    """The first token of a span that depends on none of it, the last one without such a token."""
     span = range(start, end)
-    return next((t for t in span if heads[t] not in span or heads[t] == t), end - 1)
+    return next((t for t in span if governors[t] not in span or governors[t] == t), end - 1)
 
 
-def write_conll(path, documents):
+def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None:
     """Writes documents with coreference, whole or not at all.
 
     Args:
         path: the file to write.
-        documents: iterable of pairs of a name, which may end with `; part N`, and an `Annotation`.
+        documents: pairs of a name, which may end with `; part N`, and an annotation.
 
     Raises:
         ValueError: if a token has a space or a line break in it, or a name a line break.

@@ -1,13 +1,15 @@
 """Annotations in the JSON of Stanford CoreNLP, read and written."""
 
+from typing import Any
+
 from keras_corefmem.graphs.annotation import Annotation, Mention
-from keras_corefmem.utils.files import load_json, write_json
+from keras_corefmem.utils.files import Path, load_json, write_json
 
 DEPENDENCIES = "basicDependencies"
 ROOT = "ROOT"
 
 
-def read_corenlp(path, text=None):
+def read_corenlp(path: Path, text: str | None = None) -> Annotation:
     """Reads the JSON that CoreNLP writes for a text (`-outputFormat json`).
 
     Args:
@@ -16,7 +18,7 @@ def read_corenlp(path, text=None):
             them.
 
     Returns:
-        `Annotation`; dependencies, tags and chains are empty where the file has none.
+        The annotation; dependencies, tags and chains are empty where the file has none.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -29,8 +31,8 @@ def read_corenlp(path, text=None):
         raise ValueError(f"{path}: {error}") from error
 
 
-def from_corenlp(content, text=None):
-    """The annotation of CoreNLP's JSON, already loaded; see `read_corenlp`.
+def from_corenlp(content: dict[str, Any], text: str | None = None) -> Annotation:
+    """Returns the annotation of CoreNLP's JSON, already loaded; see `read_corenlp`.
 
     CoreNLP numbers tokens from 1 in each sentence; the token of a mention's head in the document
     is `offset[sentNum - 1] + headIndex - 1`, and governor 0 is the root.
@@ -59,12 +61,12 @@ def _convert(content, text):
         words = [token["originalText"] for token in tokens]
     else:
         words = [text[b : t["characterOffsetEnd"]] for b, t in zip(begins, tokens, strict=True)]
-    heads, labels = list(range(count)), [""] * count
+    governors, labels = list(range(count)), [""] * count
     for offset, sentence in zip(offsets, sentences, strict=True):
         for edge in sentence.get(DEPENDENCIES, ()):
             token = offset + _number(edge["dependent"], sentence)
             if edge["governor"] != 0:
-                heads[token] = offset + _number(edge["governor"], sentence)
+                governors[token] = offset + _number(edge["governor"], sentence)
             labels[token] = edge["dep"]
     parsed = any(labels)
     return Annotation(
@@ -72,7 +74,7 @@ def _convert(content, text):
         words,
         begins,
         offsets or (0,),
-        heads if parsed else (),
+        governors if parsed else (),
         labels if parsed else (),
         [token["pos"] for token in tokens] if all("pos" in token for token in tokens) else (),
         [
@@ -109,14 +111,11 @@ def _mention(mention, offsets):
     return Mention(*(offset + mention[key] for key in ("startIndex", "endIndex", "headIndex")))
 
 
-def to_corenlp(annotation):
-    """The JSON of CoreNLP for an annotation.
+def to_corenlp(annotation: Annotation) -> dict[str, Any]:
+    """Returns the JSON of CoreNLP for an annotation.
 
     Args:
-        annotation: `Annotation`, whose mentions stay within their sentences.
-
-    Returns:
-        Dictionary of what JSON can hold; relations are left out.
+        annotation: the annotated text; its relations are left out.
 
     Raises:
         ValueError: if a mention or a dependency crosses the end of a sentence, which the format has
@@ -130,7 +129,7 @@ def to_corenlp(annotation):
             "index": number,
             "tokens": [_token(annotation, token, start) for token in range(start, end)],
         }
-        if annotation.heads:
+        if annotation.governors:
             sentence[DEPENDENCIES] = [
                 _dependency(annotation, token, start, numbers) for token in range(start, end)
             ]
@@ -145,16 +144,8 @@ def to_corenlp(annotation):
     return {"sentences": sentences, "corefs": corefs}
 
 
-def write_corenlp(path, annotation):
-    """Writes `to_corenlp`, whole or not at all.
-
-    Args:
-        path: the file to write.
-        annotation: `Annotation`.
-
-    Raises:
-        ValueError: as `to_corenlp`.
-    """
+def write_corenlp(path: Path, annotation: Annotation) -> None:
+    """Writes `to_corenlp` of an annotation, whole or not at all."""
     write_json(path, to_corenlp(annotation))
 
 
@@ -174,14 +165,14 @@ def _token(annotation, token, start):
 
 
 def _dependency(annotation, token, start, numbers):
-    head, label = annotation.heads[token], annotation.labels[token]
-    if numbers[head] != numbers[token]:
-        raise ValueError(f"Token {token} depends on token {head} of another sentence.")
-    root = head == token
+    governor = annotation.governors[token]
+    if numbers[governor] != numbers[token]:
+        raise ValueError(f"Token {token} depends on token {governor} of another sentence.")
+    root = governor == token
     return {
-        "dep": ROOT if root else label,
-        "governor": 0 if root else head - start + 1,
-        "governorGloss": ROOT if root else annotation.tokens[head],
+        "dep": ROOT if root else annotation.labels[token],
+        "governor": 0 if root else governor - start + 1,
+        "governorGloss": ROOT if root else annotation.tokens[governor],
         "dependent": token - start + 1,
         "dependentGloss": annotation.tokens[token],
     }

@@ -1,7 +1,9 @@
-"""What spaCy pipelines leave on a Doc, as an `Annotation`."""
+"""Annotations of spaCy Docs."""
 
 import re
+from collections.abc import Callable
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +15,8 @@ CLUSTERS = "coref_clusters"
 _GROUP = re.compile(rf"{CLUSTERS}_([1-9]\d*)", re.ASCII)
 
 
-def from_doc(doc, resolve=None):
-    """Takes over what a spaCy pipeline says of a text.
+def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
+    """Returns the annotation that a spaCy pipeline left on a Doc.
 
     Tokens that are only spaces are left out. Coreference is read from where components leave it,
     the first of these that is there; no package of theirs is needed:
@@ -28,15 +30,21 @@ def from_doc(doc, resolve=None):
         resolve: a component, called on Docs that have no coreference; `None` leaves them without.
 
     Returns:
-        `Annotation`: tags are `pos_`, or `tag_` up to a `"__"`; labels are `dep_`.
+        The annotation: tags are `pos_`, or `tag_` up to a `"__"`; labels are `dep_`.
 
     Raises:
         ValueError: if all tokens are spaces.
+
+    Example:
+        >>> import spacy
+        >>> doc = spacy.blank("en")("Mary left  early")
+        >>> keras_corefmem.graphs.from_doc(doc).tokens
+        ('Mary', 'left', 'early')
     """
     if resolve is not None and not _found(doc):
         doc = resolve(doc)
     columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START"])
-    # Distances to heads and "no" among sentence starts are signed, the ids of strings are not.
+    # Distances to governors and "no" among sentence starts are signed, the ids of strings are not.
     relative = columns[:, 0].astype(np.int64).tolist()
     columns = columns.tolist()
     words = [token.text for token in doc]
@@ -44,17 +52,17 @@ def from_doc(doc, resolve=None):
     kept = [index for index, word in enumerate(words) if not word.isspace()]
     # What a token is called once spaces are left out: for a space, its successor's number.
     numbers = [0, *accumulate(int(not word.isspace()) for word in words)]
-    heads = [index + distance for index, distance in enumerate(relative)]
+    governors = [index + distance for index, distance in enumerate(relative)]
     parsed = doc.has_annotation("DEP")
     return Annotation(
         doc.text,
         [words[index] for index in kept],
         [starts[index] for index in kept],
         _sentences(columns, kept, doc.has_annotation("SENT_START")),
-        [numbers[_head(index, heads, words)] for index in kept] if parsed else (),
+        [numbers[_governor(index, governors, words)] for index in kept] if parsed else (),
         [doc.vocab.strings[columns[index][1]] for index in kept] if parsed else (),
         _tags(doc, columns, kept),
-        _renumbered(chains_of(doc), heads, words, numbers),
+        _renumbered(chains_of(doc), governors, words, numbers),
     )
 
 
@@ -65,15 +73,10 @@ def _found(doc):
     )
 
 
-def chains_of(doc):
-    """Coreference on a Doc, see `from_doc`.
+def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]]:
+    """Returns the chains on a Doc, see `from_doc`, as `(start, end, head)` in tokens of the Doc.
 
-    Args:
-        doc: a `spacy.tokens.Doc`.
-
-    Returns:
-        List of chains, lists of `(start, end, head)` in tokens of the Doc; `head` is `None` where
-        the parse tells it.
+    `head` is `None` where the parse tells it.
     """
     groups = sorted((int(m[1]), key) for key in doc.spans if (m := _GROUP.fullmatch(key)))
     if groups:
@@ -115,12 +118,12 @@ def _sentences(columns, kept, known):
     return sorted({int(number) for number in numbers if number < len(kept)} | {0})
 
 
-def _head(index, heads, words):
-    """The head of a token, or of the space that is its head; itself for a root."""
-    head = heads[index]
-    while words[head].isspace() and heads[head] != head:
-        head = heads[head]
-    return index if words[head].isspace() else head
+def _governor(index, governors, words):
+    """The governor of a token, or of the space that is its governor; itself for a root."""
+    governor = governors[index]
+    while words[governor].isspace() and governors[governor] != governor:
+        governor = governors[governor]
+    return index if words[governor].isspace() else governor
 
 
 def _tags(doc, columns, kept):
@@ -132,7 +135,7 @@ def _tags(doc, columns, kept):
     return ()
 
 
-def _renumbered(chains, heads, words, numbers):
+def _renumbered(chains, governors, words, numbers):
     """Chains of `Mention`s without spaces; mentions of nothing but spaces are left out."""
     found = []
     for chain in chains:
@@ -141,7 +144,7 @@ def _renumbered(chains, heads, words, numbers):
             inside = [i for i in range(start, end) if not words[i].isspace()]
             if not inside:
                 continue
-            outside = (i for i in inside if not start <= heads[i] < end or heads[i] == i)
+            outside = (i for i in inside if not start <= governors[i] < end or governors[i] == i)
             head = next(outside, inside[-1]) if head is None else head
             mentions.append(Mention(numbers[inside[0]], numbers[inside[-1]] + 1, numbers[head]))
         if mentions:

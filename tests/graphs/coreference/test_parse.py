@@ -27,15 +27,15 @@ def test_subtypes_are_dropped_but_that_of_possessors(parsed):
 def test_what_depends_on_a_token(parsed):
     parse = Parse.from_doc(parsed(UD))
     assert parse.subtree(1) == (0, 6) and parse.subtree(4) == (3, 4) and parse.subtree(0) == (0, 0)
-    assert parse.has(1, "obj", "obl") == 2 and parse.has(1, "xcomp") is None
+    assert parse.dependent(1, "obj", "obl") == 2 and parse.dependent(1, "xcomp") is None
 
 
 def test_predicates_and_their_subjects(parsed):
     parse = Parse.from_doc(parsed(UD))
-    assert parse.governor(4) == 1 and parse.governor(0) == 1
+    assert parse.predicate(4) == 1 and parse.predicate(0) == 1
     # A coordinated predicate shares its subject.
     assert parse.subject(6) == 0
-    assert Parse.from_doc(parsed(OWN)).governor(4) == 2
+    assert Parse.from_doc(parsed(OWN)).predicate(4) == 2
     assert Parse.from_doc(parsed("Mary/NNP/0/root")).subject(0) is None
 
 

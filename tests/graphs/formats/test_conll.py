@@ -30,7 +30,7 @@ def test_documents_are_read(write):
     ((name, annotation),) = read_conll(write(TEXT))
     assert name == "tale; part 0"
     assert annotation.text == "Mary told his wife .\nShe left"
-    assert annotation.sentences == (0, 5) and annotation.tags == () and annotation.heads == ()
+    assert annotation.sentences == (0, 5) and annotation.tags == () and annotation.governors == ()
     assert annotation.chains == (
         (Mention(0, 1, 0), Mention(5, 6, 5)),
         (Mention(2, 3, 2),),
@@ -116,12 +116,12 @@ def test_heads_come_from_a_parse(write):
     )
     heads = (1, 1, 3, 1, 1, 6, 6)
     parsed = Annotation(
-        annotation.text, annotation.tokens, annotation.starts, heads=heads, labels=["x"] * 7
+        annotation.text, annotation.tokens, annotation.starts, governors=heads, labels=["x"] * 7
     )
     merged = with_parse(annotation, parsed)
     # "his wife .": both the wife and the full stop depend on what is outside, the first counts.
     assert Mention(2, 5, 3) in [chain[0] for chain in merged.chains]
-    assert merged.heads == heads and merged.sentences == annotation.sentences
+    assert merged.governors == heads and merged.sentences == annotation.sentences
     assert head_of((1, 1, 3, 1), 2, 4) == 3
     # Where all tokens depend on each other, the last.
     assert head_of((1, 0), 0, 2) == 1

@@ -58,7 +58,7 @@ def test_numbers_run_over_the_document_from_zero():
     assert annotation.text == " Mary told him.\nShe left!"
     assert annotation.tokens == ("Mary", "told", "him", ".", "She", "left")
     assert annotation.sentences == (0, 4)
-    assert annotation.heads == (1, 1, 1, 1, 5, 5)
+    assert annotation.governors == (1, 1, 1, 1, 5, 5)
     assert annotation.labels == ("nsubj", "ROOT", "obj", "punct", "nsubj", "ROOT")
     assert annotation.tags == ("X",) * 6
     assert annotation.chains == ((Mention(0, 1, 0), Mention(4, 5, 4)),)
@@ -79,7 +79,7 @@ def test_parse_and_chains_may_lack():
         for word in sentence["tokens"]:
             del word["pos"]
     annotation = from_corenlp(content)
-    assert annotation.chains == annotation.heads == annotation.labels == annotation.tags == ()
+    assert annotation.chains == annotation.governors == annotation.labels == annotation.tags == ()
 
 
 def test_what_is_written_is_read_again(tmp_path):
@@ -129,6 +129,6 @@ def test_truncated_files_raise(tmp_path):
 def test_what_crosses_sentences_has_no_place():
     fields = {"text": "a b", "tokens": "ab", "starts": (0, 2), "sentences": (0, 1)}
     with pytest.raises(ValueError, match="Token 1 depends on token 0 of another sentence"):
-        to_corenlp(Annotation(**fields, heads=(0, 0), labels=("root", "x")))
+        to_corenlp(Annotation(**fields, governors=(0, 0), labels=("root", "x")))
     with pytest.raises(ValueError, match="Mention.*crosses the end of sentence 1"):
         to_corenlp(Annotation(**fields, chains=[[(0, 2, 0)]]))

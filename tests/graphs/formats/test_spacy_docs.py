@@ -41,7 +41,7 @@ def test_spaces_are_left_out(doc):
     assert annotation.text == "Mary  told her friend.\nShe left"
     assert annotation.tokens == ("Mary", "told", "her", "friend", ".", "She", "left")
     assert annotation.starts == (0, 6, 11, 15, 21, 23, 27)
-    assert annotation.heads == (1, 1, 3, 1, 1, 6, 6)
+    assert annotation.governors == (1, 1, 3, 1, 1, 6, 6)
     assert annotation.labels == ("nsubj", "ROOT", "poss", "dobj", "punct", "nsubj", "ROOT")
     assert annotation.tags == ("NNP", "VBD", "PRP$", "NN", ".", "PRP", "VBD")
     assert annotation.sentences == (0, 5) and annotation.chains == ()
@@ -55,16 +55,16 @@ def test_universal_tags_come_first(doc):
 
 def test_what_is_not_known_is_empty():
     annotation = from_doc(spacy.blank("en")("Mary left. She ran."))
-    assert annotation.heads == annotation.labels == annotation.tags == annotation.chains == ()
+    assert annotation.governors == annotation.labels == annotation.tags == annotation.chains == ()
     assert annotation.sentences == (0,)
 
 
 def test_a_head_that_is_a_space_is_passed_on():
     vocab = spacy.blank("en").vocab
     doc = spacy.tokens.Doc(vocab, ["a", " ", "b", " "], heads=[1, 2, 2, 3], deps=["x", "", "r", ""])
-    assert from_doc(doc).heads == (1, 1)
+    assert from_doc(doc).governors == (1, 1)
     rootless = spacy.tokens.Doc(vocab, ["a", " "], heads=[1, 1], deps=["x", "ROOT"])
-    assert from_doc(rootless).heads == (0,)
+    assert from_doc(rootless).governors == (0,)
 
 
 def test_groups_of_spans(doc):

@@ -1,0 +1,35 @@
+"""Old names that are kept for one version."""
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound=Callable)
+
+
+def renamed_arguments(**names: str) -> Callable[[T], T]:
+    """Decorates a function or class that takes arguments by their old names too, with a warning.
+
+    Args:
+        **names: the new name of each old one.
+    """
+
+    def decorate(target: Any) -> Any:
+        if inspect.isclass(target):
+            initializer: Any = target
+            initializer.__init__ = decorate(initializer.__init__)
+            return target
+
+        @functools.wraps(target)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            for old in names.keys() & kwargs.keys():
+                warning = f"The argument {old} is now called {names[old]}."
+                warnings.warn(warning, DeprecationWarning, stacklevel=2)
+                kwargs[names[old]] = kwargs.pop(old)
+            return target(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
