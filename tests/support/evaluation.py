@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 from keras import ops
 
+# On TensorFlow XLA takes longer to compile than a test lasts; on JAX nothing is slower than no XLA.
+JIT = keras.backend.backend() == "jax"
+
 
 def compiled(function, xla=False):
     """The function over arrays as one graph, with NumPy results; `xla` is for TensorFlow."""

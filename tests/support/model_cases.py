@@ -14,7 +14,7 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import Structure
 from tests.support import cloze
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 from zoo.configs import configuration
 
 STORIES = simulator.simulate(1, 24)

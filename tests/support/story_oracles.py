@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from tests.support import memory_oracles, oracles
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 
 VOCABULARY, ANSWERS, WORDS, TIME, UNITS = 12, 5, 6, 5, 4
 SENTENCES = (5, 3, 1, 4, 5, 2, 4, 5)

@@ -8,8 +8,8 @@ import zoo
 from keras_corefmem.layers import WordPieces
 from keras_corefmem.preprocessing.attention_targets import target_name
 from keras_corefmem.preprocessing.batches import Batches
+from tests.support.evaluation import JIT
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, UNSEEN, make, shared
-from tests.support.quick import JIT
 from zoo.architectures.passage.supervision import Supervision, plan_supervision
 from zoo.configs import configuration
 

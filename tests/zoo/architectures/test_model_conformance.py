@@ -7,7 +7,7 @@ import pytest
 import zoo
 from keras_corefmem.preprocessing.fitting import HEADS
 from keras_corefmem.preprocessing.preprocessor import ORDERS
-from tests.support.evaluation import alike
+from tests.support.evaluation import JIT, alike
 from tests.support.model_cases import (
     ALONE,
     CASES,
@@ -17,7 +17,6 @@ from tests.support.model_cases import (
     make,
     shared,
 )
-from tests.support.quick import JIT
 from zoo.architectures.passage.encoders import ENCODERS
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.

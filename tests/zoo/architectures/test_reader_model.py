@@ -7,7 +7,7 @@ import pytest
 import zoo
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.preprocessor import pad
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 import zoo
 from keras_corefmem.preprocessing.batches import Batches
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 
 READ = """
 if data["explicit"]:

@@ -8,7 +8,7 @@ import pytest
 import zoo
 from keras_corefmem.datasets.stories import simulator
 from tests.support import story_oracles
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 from tests.support.story_oracles import BATCH, SENTENCES, TIME
 from zoo.training import Settings, make_batches, make_model
 

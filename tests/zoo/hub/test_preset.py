@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import zoo
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 from zoo import training
 from zoo.experiments import data
 from zoo.experiments.presets import preset_name

@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 from zoo.serving import saved_model as export
 from zoo.serving.graph_numpy import GraphNumpy
 

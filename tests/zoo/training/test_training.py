@@ -8,7 +8,7 @@ import pytest
 from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
-from tests.support.quick import JIT
+from tests.support.evaluation import JIT
 from zoo import training
 from zoo.experiments.folders import epochs_done
 from zoo.training import Progress, Settings
