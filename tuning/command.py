@@ -50,7 +50,7 @@ def search(args):
     given = Search(
         args.model,
         dataset,
-        data.ALL[dataset].first_task if args.task is None else args.task,
+        data.DATASETS[dataset].first_task if args.task is None else args.task,
         args.data_dir and os.path.abspath(args.data_dir),
         args.language,
         args.space,

@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Callable
 
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
-from keras_corefmem.datasets.example import Splits
+from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import replacing
 
 PARTS = ("train", "valid", "test")

@@ -37,7 +37,7 @@ def annotate_files(
     folder: str | pathlib.Path,
     annotator: TextAnnotator | None = None,
     whole: bool = False,
-    shard_size: int = 1000,
+    shard_size: int = 2000,
     processes: int | None = None,
     runner: str | None = None,
     progress: Progress | None = None,

@@ -1,25 +1,17 @@
 """Readers of data sets, and a simulator of stories."""
 
-from keras_corefmem.datasets.example import CandidateExample, Example, Splits, group_by_story
-from keras_corefmem.datasets.passages import cbt, cnn, lambada, novels, wikihop
-from keras_corefmem.datasets.sentences import pos, sst
-from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.datasets.stories import babi, mix, simulator
+import lazy_loader
 
-__all__ = [
-    "CandidateExample",
-    "Example",
-    "Sentence",
-    "Splits",
-    "babi",
-    "cbt",
-    "cnn",
-    "lambada",
-    "mix",
-    "novels",
-    "pos",
-    "simulator",
-    "sst",
-    "group_by_story",
-    "wikihop",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=["gap"],
+    submod_attrs={
+        "annotated": ["AnnotatedExample"],
+        "example": ["CandidateExample", "Example", "group_by_story"],
+        "passages": ["cbt", "cnn", "lambada", "novels", "wikihop"],
+        "registry": ["DATASETS", "DataSet", "load"],
+        "sentences": ["Sentence", "pos", "sst"],
+        "splits": ["Splits", "hold_out"],
+        "stories": ["babi", "babi_mix", "simulator"],
+    },
+)

@@ -85,21 +85,6 @@ class CandidateExample(Example):
         self._check_answer()
 
 
-@dataclasses.dataclass(frozen=True)
-class Splits:
-    """The three parts of a data set, each a list of `Example` or of the data set's own record.
-
-    Args:
-        train: List of `Example`.
-        valid: List of `Example`, for every choice that is made.
-        test: List of `Example`, for the number that is reported.
-    """
-
-    train: list[Example]
-    valid: list[Example]
-    test: list[Example]
-
-
 def group_by_story(examples):
     """Groups examples into stories.
 

@@ -6,11 +6,10 @@ import time
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from keras_corefmem import corpora
+from keras_corefmem import corpora, datasets
 from keras_corefmem.corpora import Text, TextAnnotator, TextReader
 from keras_corefmem.corpora.shards import split_texts
 from keras_corefmem.visualization.terminal import make_console, print_annotation
-from zoo.experiments import data
 
 # Seconds between two lines about what is done, where there is no terminal.
 PULSE = 60
@@ -26,7 +25,7 @@ def annotate(args):
         annotate_files(args, args.inputs, args.output, annotator)
     else:
         annotator.describe()
-        splits = data.load_questions(args.dataset, args.data_dir, args.task)
+        splits = datasets.load(args.dataset, args.task, args.data_dir, cased=True)
         for part, path in corpora.write_questions(splits, args.output).items():
             annotate_files(args, [str(path)], path.with_name(part), annotator)
 

@@ -118,7 +118,9 @@ def add_annotate(parser):
         "standard input",
     )
     parser.add_argument(
-        "--dataset", choices=data.ANNOTATED, help="questions of a data set instead, all its parts"
+        "--dataset",
+        choices=[n for n, known in data.DATASETS.items() if known.from_record],
+        help="questions of a data set instead, all its parts",
     )
     parser.add_argument("--task", default="NE", help="of the Children's Book Test, NE by default")
     parser.add_argument("--data-dir", metavar="DIR", help="folder of the data set's files")
@@ -137,7 +139,7 @@ def add_annotate(parser):
     parser.add_argument("--processes", type=int, metavar="N", help="one a core by default")
     parser.add_argument("--runner", help="run on Apache Beam: DirectRunner, DataflowRunner, ...")
     parser.epilog = (
-        "Killed and started again with the same arguments, it continues. keras_corefmem.datasets."
+        "Killed and started again with the same arguments, it continues. keras_corefmem.corpora."
         "records reads the records and describes their features."
     )
 
@@ -200,7 +202,7 @@ def add_data(parser):
     """Options that choose a data set; the command chooses what is left out."""
     parser.add_argument(
         "--dataset",
-        choices=tuple(data.ALL),
+        choices=tuple(data.DATASETS),
         help="the simulator by default, bAbI where there is a --data-dir",
     )
     parser.add_argument(

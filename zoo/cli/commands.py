@@ -90,7 +90,7 @@ def evaluate(args):
     count = result["count"]
     print(
         f"{dataset} task {task}, {args.part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} {data.ALL[dataset].counted}"
+        f"{count - len(result['wrong'])} of {count} {data.DATASETS[dataset].counted}"
     )
 
 
@@ -190,7 +190,7 @@ def show(args):
     print_lines("Presets", cards)
     if not cards:
         print("  none yet; `corefmem reproduce STUDY --presets` makes them")
-    print_lines("Data sets", {name: dataset.line for name, dataset in data.ALL.items()})
+    print_lines("Data sets", {name: dataset.line for name, dataset in data.DATASETS.items()})
     print_lines("Studies", {n: study.description for n, study in studies.STUDIES.items()})
 
 
@@ -204,7 +204,7 @@ def print_lines(heading, lines):
 
 def describe_card(card):
     """What a preset was trained on, and how well it does."""
-    dataset = data.ALL[card["dataset"]]
+    dataset = data.DATASETS[card["dataset"]]
     task = f" task {card['task']}" if dataset.tasks else ""
     return (
         f"{card['dataset']}{task}, seed {card['seed']}: validation {card['valid_accuracy']:.1%}, "

@@ -52,7 +52,7 @@ def train_on(args):
     # Of other data a preset says nothing.
     same = found if dataset == found.get("dataset") else {}
     seed = found.get("seed", 0) if args.seed is None else args.seed
-    task = same.get("task", data.ALL[dataset].first_task) if args.task is None else args.task
+    task = same.get("task", data.DATASETS[dataset].first_task) if args.task is None else args.task
     language = args.language or same.get("language")
     experiment = Experiment(model_name, dataset, task, seed, args.data_dir, language, chosen)
     data.check_model(model_name, dataset)
@@ -85,11 +85,12 @@ def train_on(args):
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
     test = training.evaluate(outcome.model, outcome.batches["test"])
+    counted = data.DATASETS[dataset].counted
     print(
         f"\nBest of {len(outcome.progress.history)} epochs by validation: "
         f"{outcome.progress.best_epoch + 1}, "
         f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
-        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {data.ALL[dataset].counted}\n"
+        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {counted}\n"
     )
     show_answers(outcome.model, splits.test)
     save(outcome.model, folder)
@@ -106,7 +107,7 @@ def read_preset(path):
     content = load_json(path)
     if not isinstance(content, dict) or not PRESET <= content.keys():
         raise ValueError(f"{path}: no preset of a search, which has {', '.join(sorted(PRESET))}.")
-    for name, known in (("model", models()), ("dataset", list(data.ALL))):
+    for name, known in (("model", models()), ("dataset", list(data.DATASETS))):
         if content[name] not in known:
             raise ValueError(f"{path}: no {name} {content[name]!r}; choose of {', '.join(known)}.")
     settings = content["settings"]

@@ -142,7 +142,7 @@ def run_experiment(
     check_folder(folder, experiment.record, older, ignoring, remedy)
     if experiment.dataset:
         counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
-        report(f"{folder.name}: {counts} {data.ALL[experiment.dataset].texts}")
+        report(f"{folder.name}: {counts} {data.DATASETS[experiment.dataset].texts}")
     model = experiment.build(splits)
     batches = training.batch_parts(model, training.draw_parts(splits, settings), settings)
     write_json(folder / "run.json", experiment.record)

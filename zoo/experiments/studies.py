@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import pydantic
 
+from keras_corefmem.datasets import DATASETS
 from zoo.configs.configurations import configuration, models
 from zoo.configs.reading import FOLDER, read_toml, validate
-from zoo.experiments.data import ALL
 
 TASKS = tuple(range(1, 21))
 # What the tables count: the share of answers to the test part that are wrong, or right.
@@ -119,7 +119,7 @@ class Study:
     @property
     def needs_folder(self) -> bool:
         """Whether the data are in a folder of the user, rather than downloaded."""
-        return not ALL[self.dataset].download
+        return not DATASETS[self.dataset].download
 
 
 def read_study(path: str | pathlib.Path) -> Study:
@@ -135,7 +135,7 @@ def read_study(path: str | pathlib.Path) -> Study:
     study = validate(path, read_toml(path), Study)
     named = {model for task in study.tasks.values() for model in task.models}
     for key, names, known in (
-        ("dataset", {study.dataset}, ALL),
+        ("dataset", {study.dataset}, DATASETS),
         ("models", {*study.models, *named}, models()),
         (
             "tasks",

@@ -3,10 +3,11 @@
 From [Hill et al., 2016](https://arxiv.org/abs/1511.02301). Each question has ten candidates.
 """
 
-import pathlib
 import re
 
-from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.datasets.example import CandidateExample
+from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import read_text
 
 __all__ = ["KINDS", "ORIGIN", "PLACEHOLDER", "load", "read_file"]
@@ -38,18 +39,14 @@ def load(data_dir, kind="NE"):
     """
     if kind not in KINDS:
         raise ValueError(f"There is no kind {kind!r} of CBT, choose one of {', '.join(KINDS)}.")
-    if data_dir is None:
-        raise ValueError(f"Give the folder of the Children's Book Test, unpacked from {ORIGIN}.")
-    folders = [pathlib.Path(data_dir, inside) for inside in ("CBTest/data", "data", "")]
     names = [f"cbtest_{kind}_{part}.txt" for part in _PARTS]
-    for folder in folders:
-        paths = [folder / name for name in names]
-        if all(path.is_file() for path in paths):
-            return Splits(*map(read_file, paths))
-    raise FileNotFoundError(
-        f"No files {', '.join(names)} in {' or '.join(map(str, folders))}; unpack {ORIGIN} and "
-        "pass its folder."
+    folder = find_folder(
+        data_dir,
+        ("CBTest/data", "data", ""),
+        names,
+        f"unpack {ORIGIN} and pass its folder",
     )
+    return Splits(*(read_file(folder / name) for name in names))
 
 
 def read_file(path):

@@ -5,13 +5,14 @@ passage, question and answer, so that questions are answered by reading rather t
 """
 
 import dataclasses
-import pathlib
 import re
 import zlib
 
 import numpy as np
 
-from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.datasets.example import CandidateExample
+from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import load_json, read_text
 
 __all__ = [
@@ -85,8 +86,6 @@ def load(data_dir):
         FileNotFoundError: If a part has no files.
         ValueError: If there is no folder, or a file is broken.
     """
-    if data_dir is None:
-        raise ValueError(f"Give the folder of the questions, unpacked from {ORIGIN}.")
     return Splits(*(list(map(relabel, read_part(data_dir, part))) for part in PARTS))
 
 
@@ -106,14 +105,13 @@ def read_part(data_dir, part):
     """
     if part not in PARTS:
         raise ValueError(f"There is no part {part!r}, `part` is one of {', '.join(PARTS)}.")
-    folders = [pathlib.Path(data_dir) / "questions" / part, pathlib.Path(data_dir) / part]
-    paths = next(filter(None, (sorted(folder.glob("*.question")) for folder in folders)), None)
-    if not paths:
-        raise FileNotFoundError(
-            f"No .question files in {' or '.join(map(str, folders))}; "
-            f"unpack the questions of {ORIGIN} and pass their folder."
-        )
-    return map(read_file, paths)
+    folder = find_folder(
+        data_dir,
+        (f"questions/{part}", part),
+        ["*.question"],
+        f"unpack the questions of {ORIGIN} and pass their folder",
+    )
+    return map(read_file, sorted(folder.glob("*.question")))
 
 
 def read_file(path):

@@ -9,10 +9,11 @@ reader looks for in the context.
 import dataclasses
 import functools
 import json
-import pathlib
 
-from keras_corefmem.datasets.example import Example, Splits
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.passages.candidates import distinct_words
+from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import read_text
 
@@ -168,28 +169,18 @@ def load(data_dir, cased=False):
         FileNotFoundError: If a file is missing.
         ValueError: If there is no folder, or a file is broken.
     """
-    if data_dir is None:
-        raise ValueError(
-            "Give the folder of LAMBADA's development file, of the passages that `corefmem "
-            "passages` made, too."
-        )
-    train, valid = (
-        _find(data_dir, "passages", name, "make it with `corefmem passages`")
-        for name in ("train.jsonl", "valid.jsonl")
+    names = ["train.jsonl", "valid.jsonl"]
+    passages = find_folder(
+        data_dir,
+        ("passages", ""),
+        names,
+        "make them with `corefmem passages`",
     )
-    test = _find(data_dir, "lambada", DEVELOPMENT, f"unpack the archive of {ORIGIN} there")
-    return Splits(
-        *(read_passages(part, cased) for part in (train, valid)), read_file(test).examples
+    published = find_folder(
+        data_dir, ("lambada", ""), [DEVELOPMENT], f"unpack the archive of {ORIGIN} there"
     )
-
-
-def _find(data_dir, folder, name, remedy):
-    """Returns the path of a file, in a folder or in one inside it."""
-    paths = [pathlib.Path(data_dir, folder, name), pathlib.Path(data_dir, name)]
-    found = next((path for path in paths if path.is_file()), None)
-    if found is None:
-        raise FileNotFoundError(f"No {' or '.join(map(str, paths))}; {remedy}.")
-    return found
+    train, valid = (read_passages(passages / name, cased) for name in names)
+    return Splits(train, valid, read_file(published / DEVELOPMENT).examples)
 
 
 @functools.cache

@@ -13,6 +13,7 @@ import random
 import tempfile
 
 from keras_corefmem.datasets.passages.novel_passages import TARGETS, file_grams, find_passages
+from keras_corefmem.datasets.splits import hold_out
 from keras_corefmem.utils.files import read_text, replacing, write_json
 
 __all__ = ["build", "quotas"]
@@ -66,9 +67,7 @@ def build(
     novels = sorted(folder.rglob("*.txt"))
     if not novels:
         raise FileNotFoundError(f"No novels in {folder}: pass a folder of files *.txt.")
-    if len(novels) < 2:
-        raise ValueError(f"{folder}: one novel only, give two or more: one is held out.")
-    held_out = set(random.Random(seed).sample(novels, max(1, round(validation * len(novels)))))
+    held_out = set(hold_out(novels, validation, random.Random(seed), source=folder)[1])
     known = {gram for path in evaluation for gram in file_grams(path)}
 
     # What is in both parts is refused in the second one, and is to stay in the validation part.

@@ -6,14 +6,15 @@ subject; documents come in a random order, and coreference chains are chosen, as
 """
 
 import dataclasses
-import pathlib
 import zlib
 
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
-from keras_corefmem.datasets.example import CandidateExample, Splits
+from keras_corefmem.datasets.example import CandidateExample
+from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.passages.candidates import find_mentions
+from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.utils.files import load_json
 
@@ -68,27 +69,15 @@ def load(data_dir, name="wikihop"):
     """
     if name not in NAMES:
         raise ValueError(f"There is no data set {name!r}, choose one of {', '.join(NAMES)}.")
-    if data_dir is None:
-        raise ValueError(f"Give the folder of {name}, unpacked from {ORIGIN}.")
-    folders = [pathlib.Path(data_dir, inside) for inside in (f"qangaroo_v1.1/{name}", name, "")]
-    for folder in folders:
-        paths = [folder / part for part in ("train.json", "dev.json")]
-        if all(path.is_file() for path in paths):
-            break
-    else:
-        raise FileNotFoundError(
-            f"No files train.json and dev.json in {' or '.join(map(str, folders))}; unpack "
-            f"{ORIGIN} and pass its folder."
-        )
-    train, dev = map(read_file, paths)
-    count = max(1, len(train) // 20)
-    if count == len(train):
-        raise ValueError(f"{paths[0]}: one question alone cannot be split, add questions.")
-    held_out = set(np.random.default_rng(0).choice(len(train), count, replace=False).tolist())
-    parts = ([], [])
-    for number, example in enumerate(train):
-        parts[number in held_out].append(example)
-    return Splits(*parts, dev)
+    names = ["train.json", "dev.json"]
+    folder = find_folder(
+        data_dir,
+        (f"qangaroo_v1.1/{name}", name, ""),
+        names,
+        f"unpack {ORIGIN} and pass its folder",
+    )
+    train, dev = (read_file(folder / part) for part in names)
+    return Splits(*hold_out(train, max(1, len(train) // 20), source=folder / names[0]), dev)
 
 
 def read_file(path):

@@ -1,16 +1,16 @@
 """Part-of-speech tagging: Universal Dependencies and the Wall Street Journal's Penn Treebank."""
 
-import dataclasses
 import pathlib
 import re
 
-from keras_corefmem.datasets.example import Splits
+from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.sentences.penn import decode, read_trees
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import read_text
 
 __all__ = [
     "WSJ_SECTIONS",
-    "TaggedSentence",
     "load_conllu",
     "load_wsj",
     "read_conllu",
@@ -24,33 +24,7 @@ _COLUMNS = {"UPOS": 3, "XPOS": 4}
 _TRACE = "-NONE-"
 
 
-@dataclasses.dataclass(frozen=True)
-class TaggedSentence:
-    """A sentence and the part of speech of its words.
-
-    Args:
-        words: Tuple of n strings.
-        tags: Tuple of n strings.
-        source: Where the sentence was read, as `"path:line"`; does not enter comparisons.
-
-    Raises:
-        ValueError: If there are no words, or not one tag a word.
-    """
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
-    source: str = dataclasses.field(default="", compare=False)
-
-    def __post_init__(self):
-        place = f"{self.source}: " if self.source else ""
-        if not self.words or len(self.words) != len(self.tags):
-            raise ValueError(
-                f"{place}a sentence has at least one word and one tag a word, "
-                f"not {len(self.words)} words and {len(self.tags)} tags."
-            )
-
-
-def load_conllu(data_dir, column="UPOS"):
+def load_conllu(data_dir: str | pathlib.Path | None, column: str = "UPOS") -> Splits:
     """Loads a treebank of [Universal Dependencies](https://universaldependencies.org).
 
     Args:
@@ -59,27 +33,30 @@ def load_conllu(data_dir, column="UPOS"):
         column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
 
     Returns:
-        `Splits` of `TaggedSentence`. Without a test file the test part is empty.
+        `Splits` of `Sentence`. Without a test file the test part is empty.
 
     Raises:
         FileNotFoundError: If there is no training or development file.
         ValueError: If there are several treebanks, or a file is broken.
     """
-    folder = pathlib.Path(data_dir)
-    found = {part: sorted(folder.glob(f"*-ud-{part}.conllu")) for part in ("train", "dev", "test")}
-    for part, paths in found.items():
+    required = [f"*-ud-{part}.conllu" for part in ("train", "dev")]
+    folder = find_folder(
+        data_dir,
+        ("ud_english_ewt", ""),
+        required,
+        "unpack a treebank of https://universaldependencies.org and pass its folder",
+    )
+    parts = []
+    for pattern in (*required, "*-ud-test.conllu"):
+        paths = sorted(folder.glob(pattern))
         if len(paths) > 1:
             names = ", ".join(path.name for path in paths)
             raise ValueError(f"{folder}: several treebanks ({names}), give each its own folder.")
-        if not paths and part != "test":
-            raise FileNotFoundError(
-                f"No file *-ud-{part}.conllu in {folder}; "
-                "unpack a treebank of https://universaldependencies.org and pass its folder."
-            )
-    return Splits(*(read_conllu(paths[0], column) if paths else [] for paths in found.values()))
+        parts.append(read_conllu(paths[0], column) if paths else [])
+    return Splits(*parts)
 
 
-def read_conllu(path, column="UPOS"):
+def read_conllu(path: str | pathlib.Path, column: str = "UPOS") -> list[Sentence]:
     """Reads a CoNLL-U file.
 
     The words of a multi-word token are read, not the token itself; empty nodes are left out.
@@ -89,7 +66,7 @@ def read_conllu(path, column="UPOS"):
         column: `"UPOS"` or `"XPOS"`.
 
     Returns:
-        List of `TaggedSentence`.
+        List of `Sentence`.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -104,7 +81,7 @@ def read_conllu(path, column="UPOS"):
         if not line:
             if words:
                 source = f"{path}:{first_line}"
-                sentences.append(TaggedSentence(tuple(words), tuple(tags), source))
+                sentences.append(Sentence(tuple(words), tuple(tags), source=source))
             words, tags, first_line = [], [], None
             continue
         first_line = first_line or line_number
@@ -147,7 +124,7 @@ def _read_word(line, column, number, place):
     return word, tag
 
 
-def load_wsj(data_dir):
+def load_wsj(data_dir: str | pathlib.Path) -> Splits:
     """Loads the Wall Street Journal part of the Penn Treebank (LDC99T42), split for tagging.
 
     Sections 0-18 are for training, 19-21 for validation and 22-24 for the test; the whole
@@ -158,7 +135,7 @@ def load_wsj(data_dir):
         data_dir: A folder that holds, at any depth, the files `wsj_0001.mrg` to `wsj_2454.mrg`.
 
     Returns:
-        `Splits` of `TaggedSentence`.
+        `Splits` of `Sentence`.
 
     Raises:
         FileNotFoundError: If there are no files of one of the 25 sections.
@@ -191,7 +168,7 @@ def load_wsj(data_dir):
     )
 
 
-def read_penn(path):
+def read_penn(path: str | pathlib.Path) -> list[Sentence]:
     """Reads the words and tags of a file of Penn Treebank trees.
 
     Traces (`-NONE-`) are left out, as are trees of nothing else; escapes of words are undone,
@@ -201,7 +178,7 @@ def read_penn(path):
         path: Path of the file.
 
     Returns:
-        List of `TaggedSentence`.
+        List of `Sentence`.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -213,5 +190,6 @@ def read_penn(path):
         if leaves:
             words = tuple(decode(tree.words[leaf.start]) for leaf in leaves)
             tags = tuple(leaf.label for leaf in leaves)
-            sentences.append(TaggedSentence(words, tags, f"{path}:{tree.constituents[0].line}"))
+            source = f"{path}:{tree.constituents[0].line}"
+            sentences.append(Sentence(words, tags, source=source))
     return sentences

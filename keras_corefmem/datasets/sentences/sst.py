@@ -6,13 +6,16 @@ From [Socher et al., 2013](https://aclanthology.org/D13-1170). The order of an e
 
 import dataclasses
 import pathlib
+from collections.abc import Iterable
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Splits
+from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.sentences.penn import decode, read_trees
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.datasets.splits import Splits
 
-__all__ = ["CLASSES", "ORIGIN", "Phrase", "epoch_phrases", "load", "read_file", "to_binary"]
+__all__ = ["CLASSES", "ORIGIN", "epoch_phrases", "load", "read_file", "to_binary"]
 
 ORIGIN = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 CLASSES = {
@@ -20,27 +23,10 @@ CLASSES = {
     "binary": ("negative", "positive"),
 }
 
-_NEUTRAL = CLASSES["fine"].index("neutral")
+_NEUTRAL = "neutral"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase and its sentiment.
-
-    Args:
-        tokens: Tuple of n strings, escapes undone: `(` rather than `-LRB-`, `1/2` and not `1\\/2`.
-        label: Number of the class in `CLASSES`, from 0.
-        is_root: Whether the phrase is a whole sentence.
-        source: Where the tree was read, as `"path:line"`; does not enter comparisons.
-    """
-
-    tokens: tuple[str, ...]
-    label: int
-    is_root: bool
-    source: str = dataclasses.field(default="", compare=False)
-
-
-def load(data_dir, task="fine"):
+def load(data_dir: str | pathlib.Path | None, task: str = "fine") -> Splits:
     """Loads the treebank.
 
     Args:
@@ -48,7 +34,7 @@ def load(data_dir, task="fine"):
         task: `"fine"` for 5 classes, or `"binary"` for 2 without the neutral phrases.
 
     Returns:
-        `Splits` of `Phrase`: all phrases of the training trees, each sentence ahead of its parts,
+        `Splits` of `Sentence`: all phrases of the training trees, each sentence ahead of its parts,
         but sentences alone for validation and test. Without a `test.txt` the test part is empty.
 
     Raises:
@@ -57,14 +43,13 @@ def load(data_dir, task="fine"):
     """
     if task not in CLASSES:
         raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
-    folders = (pathlib.Path(data_dir) / "trees", pathlib.Path(data_dir))
     names = ("train.txt", "dev.txt")
-    folder = next((f for f in folders if all((f / name).is_file() for name in names)), None)
-    if folder is None:
-        raise FileNotFoundError(
-            f"No files {' and '.join(names)} in {' or '.join(map(str, folders))}; "
-            f"unpack {ORIGIN} and pass its folder."
-        )
+    folder = find_folder(
+        data_dir,
+        ("sst/trees", "sst", "trees", ""),
+        names,
+        f"unpack {ORIGIN} and pass its folder",
+    )
     parts = [read_file(folder / name) for name in names]
     parts.append(read_file(folder / "test.txt") if (folder / "test.txt").is_file() else [])
     if task == "binary":
@@ -73,14 +58,14 @@ def load(data_dir, task="fine"):
     return Splits(train, *([phrase for phrase in part if phrase.is_root] for part in held_out))
 
 
-def read_file(path):
+def read_file(path: str | pathlib.Path) -> list[Sentence]:
     """Reads a file of trees, one a line.
 
     Args:
         path: Path of the file.
 
     Returns:
-        List of `Phrase` with fine labels 0..4: of each tree first the sentence, then its parts in
+        List of `Sentence` with fine labels 0..4: of each tree first the sentence, then its parts in
         the order of their first words, longer ones first.
 
     Raises:
@@ -88,9 +73,9 @@ def read_file(path):
         ValueError: If a tree is unbalanced or a label is none of 0..4.
     """
     phrases = []
-    labels = {str(label): label for label in range(len(CLASSES["fine"]))}
+    labels = dict(zip("01234", CLASSES["fine"], strict=True))
     for tree in read_trees(path, one_per_line=True):
-        tokens = tuple(map(decode, tree.words))
+        words = tuple(map(decode, tree.words))
         root = tree.constituents[0]
         source = f"{path}:{root.line}"
         for part in tree.constituents:
@@ -99,40 +84,43 @@ def read_file(path):
                     f"{source}: {part.label!r} is no label of a phrase, pass a file of the "
                     f"treebank with labels 0..{len(labels) - 1}."
                 )
-            words = tokens[part.start : part.end]
-            phrases.append(Phrase(words, labels[part.label], part is root, source))
+            answer = labels[part.label]
+            phrases.append(Sentence(words[part.start : part.end], answer, part is root, source))
     return phrases
 
 
-def to_binary(phrases):
+def to_binary(phrases: Iterable[Sentence]) -> list[Sentence]:
     """Drops neutral phrases, and sentences that are neutral with all their parts.
 
     Args:
-        phrases: Iterable of `Phrase` with fine labels, each sentence ahead of its parts.
+        phrases: phrases with fine labels, each sentence ahead of its parts.
 
     Returns:
-        List of `Phrase` with the label 0 where it was 0 or 1, and 1 where it was 3 or 4.
+        The others, `"negative"` or `"positive"`.
     """
     result, in_neutral = [], False
     for phrase in phrases:
         if phrase.is_root:
-            in_neutral = phrase.label == _NEUTRAL
-        if not in_neutral and phrase.label != _NEUTRAL:
-            result.append(dataclasses.replace(phrase, label=int(phrase.label > _NEUTRAL)))
+            in_neutral = phrase.answer == _NEUTRAL
+        if not in_neutral and phrase.answer != _NEUTRAL:
+            answer = phrase.answer.removeprefix("very ")
+            result.append(dataclasses.replace(phrase, answer=answer))
     return result
 
 
-def epoch_phrases(phrases, epoch, share=0.5, seed=0):
+def epoch_phrases(
+    phrases: list[Sentence], epoch: int, share: float = 0.5, seed: int = 0
+) -> list[Sentence]:
     """Chooses what to train on in an epoch: all sentences, and a share of the other phrases.
 
     Args:
-        phrases: List of `Phrase`.
+        phrases: List of `Sentence`.
         epoch: Number of the epoch, from 0; every epoch draws anew.
         share: Share of the phrases other than sentences, 0..1.
         seed: Non-negative integer; the same seed and epoch choose the same phrases.
 
     Returns:
-        List of `Phrase` in the given order, of the same length in every epoch.
+        List of `Sentence` in the given order, of the same length in every epoch.
 
     Raises:
         ValueError: If the share lies outside 0..1.

@@ -9,7 +9,9 @@ import tarfile
 import tempfile
 import zlib
 
-from keras_corefmem.datasets.example import Splits, group_by_story
+from keras_corefmem.datasets.example import group_by_story
+from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.datasets.stories.babi_format import read_file, write_file
 
 __all__ = [
@@ -49,7 +51,7 @@ TASKS = {
 LANGUAGE = "en-valid"
 
 _FOLDER = "tasks_1-20_v1-2"
-_VALID_FRACTION = 0.1
+_VALID_SHARE = 0.1
 
 
 def load(data_dir, task, language=None, seed=0):
@@ -73,13 +75,14 @@ def load(data_dir, task, language=None, seed=0):
     """
     if task not in TASKS:
         raise ValueError(f"There is no bAbI task {task!r}, `task` is a number in 1..20.")
-    folder = _find_folder(pathlib.Path(data_dir), task, language)
+    folder = _find_folder(data_dir, task, language)
     train, test = (read_file(_find_file(folder, task, part)) for part in ("train", "test"))
     valid_file = _find_file(folder, task, "valid")
     if valid_file:
         return Splits(train, read_file(valid_file), test)
-    train, valid = _hold_out(train, folder, seed)
-    return Splits(train, valid, test)
+    stories = [n for n, story in enumerate(group_by_story(train)) for _ in story]
+    held_out = hold_out(train, _VALID_SHARE, random.Random(seed), stories, source=folder)
+    return Splits(*held_out, test)
 
 
 def _find_file(folder, task, part):
@@ -90,32 +93,16 @@ def _find_file(folder, task, part):
 
 def _find_folder(data_dir, task, language):
     """Returns the folder that has the training and test files of the task."""
-    folders = [data_dir / _FOLDER / (language or LANGUAGE), data_dir / (language or LANGUAGE)]
-    if language in (None, data_dir.resolve().name):
-        folders.append(data_dir)
-    for folder in folders:
-        if all(_find_file(folder, task, part) for part in ("train", "test")):
-            return folder
-    raise FileNotFoundError(
-        f"No files of bAbI task {task} (qa{task}_train.txt, qa{task}_test.txt) in "
-        f"{', '.join(map(str, folders))}. Get the data with `corefmem download babi` (in Python: "
-        f"`keras_corefmem.datasets.babi.download()`), or unpack {ORIGIN} and pass its folder."
+    inside = [f"{_FOLDER}/{language or LANGUAGE}", language or LANGUAGE]
+    if language in (None, pathlib.Path(data_dir).resolve().name):
+        inside.append("")
+    return find_folder(
+        data_dir,
+        inside,
+        [f"qa{task}_*{part}.txt" for part in ("train", "test")],
+        "get the data with `corefmem download babi` (in Python: "
+        f"`keras_corefmem.datasets.babi.download()`), or unpack {ORIGIN} and pass its folder",
     )
-
-
-def _hold_out(examples, folder, seed):
-    """Returns (train, valid) lists of examples that share no story."""
-    groups = group_by_story(examples)
-    if len(groups) < 2:
-        raise ValueError(
-            f"{folder}: one training story cannot be split, add a validation file or stories."
-        )
-    count = max(1, round(_VALID_FRACTION * len(groups)))
-    held_out = set(random.Random(seed).sample(range(len(groups)), count))
-    parts = ([], [])
-    for number, group in enumerate(groups):
-        parts[number in held_out].extend(group)
-    return parts
 
 
 def cache_folder(cache_dir=None):

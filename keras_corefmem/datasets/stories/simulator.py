@@ -8,7 +8,8 @@ import dataclasses
 import random
 import typing
 
-from keras_corefmem.datasets.example import Example, Splits
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.datasets.stories.world import OBJECTS, OPENINGS, PLACES, PRONOUNS, World
 
 _QUESTIONS_PER_STORY = 5

@@ -79,5 +79,5 @@ def test_missing_files_are_named(path):
         cbt.load(path.parent)
     with pytest.raises(ValueError, match="no kind 'XX' of CBT, choose one of NE, CN, P, V"):
         cbt.load(path.parent, "XX")
-    with pytest.raises(ValueError, match="Give the folder of the Children's Book Test"):
+    with pytest.raises(ValueError, match="Give the folder of the files: unpack"):
         cbt.load(None)

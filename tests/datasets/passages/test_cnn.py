@@ -117,7 +117,7 @@ def test_all_parts_are_loaded_with_their_entities_renumbered(path):
     ]
     assert found == ["@entity1", "@entity2", "@entity0"]
     assert splits.train == [cnn.relabel(QUESTION)]
-    with pytest.raises(ValueError, match=f"Give the folder of the questions.*{cnn.ORIGIN}"):
+    with pytest.raises(ValueError, match=f"Give the folder.*{cnn.ORIGIN}"):
         cnn.load(None)
 
 

@@ -131,7 +131,7 @@ def test_parts_are_found_in_a_folder_or_inside_it(tmp_path, path, folders):
         (tmp_path / folder).mkdir(exist_ok=True)
     for name in ("train", "valid"):
         (tmp_path / folders[0] / f"{name}.jsonl").write_text(json.dumps(BUILT))
-    with pytest.raises(FileNotFoundError, match=f"{lambada.DEVELOPMENT}; unpack .*zenodo"):
+    with pytest.raises(FileNotFoundError, match=f"{lambada.DEVELOPMENT} in .*; unpack .*zenodo"):
         lambada.load(tmp_path)
     path.rename(tmp_path / folders[1] / lambada.DEVELOPMENT)
     splits = lambada.load(tmp_path)
@@ -139,7 +139,7 @@ def test_parts_are_found_in_a_folder_or_inside_it(tmp_path, path, folders):
 
 
 def test_missing_parts_say_how_to_make_them(tmp_path):
-    with pytest.raises(FileNotFoundError, match="train.jsonl; make it with `corefmem passages`"):
+    with pytest.raises(FileNotFoundError, match="train.jsonl .*make them with `corefmem pas"):
         lambada.load(tmp_path)
     with pytest.raises(ValueError, match="Give the folder"):
         lambada.load(None)

@@ -78,11 +78,11 @@ def test_missing_files_are_named(path):
         wikihop.load(path.parent)
     with pytest.raises(ValueError, match="no data set 'babi', choose one of wikihop, medhop"):
         wikihop.load(path.parent, "babi")
-    with pytest.raises(ValueError, match="Give the folder of wikihop"):
+    with pytest.raises(ValueError, match="Give the folder of the files: unpack"):
         wikihop.load(None)
     write(path, [QUESTION])
     write(path.with_name("dev.json"), [QUESTION])
-    with pytest.raises(ValueError, match="train.json: one question alone cannot be split"):
+    with pytest.raises(ValueError, match="train.json: a share of 1 cannot be held out of 1"):
         wikihop.load(path.parent)
 
 

@@ -2,7 +2,7 @@ import collections
 
 import pytest
 
-from keras_corefmem.datasets.sentences import sst
+from keras_corefmem.datasets.sentences import Sentence, sst
 
 TREES = (
     r"(4 (3 (2 A) (3 (3 fine) (2 1\/2))) (2 -LRB-))",
@@ -23,25 +23,28 @@ def folder(tmp_path):
 
 
 def told(phrases):
-    return [(" ".join(phrase.tokens), phrase.label, phrase.is_root) for phrase in phrases]
+    return [(" ".join(phrase.words), phrase.answer, phrase.is_root) for phrase in phrases]
+
+
+WORST, BAD, NEUTRAL, GOOD, BEST = sst.CLASSES["fine"]
 
 
 def test_every_phrase_is_read_behind_its_sentence(folder):
     phrases = sst.read_file(folder / "trees/train.txt")
     assert told(phrases) == [
-        ("A fine 1/2 (", 4, True),
-        ("A fine 1/2", 3, False),
-        ("A", 2, False),
-        ("fine 1/2", 3, False),
-        ("fine", 3, False),
-        ("1/2", 2, False),
-        ("(", 2, False),
-        ("Great ?", 2, True),
-        ("Great", 4, False),
-        ("?", 2, False),
-        ("bad .", 0, True),
-        ("bad", 1, False),
-        (".", 2, False),
+        ("A fine 1/2 (", BEST, True),
+        ("A fine 1/2", GOOD, False),
+        ("A", NEUTRAL, False),
+        ("fine 1/2", GOOD, False),
+        ("fine", GOOD, False),
+        ("1/2", NEUTRAL, False),
+        ("(", NEUTRAL, False),
+        ("Great ?", NEUTRAL, True),
+        ("Great", BEST, False),
+        ("?", NEUTRAL, False),
+        ("bad .", WORST, True),
+        ("bad", BAD, False),
+        (".", NEUTRAL, False),
     ]
     assert phrases[-1].source == f"{folder / 'trees/train.txt'}:3"
 
@@ -50,22 +53,22 @@ def test_every_phrase_is_read_behind_its_sentence(folder):
 def test_only_training_has_phrases(folder, level):
     splits = sst.load(folder / level)
     assert len(splits.train) == 13
-    assert told(splits.valid) == [("Great ?", 2, True), ("bad .", 0, True)]
-    assert told(splits.test) == [("A fine 1/2 (", 4, True), ("Great ?", 2, True)]
+    assert told(splits.valid) == [("Great ?", NEUTRAL, True), ("bad .", WORST, True)]
+    assert told(splits.test) == [("A fine 1/2 (", BEST, True), ("Great ?", NEUTRAL, True)]
 
 
 def test_binary_drops_what_is_neutral_and_neutral_sentences_whole(folder):
     splits = sst.load(folder, "binary")
     assert told(splits.train) == [
-        ("A fine 1/2 (", 1, True),
-        ("A fine 1/2", 1, False),
-        ("fine 1/2", 1, False),
-        ("fine", 1, False),
-        ("bad .", 0, True),
-        ("bad", 0, False),
+        ("A fine 1/2 (", GOOD, True),
+        ("A fine 1/2", GOOD, False),
+        ("fine 1/2", GOOD, False),
+        ("fine", GOOD, False),
+        ("bad .", BAD, True),
+        ("bad", BAD, False),
     ]
-    assert told(splits.valid) == [("bad .", 0, True)]
-    assert told(splits.test) == [("A fine 1/2 (", 1, True)]
+    assert told(splits.valid) == [("bad .", BAD, True)]
+    assert told(splits.test) == [("A fine 1/2 (", GOOD, True)]
 
 
 def test_the_test_file_may_be_absent(folder):
@@ -76,7 +79,7 @@ def test_the_test_file_may_be_absent(folder):
 
 def many_phrases(sentences=50, parts=8):
     return [
-        sst.Phrase((f"w{i}", f"w{j}"), 3, is_root=j == 0)
+        Sentence((f"w{i}", f"w{j}"), "positive", is_root=j == 0)
         for i in range(sentences)
         for j in range(parts + 1)
     ]
@@ -148,13 +151,13 @@ def test_the_official_treebank_is_read_whole(real_data, task, sentences, phrases
     assert sum(phrase.is_root for phrase in splits.train) == sentences
     assert len(splits.train) == phrases
     assert len(splits.valid) == valid
-    assert {phrase.label for phrase in splits.train} == set(range(len(sst.CLASSES[task])))
+    assert {phrase.answer for phrase in splits.train} == set(sst.CLASSES[task])
     chosen = sst.epoch_phrases(splits.train, 0)
     assert len(chosen) == sentences + round((phrases - sentences) / 2)
 
 
 def test_an_official_sentence_as_it_stands(real_data):
     root, *rest = sst.read_file(real_data("sst/trees/train.txt"))[:71]
-    assert root.tokens[:4] == ("The", "Rock", "is", "destined") and root.label == 3
+    assert root.words[:4] == ("The", "Rock", "is", "destined") and root.answer == "positive"
     assert not any(phrase.is_root for phrase in rest)
-    assert rest[-1].tokens == (".",)
+    assert rest[-1].words == (".",)

@@ -78,7 +78,7 @@ def test_any_level_of_the_layout_will_do(layout, folder):
 
 def test_a_language_that_is_asked_for_is_not_replaced(layout):
     assert babi.load(layout, 1, "en").test == simulator.simulate(1, 9, 2)
-    with pytest.raises(FileNotFoundError, match=r"No files of bAbI task 1 .*hn"):
+    with pytest.raises(FileNotFoundError, match=r"No files qa1_.* in .*hn"):
         babi.load(layout / "en-valid", 1, "hn")
 
 
@@ -93,7 +93,7 @@ def test_whole_stories_are_held_out(layout):
 
 def test_a_single_story_cannot_be_held_out(layout):
     babi.write_file(simulator.simulate(1, 5), layout / "en/qa1_single-supporting-fact_train.txt")
-    with pytest.raises(ValueError, match="one training story cannot be split"):
+    with pytest.raises(ValueError, match="cannot be held out of 1: give more"):
         babi.load(layout, 1, "en")
 
 
@@ -109,7 +109,7 @@ def test_a_missing_folder_lists_where_was_looked(layout):
     message = str(error.value)
     for folder in (layout / "hn", layout.parent / "hn", layout.parent):
         assert str(folder) in message
-    assert "qa1_train.txt" in message and "download()" in message and babi.ORIGIN in message
+    assert "qa1_*train.txt" in message and "download()" in message and babi.ORIGIN in message
 
 
 @pytest.mark.filterwarnings("ignore:Skipping invalid path")

@@ -66,7 +66,7 @@ def test_bad_arguments_are_one_line(folder, tmp_path, capsys, options, message):
 @pytest.mark.parametrize(
     "dataset, message",
     [
-        ("lambada", "train.jsonl; make it with `corefmem passages`"),
+        ("lambada", "train.jsonl .*; make them with `corefmem passages`"),
         ("wikihop", "unpack https://qangaroo.cs.ucl.ac.uk"),
         ("medhop", "unpack https://qangaroo.cs.ucl.ac.uk"),
         ("cbt", r"unpack https://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"),
@@ -75,12 +75,12 @@ def test_bad_arguments_are_one_line(folder, tmp_path, capsys, options, message):
 def test_missing_data_sets_say_where_to_get_them(tmp_path, dataset, message):
     with pytest.raises(FileNotFoundError, match=message):
         data.load(dataset, data.DATASETS[dataset].first_task, tmp_path)
-    with pytest.raises(ValueError, match="Give the folder of"):
+    with pytest.raises(ValueError, match="give the folder of its files"):
         data.load(dataset, data.DATASETS[dataset].first_task)
 
 
 def test_the_command_needs_no_keras():
-    code = "import sys, zoo.passages\n"
+    code = "import sys, zoo.cli.passages\n"
     code += "print([name for name in ('keras', 'tensorflow', 'jax') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

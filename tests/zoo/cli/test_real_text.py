@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets.annotated import AnnotatedExample
-from keras_corefmem.datasets.example import CandidateExample
+from keras_corefmem import datasets
+from keras_corefmem.datasets import AnnotatedExample, CandidateExample
 from zoo import training
-from zoo.cli import annotate
 from zoo.cli import app as cli
 from zoo.configs import configuration
 from zoo.experiments import data
@@ -70,9 +69,7 @@ def annotated(data_dir):
     with pytest.MonkeyPatch.context() as patch:
         # Threads do the work of processes.
         pool = concurrent.futures.ThreadPoolExecutor
-        patch.setattr(
-            annotate.concurrent.futures, "ProcessPoolExecutor", lambda count, *_: pool(count)
-        )
+        patch.setattr("concurrent.futures.ProcessPoolExecutor", lambda count, *_: pool(count))
         for dataset in ("lambada", "wikihop"):
             folder = data_dir / "annotated" / dataset
             command = ["annotate", "--dataset", dataset, "--data-dir", str(data_dir)]
@@ -81,9 +78,8 @@ def annotated(data_dir):
 
 
 def test_annotation_keeps_the_questions_of_lambada(annotated):
-    splits, plain = (
-        read("lambada", annotated) for read in (data.load_annotated, data.load_questions)
-    )
+    splits = data.load_annotated("lambada", annotated)
+    plain = datasets.load("lambada", data_dir=annotated, cased=True)
     for part in training.PARTS:
         for example, before in zip(getattr(splits, part), getattr(plain, part), strict=True):
             assert isinstance(example, AnnotatedExample)

@@ -108,7 +108,7 @@ def test_words_that_are_dropped_are_read_as_unknown(data_dir):
 
 def test_word_vectors_are_one_file(data_dir, tmp_path):
     assert data.word_vectors(data_dir / "glove") == data_dir / "glove/glove.tiny.txt"
-    with pytest.raises(FileNotFoundError, match="No file glove"):
+    with pytest.raises(FileNotFoundError, match="No files glove"):
         data.word_vectors(tmp_path)
     for name in ("glove.a.txt", "glove.b.txt"):
         (tmp_path / name).write_text(VECTORS)

@@ -5,9 +5,14 @@ renamed, the sentences are interleaved, and the question is about either world.
 """
 
 import dataclasses
+import pathlib
 import random
+from collections.abc import Collection, Sequence
 
 from keras_corefmem.datasets.example import Example, group_by_story
+from keras_corefmem.datasets.splits import Splits
+from keras_corefmem.datasets.stories import babi
+from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.text.tokenizers import WordTokenizer, lower
 
 SUFFIX = "2"
@@ -15,17 +20,33 @@ SUFFIX = "2"
 _TOKENIZER = WordTokenizer()
 
 
-def mix(examples, entities, seed=0):
+def load(data_dir: str | pathlib.Path, task: int, language: str | None = None) -> Splits:
+    """Loads a task of bAbI and mixes each part.
+
+    Args:
+        data_dir: as for `babi.load`, like the others.
+        task: number of the task.
+        language: name of the language folder.
+    """
+    splits = babi.load(data_dir, task, language)
+    words = learn_entity_words(splits.train, _TOKENIZER)
+    parts = (splits.train, splits.valid, splits.test)
+    return Splits(*(mix_stories(part, words, seed) for seed, part in enumerate(parts)))
+
+
+def mix_stories(
+    examples: Sequence[Example], entity_words: Collection[str], seed: int = 0
+) -> list[Example]:
     """Mixes every example with one of another story.
 
     Args:
-        examples: List of `Example` of at least two stories.
-        entities: Set of lower-cased tokens, the words that get the suffix `2` in one of the two
+        examples: examples of at least two stories.
+        entity_words: lower-cased tokens, the words that get the suffix `2` in one of the two
             worlds (`Mary` becomes `Mary2`), in the answer too.
-        seed: Integer; the same seed mixes the same way.
+        seed: the same seed mixes the same way.
 
     Returns:
-        List of `Example`, as long as `examples`. The sentences of each story keep their order.
+        As many examples. The sentences of each story keep their order.
 
     Raises:
         ValueError: If all examples are of one story, or a new name is no new word.
@@ -33,35 +54,35 @@ def mix(examples, entities, seed=0):
     groups = group_by_story(examples)
     if len(groups) < 2:
         raise ValueError("`examples` has fewer than two stories to mix, pass more.")
-    _check_entities(examples, entities)
+    _check_words(examples, entity_words)
     rng = random.Random(seed)
     mixed, start = [], 0
     for group in groups:
         for example in group:
             other = rng.randrange(len(examples) - len(group))
             other += len(group) * (other >= start)
-            mixed.append(_mix_pair([example, examples[other]], entities, rng))
+            mixed.append(_mix_pair([example, examples[other]], entity_words, rng))
         start += len(group)
     return mixed
 
 
-def _check_entities(examples, entities):
+def _check_words(examples, entity_words):
     """Raises where the suffix would not make a new word."""
     texts = {text for e in examples for text in (*e.sentences, e.question, e.answer)}
     words = {token for text in texts for token in _TOKENIZER(text)}
-    for entity in sorted(entities):
-        name = entity + SUFFIX
+    for word in sorted(entity_words):
+        name = word + SUFFIX
         if _TOKENIZER(name) != [name] or name in words:
             raise ValueError(
-                f"The entity {entity!r} cannot be renamed to {name!r}: the new name has to be one "
-                "lower-cased word that the examples lack. Take it out of `entities`."
+                f"The entity {word!r} cannot be renamed to {name!r}: the new name has to be one "
+                "lower-cased word that the examples lack. Take it out of `entity_words`."
             )
 
 
-def _mix_pair(pair, entities, rng):
+def _mix_pair(pair, entity_words, rng):
     """Returns two examples as one, whose question is about either."""
     renamed, asked = rng.randrange(2), rng.randrange(2)
-    pair[renamed] = _rename_example(pair[renamed], entities)
+    pair[renamed] = _rename_example(pair[renamed], entity_words)
     order = [number for number in (0, 1) for _ in pair[number].sentences]
     rng.shuffle(order)
     tellers = [iter(example.sentences) for example in pair]
@@ -75,21 +96,21 @@ def _mix_pair(pair, entities, rng):
     )
 
 
-def _rename_example(example, entities):
+def _rename_example(example, entity_words):
     """Returns an example in the second world."""
     return Example(
-        tuple(_rename(sentence, entities) for sentence in example.sentences),
-        _rename(example.question, entities),
-        _rename(example.answer, entities),
+        tuple(_rename(sentence, entity_words) for sentence in example.sentences),
+        _rename(example.question, entity_words),
+        _rename(example.answer, entity_words),
         example.supporting_facts,
         example.source,
     )
 
 
-def _rename(text, entities):
+def _rename(text, entity_words):
     """Returns a text with the suffix behind every entity."""
     lowered, pieces, end = lower(text), [], 0
     for token in _TOKENIZER(text):
         start, end = end, lowered.index(token, end) + len(token)
-        pieces.append(text[start:end] + SUFFIX * (token in entities))
+        pieces.append(text[start:end] + SUFFIX * (token in entity_words))
     return "".join(pieces) + text[end:]

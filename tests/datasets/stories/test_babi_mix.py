@@ -5,7 +5,7 @@ import pytest
 
 from keras_corefmem.datasets import Example, group_by_story
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.datasets.stories.mix import mix
+from keras_corefmem.datasets.stories.babi_mix import mix_stories
 from keras_corefmem.datasets.stories.world import OBJECTS, PLACES, PRONOUNS
 
 ENTITIES = {*OBJECTS, *PLACES, *(name.lower() for name in PRONOUNS)}
@@ -34,7 +34,7 @@ def worlds(example):
 def test_filtering_gives_the_stories_back_in_order(task):
     examples = simulator.simulate(task, 60)
     passages = {example.sentences for example in examples}
-    mixed = mix(examples, ENTITIES)
+    mixed = mix_stories(examples, ENTITIES)
     assert len(mixed) == len(examples)
     for own, example in zip(examples, mixed, strict=True):
         first, second = worlds(example)
@@ -47,7 +47,7 @@ def test_filtering_gives_the_stories_back_in_order(task):
 def test_mixed_questions_have_the_answer_of_their_world(task):
     examples = simulator.simulate(task, 60)
     known = {(e.sentences, e.question, e.answer) for e in examples}
-    for example in mix(examples, ENTITIES):
+    for example in mix_stories(examples, ENTITIES):
         renamed = "2" in example.question
         story = worlds(example)[renamed]
         facts = [example.sentences[fact - 1] for fact in example.supporting_facts]
@@ -63,7 +63,7 @@ def test_sentences_are_interleaved_at_random():
     stories_of_four = [e for e in simulator.simulate(1, 500) if len(e.sentences) == 4]
     orders = collections.Counter(
         "".join("01"["2" in sentence] for sentence in example.sentences)
-        for example in mix(stories_of_four * 10, ENTITIES)
+        for example in mix_stories(stories_of_four * 10, ENTITIES)
     )
     assert len(orders) == 70 and max(orders.values()) < 40
 
@@ -74,7 +74,7 @@ def test_supporting_facts_follow_their_sentences():
         (e.question, e.answer, tuple(e.sentences[fact - 1] for fact in e.supporting_facts))
         for e in examples
     }
-    for example in mix(examples, ENTITIES):
+    for example in mix_stories(examples, ENTITIES):
         told = tuple(plain(example.sentences[fact - 1]) for fact in example.supporting_facts)
         assert (plain(example.question), plain(example.answer), told) in facts
 
@@ -82,7 +82,7 @@ def test_supporting_facts_follow_their_sentences():
 def test_every_story_meets_every_role():
     examples = simulator.simulate(1, 400)
     roles = collections.Counter()
-    for own, example in zip(examples, mix(examples, ENTITIES), strict=True):
+    for own, example in zip(examples, mix_stories(examples, ENTITIES), strict=True):
         own_renamed = own.sentences != worlds(example)[0]
         about_own = plain(example.question) == own.question and example.answer == own.answer
         roles[own_renamed, "2" in example.question] += 1
@@ -95,7 +95,11 @@ def test_forms_keep_their_case_and_lists_are_renamed_item_by_item():
         Example(("Wolves fear MARY's apple.",), "What do wolves fear?", "apple,Mary", (1,), "a:2"),
         Example(("Nobody came.",), "Who came?", "nobody", (1,), "a:4"),
     ]
-    seen = {example for seed in range(20) for example in mix(examples, {"wolves", "apple"}, seed)}
+    seen = {
+        example
+        for seed in range(20)
+        for example in mix_stories(examples, {"wolves", "apple"}, seed)
+    }
     words = {(example.question, example.answer) for example in seen}
     assert words == {
         ("What do wolves fear?", "apple,Mary"),
@@ -113,30 +117,30 @@ def test_forms_keep_their_case_and_lists_are_renamed_item_by_item():
 
 def test_seeds_reproduce():
     examples = simulator.simulate(2, 30)
-    assert mix(examples, ENTITIES, seed=5) == mix(examples, ENTITIES, seed=5)
-    assert mix(examples, ENTITIES, seed=5) != mix(examples, ENTITIES, seed=6)
+    assert mix_stories(examples, ENTITIES, seed=5) == mix_stories(examples, ENTITIES, seed=5)
+    assert mix_stories(examples, ENTITIES, seed=5) != mix_stories(examples, ENTITIES, seed=6)
 
 
 def test_the_other_story_is_another_story():
     examples = simulator.simulate(1, 10)
     first = {example.sentences for example in group_by_story(examples)[0]}
-    for example in mix(examples, ENTITIES):
+    for example in mix_stories(examples, ENTITIES):
         told = [tuple(map(plain, story)) in first for story in worlds(example)]
         assert sorted(told) == [False, True]
 
 
 def test_one_story_cannot_be_mixed():
     with pytest.raises(ValueError, match="fewer than two stories"):
-        mix(simulator.simulate(1, 5), ENTITIES)
+        mix_stories(simulator.simulate(1, 5), ENTITIES)
 
 
 @pytest.mark.parametrize("entity", [".", "Mary", "two words"])
 def test_new_names_have_to_be_words(entity):
     with pytest.raises(ValueError, match="cannot be renamed"):
-        mix(simulator.simulate(1, 10), {entity})
+        mix_stories(simulator.simulate(1, 10), {entity})
 
 
 def test_new_names_have_to_be_new():
-    mixed = mix(simulator.simulate(1, 30), ENTITIES)
+    mixed = mix_stories(simulator.simulate(1, 30), ENTITIES)
     with pytest.raises(ValueError, match="cannot be renamed"):
-        mix(mixed, ENTITIES)
+        mix_stories(mixed, ENTITIES)

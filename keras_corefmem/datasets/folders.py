@@ -1,0 +1,33 @@
+"""Folders of data, found by the files that they must hold."""
+
+import pathlib
+from collections.abc import Sequence
+
+
+def find_folder(
+    data_dir: str | pathlib.Path | None,
+    inside: Sequence[str | pathlib.Path],
+    patterns: Sequence[str],
+    remedy: str,
+) -> pathlib.Path:
+    """Finds the folder of a data set, in a folder of data or the folder itself.
+
+    Args:
+        data_dir: the folder to look in.
+        inside: folders in it, in the order in which they are tried; `""` for itself.
+        patterns: names of the files, or patterns of them, each of which it must hold.
+        remedy: how to get them, for errors.
+
+    Raises:
+        FileNotFoundError: if no folder holds all files.
+        ValueError: if no folder is given.
+    """
+    if data_dir is None:
+        raise ValueError(f"Give the folder of the files: {remedy}.")
+    folders = [pathlib.Path(data_dir, name) for name in inside]
+    for folder in folders:
+        if all(any(folder.glob(pattern)) for pattern in patterns):
+            return folder
+    raise FileNotFoundError(
+        f"No files {' and '.join(patterns)} in {' or '.join(map(str, folders))}; {remedy}."
+    )

@@ -1,0 +1,81 @@
+"""The parts of a data set, and how one of them is held out of another."""
+
+import dataclasses
+import random
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+@dataclasses.dataclass(frozen=True)
+class Splits:
+    """The three parts of a data set.
+
+    Args:
+        train: list of `Example`, or of `Sentence` where the data set has single sentences.
+        valid: such a list, for every choice that is made.
+        test: such a list, for the number that is reported.
+
+    Example:
+        >>> splits = keras_corefmem.datasets.simulator.load(1, train=20, valid=5, test=10)
+        >>> len(splits.train), len(splits.valid), len(splits.test)
+        (20, 5, 10)
+    """
+
+    train: list[Any]
+    valid: list[Any]
+    test: list[Any]
+
+    def map(self, function: Callable[[Any], Any]) -> "Splits":
+        """Applies a function to each example of all parts."""
+        return Splits(*(list(map(function, part)) for part in (self.train, self.valid, self.test)))
+
+
+def hold_out(
+    examples: Sequence[Item],
+    share: float | int,
+    seed: int | random.Random = 0,
+    groups: Sequence[Hashable] | None = None,
+    source: object = "",
+) -> tuple[list[Item], list[Item]]:
+    """Holds a random part of examples out of training.
+
+    Args:
+        examples: what is split in two.
+        share: share of the groups to hold out, at least one group; or their number, an integer.
+        seed: seed of NumPy's generator; or the generator of `random` to draw with.
+        groups: the group of each example, all of which go into one part, such as the story that a
+            question is about; by default each example is a group.
+        source: where the examples come from, for errors.
+
+    Returns:
+        Those to train on and those that are held out, each in the order of `examples`.
+
+    Raises:
+        ValueError: if nothing is held out, or nothing left.
+
+    Example:
+        >>> keras_corefmem.datasets.hold_out("abcdef", 0.3, groups=[1, 1, 2, 2, 3, 3])
+        (['a', 'b', 'c', 'd'], ['e', 'f'])
+    """
+    groups = range(len(examples)) if groups is None else groups
+    names = list(dict.fromkeys(groups))
+    count = share if isinstance(share, int) else max(1, round(share * len(names)))
+    if share <= 0 or not 0 < count < len(names):
+        raise ValueError(
+            f"{f'{source}: ' if source else ''}a share of {share} cannot be held out of "
+            f"{len(names)}: give more examples, or a share that leaves some for each part."
+        )
+    if isinstance(seed, random.Random):
+        chosen = seed.sample(range(len(names)), count)
+    else:
+        # Those who only list data sets do without NumPy.
+        import numpy as np
+
+        chosen = np.random.default_rng(seed).choice(len(names), count, replace=False).tolist()
+    held = {names[n] for n in chosen}
+    parts: tuple[list[Item], list[Item]] = ([], [])
+    for example, group in zip(examples, groups, strict=True):
+        parts[group in held].append(example)
+    return parts
