@@ -1,40 +1,59 @@
-"""What counts as a right answer, and how far from it a model is."""
+"""Accuracy and loss of answers."""
 
 import keras
 from keras import ops
 
+__all__ = ["AnswerAccuracy", "AnswerCrossentropy", "right_answers"]
+
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 def right_answers(answers, logits):
-    """Whether the best answers are the right ones; of several words, all up to their end must be.
+    """Compares the best answers with the right ones; all words up to the end must be right.
 
     Args:
-        answers: int `(batch,)`, or `(batch, words)`, where the last answer is the end of others.
+        answers: int `(batch,)`, or `(batch, words)`, where the last class is the end of an answer.
         logits: `(batch, answers)`, or `(batch, words, answers)`.
 
     Returns:
         1 or 0, float32 `(batch,)`.
+
+    Example:
+        >>> logits = np.array([[0.1, 0.9, 0.2], [0.7, 0.1, 0.3]])
+        >>> right = keras_corefmem.metrics.right_answers(np.array([1, 2]), logits)
+        >>> keras.ops.convert_to_numpy(right).tolist()
+        [1.0, 0.0]
     """
     right = ops.equal(ops.argmax(logits, axis=-1), ops.cast(answers, "int32"))
     if len(right.shape) > 1:
-        behind = ops.logical_not(until_end(answers, logits))
+        behind = ops.logical_not(_until_end(answers, logits))
         right = ops.all(ops.logical_or(right, behind), axis=-1)
     return ops.cast(right, "float32")
 
 
-def until_end(answers, logits):
-    """Which words of answers `(batch, words)` count: all up to the first end, the last class."""
+def _until_end(answers, logits):
+    """Marks the words of answers that count: all up to the first end, the last class."""
     ends = ops.cast(ops.equal(ops.cast(answers, "int32"), logits.shape[-1] - 1), "int32")
     return ops.equal(ops.cumsum(ends, axis=-1) - ends, 0)
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
-    """The share of questions whose answer is right, see `right_answers`."""
+    """Accuracy of answers, by `right_answers`.
+
+    Args:
+        name: string, name of the metric.
+        dtype: type of the metric.
+
+    Example:
+        >>> metric = keras_corefmem.metrics.AnswerAccuracy()
+        >>> metric.update_state(np.array([1, 0]), np.array([[0.1, 0.9], [0.2, 0.8]]))
+        >>> float(metric.result())
+        0.5
+    """
 
     def __init__(self, name="accuracy", dtype=None):
         super().__init__(right_answers, name, dtype)
-        # What callbacks ask that stop early, or keep the best.
+        # For callbacks that stop early or keep the best.
         self._direction = "up"
 
     def get_config(self):
@@ -46,6 +65,16 @@ class AnswerCrossentropy(keras.losses.Loss):
     """Cross-entropy of answers from logits; of several words, the mean up to their end.
 
     Shapes are those of `right_answers`.
+
+    Args:
+        reduction: string, as of Keras' losses.
+        name: string, name of the loss.
+        dtype: type of the loss.
+
+    Example:
+        >>> loss = keras_corefmem.metrics.AnswerCrossentropy()
+        >>> round(float(loss(np.array([1]), np.array([[0.0, 0.0]]))), 3)
+        0.693
     """
 
     def __init__(self, reduction="sum_over_batch_size", name="answer_crossentropy", dtype=None):
@@ -55,5 +84,5 @@ class AnswerCrossentropy(keras.losses.Loss):
         losses = keras.losses.sparse_categorical_crossentropy(answers, logits, from_logits=True)
         if len(losses.shape) == 1:
             return losses
-        counted = ops.cast(until_end(answers, logits), losses.dtype)
+        counted = ops.cast(_until_end(answers, logits), losses.dtype)
         return ops.sum(losses * counted, axis=-1) / ops.sum(counted, axis=-1)

@@ -1,7 +1,9 @@
-"""Optimizers that measure the gradients they are given."""
+"""Optimizers that measure the norm of their gradients."""
 
 import keras
 from keras import ops
+
+__all__ = ["Adagrad", "Adam", "MeasuresGradients", "RMSprop", "SGD"]
 
 
 class MeasuresGradients:
@@ -10,13 +12,17 @@ class MeasuresGradients:
     Where replicas of TensorFlow share batches, both are of the gradients of the whole batch, as on
     one device.
 
-    The measure is a variable of the optimizer, so that it costs no step its compilation, but no
-    part of its state: files are those of the optimizer without it, in both directions. Inherit from
-    it before the optimizer:
+    The measure is a variable of the optimizer, so that no step is compiled again, but no part of
+    its state: files are those of the optimizer without it, in both directions. Inherit from it
+    before the optimizer.
 
-    ```python
-    class Adam(MeasuresGradients, keras.optimizers.Adam): ...
-    ```
+    Example:
+        >>> class Adamax(keras_corefmem.optimizers.MeasuresGradients, keras.optimizers.Adamax): ...
+        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+        >>> model.compile(Adamax(0.01), "mse", jit_compile=False)
+        >>> _ = model.train_on_batch(np.ones((4, 2)), np.ones((4, 1)))
+        >>> model.optimizer.gradient_norm > 0
+        True
     """
 
     def build(self, variables):
@@ -34,8 +40,8 @@ class MeasuresGradients:
         super()._backend_apply_gradients(grads, trainable_variables)
         # Flat, also because Keras has no norm of more than two axes, and TensorFlow then adds up
         # the rows of one word.
-        given = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads]
-        norm = ops.norm(ops.stack(list(map(ops.norm, given))))
+        flat = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads]
+        norm = ops.norm(ops.stack(list(map(ops.norm, flat))))
         self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
 
     def _all_reduce_sum_gradients(self, grads_and_vars):
@@ -68,19 +74,55 @@ class MeasuresGradients:
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class Adam(MeasuresGradients, keras.optimizers.Adam):
-    """Adam that measures gradients."""
+    """Adam that measures gradients.
+
+    Args:
+        *args: those of `keras.optimizers.Adam`.
+        **kwargs: the same.
+
+    Example:
+        >>> keras_corefmem.optimizers.Adam(0.01).gradient_norm is None
+        True
+    """
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class RMSprop(MeasuresGradients, keras.optimizers.RMSprop):
-    """RMSprop that measures gradients."""
+    """RMSprop that measures gradients.
+
+    Args:
+        *args: those of `keras.optimizers.RMSprop`.
+        **kwargs: the same.
+
+    Example:
+        >>> keras_corefmem.optimizers.RMSprop(0.01).gradient_norm is None
+        True
+    """
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SGD(MeasuresGradients, keras.optimizers.SGD):
-    """SGD that measures gradients."""
+    """SGD that measures gradients.
+
+    Args:
+        *args: those of `keras.optimizers.SGD`.
+        **kwargs: the same.
+
+    Example:
+        >>> keras_corefmem.optimizers.SGD(0.01).gradient_norm is None
+        True
+    """
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class Adagrad(MeasuresGradients, keras.optimizers.Adagrad):
-    """Adagrad that measures gradients."""
+    """Adagrad that measures gradients.
+
+    Args:
+        *args: those of `keras.optimizers.Adagrad`.
+        **kwargs: the same.
+
+    Example:
+        >>> keras_corefmem.optimizers.Adagrad(0.01).gradient_norm is None
+        True
+    """
