@@ -86,7 +86,7 @@ def test_charts_show_what_is_written_once(tmp_path):
     ]
 
 
-def test_supervised_heads_have__charts_of_their_own():
+def test_supervised_heads_have_charts_of_their_own():
     names = (
         "loss",
         "accuracy",

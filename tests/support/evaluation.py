@@ -110,7 +110,7 @@ def assert_gradients(function, arrays, gradients, step=1e-6):
         assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
 
 
-def assert_follows(layer, oracle, inputs, scale=0.4, **kwargs):
+def assert_follows(layer, oracle, inputs, scale=0.4, join=lambda output: output, **kwargs):
     """Compares a built layer and its gradients with an oracle, for random weights.
 
     Args:
@@ -118,6 +118,7 @@ def assert_follows(layer, oracle, inputs, scale=0.4, **kwargs):
         oracle: NumPy function of the inputs and weights, float64, to the output.
         inputs: float32 arrays.
         scale: standard deviation of the weights.
+        join: function from the outputs of the layer to one tensor, that of the oracle.
         **kwargs: further arguments of the call.
 
     Returns:
@@ -129,7 +130,7 @@ def assert_follows(layer, oracle, inputs, scale=0.4, **kwargs):
     expected = oracle(*doubles)
     upstream = rng.normal(size=expected.shape).astype("float32")
     output, gradients = value_and_gradients(
-        lambda *tensors: stateless(layer, tensors[count:], *tensors[:count], **kwargs),
+        lambda *tensors: join(stateless(layer, tensors[count:], *tensors[:count], **kwargs)),
         arrays,
         upstream,
     )

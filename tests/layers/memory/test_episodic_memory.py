@@ -1,26 +1,22 @@
-"""The episodic memory and its GRU against their equations in float64."""
-
-import functools
-from collections import namedtuple
+"""The episodic memory, its memory of every word and its GRU against equations in float64."""
 
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import AttentionGRUCell, EpisodicMemory
+from keras_corefmem.layers import AttentionGRUCell, EpisodicMemory, WordMemory
 from tests.support import memory_oracles
 from tests.support.evaluation import (
-    assert_gradients,
+    assert_follows,
     compiled,
     nested,
     random_weights,
-    stateless,
     value_and_gradients,
 )
 from tests.support.graphs import random_features, random_mask
 
-BATCH, TIME, UNITS, PASSES = 4, 5, 3, 2
+BATCH, TIME, UNITS, PASSES = 4, 5, 3, 3
 # Attention, compact features, update, masked.
 CASES = {
     "dmn": ("gated", False, "gru", True),
@@ -28,77 +24,76 @@ CASES = {
     "dmn_plus": ("attention_gru", True, "relu", True),
     "unmasked": ("gated", True, "gru", False),
 }
-Result = namedtuple("Result", "layer facts question mask weights upstream output gradients")
 every_case = pytest.mark.parametrize("name", CASES)
+every_kind = pytest.mark.parametrize("kind", [EpisodicMemory, WordMemory])
 
 
-def make_layer(name, **options):
-    attention, compact, update, _ = CASES[name]
-    layer = EpisodicMemory(UNITS, PASSES, attention, compact, update, **options)
+def make_layer(kind, name, **options):
+    names = "attention", "compact", "update"
+    layer = kind(UNITS, PASSES, **dict(zip(names, CASES[name], strict=False)), **options)
     layer.build((BATCH, TIME, UNITS), (BATCH, UNITS))
     return layer
 
 
-@functools.cache
-def run(name):
-    """The memory of the layer and its gradients."""
-    rng = np.random.default_rng(sum(map(ord, name)))
-    layer = make_layer(name)
-    facts, question = (random_features(rng, BATCH, n, UNITS) for n in (TIME, 1))
-    question = question[:, 0]
-    mask = random_mask(BATCH, TIME) if CASES[name][-1] else None
-    weights = random_weights(layer, rng, scale=0.8)
-    upstream = rng.normal(size=(BATCH, UNITS)).astype("float32")
-
-    def function(facts, question, *weights):
-        return stateless(layer, weights, facts, question, mask=mask)[0]
-
-    output, gradients = value_and_gradients(function, [facts, question, *weights], upstream)
-    return Result(layer, facts, question, mask, weights, upstream, output, gradients)
+def make_inputs(rng, batch=BATCH):
+    """Facts and questions."""
+    return random_features(rng, batch, TIME, UNITS), random_features(rng, batch, 1, UNITS)[:, 0]
 
 
-def oracle(name, facts, question, *weights):
-    """Memory and gates of every example."""
-    result = run(name)
-    attention, compact, update, _ = CASES[name]
-    mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
-    weights = nested(result.layer, weights)
-    rows = [
-        memory_oracles.episodic_memory(
-            facts[b], question[b], mask[b], weights, PASSES, attention, compact, update
-        )
-        for b in range(BATCH)
-    ]
-    return np.stack([memory for memory, _ in rows]), np.stack([gates for _, gates in rows])
+def make_mask(kind, name):
+    """The mask of a case; the words of a `WordMemory` have padding behind them."""
+    if not CASES[name][-1]:
+        return None
+    if kind is EpisodicMemory:
+        return random_mask(BATCH, TIME)
+    return np.arange(TIME) < np.array([5, 2, 4, 3])[:, None]
 
 
-def float64(name):
-    result = run(name)
-    return [a.astype("float64") for a in (result.facts, result.question, *result.weights)]
+def oracle(layer, name, mask, facts, question, *weights):
+    """Memory and gates of every text; those of a word come from the words up to it alone."""
+    options = nested(layer, weights), PASSES, *CASES[name][:3]
+    mask, rows = np.ones((BATCH, TIME), bool) if mask is None else mask, []
+    for b in range(BATCH):
+        if type(layer) is EpisodicMemory:
+            memory, gates = memory_oracles.episodic_memory(facts[b], question[b], mask[b], *options)
+        else:
+            memory, gates = np.zeros((TIME, UNITS)), np.zeros((PASSES, TIME, TIME))
+            for i in range(TIME):
+                text = facts[b, : i + 1], question[b], mask[b, : i + 1]
+                memory[i], gates[:, i, : i + 1] = memory_oracles.episodic_memory(*text, *options)
+        rows.append(np.concatenate([memory.ravel(), gates.ravel()]))
+    return np.array(rows)
+
+
+def join(outputs):
+    return ops.concatenate([ops.reshape(output, (BATCH, -1)) for output in outputs], axis=-1)
+
+
+@every_kind
+@every_case
+def test_memory_gates_and_gradients_follow_the_equations(kind, name):
+    layer, mask = make_layer(kind, name), make_mask(kind, name)
+    inputs = make_inputs(np.random.default_rng(sum(map(ord, name))))
+    output, _ = assert_follows(
+        layer, lambda *arrays: oracle(layer, name, mask, *arrays), inputs, 0.8, join, mask=mask
+    )
+    if mask is not None and kind is EpisodicMemory:
+        gates = output[:, UNITS:].reshape(BATCH, PASSES, TIME)
+        assert np.all(gates.transpose(0, 2, 1)[~mask] == 0)
 
 
 @every_case
-def test_memory_and_gates_follow_the_equations(name):
-    result = run(name)
-    memory, gates = oracle(name, *float64(name))
-    np.testing.assert_allclose(result.output, memory, atol=1e-5, rtol=0)
-    result.layer.set_weights(result.weights)
-    found = compiled(lambda f, q: result.layer(f, q, mask=result.mask))(
-        result.facts, result.question
+def test_the_last_word_remembers_what_a_sentence_does(name):
+    mask, inputs = make_mask(WordMemory, name), make_inputs(np.random.default_rng(4))
+    words, whole = (make_layer(kind, name) for kind in (WordMemory, EpisodicMemory))
+    words.set_weights(random_weights(words, np.random.default_rng(5), scale=0.8))
+    whole.set_weights(words.get_weights())
+    by_word, memory = (
+        compiled(lambda *arrays, layer=layer: layer(*arrays, mask=mask)[0])(*inputs)
+        for layer in (words, whole)
     )
-    np.testing.assert_allclose(found[1], gates, atol=1e-5, rtol=0)
-    if result.mask is not None:
-        assert np.all(found[1].transpose(0, 2, 1)[~result.mask] == 0)
-
-
-@every_case
-def test_gradients_equal_finite_differences_of_the_equations(name):
-    result = run(name)
-    assert_gradients(
-        lambda *arrays: np.sum(oracle(name, *arrays)[0] * result.upstream),
-        float64(name),
-        result.gradients,
-    )
+    last = np.full(BATCH, TIME) - 1 if mask is None else mask.sum(axis=-1) - 1
+    np.testing.assert_allclose(by_word[np.arange(BATCH), last], memory, atol=1e-5)
 
 
 @pytest.mark.parametrize("update_gate", [True, False])
@@ -136,27 +131,24 @@ def test_the_fused_gru_equals_its_cell_in_a_keras_rnn(update_gate):
 
 def test_reading_ends_where_a_pass_attends_to_its_end():
     rng = np.random.default_rng(5)
-    layer = make_layer("dmn", end_of_passes=True)
+    layer = make_layer(EpisodicMemory, "dmn", end_of_passes=True)
     layer.set_weights(random_weights(layer, rng))
-    facts, question = (
-        random_features(rng, 32, TIME, UNITS),
-        random_features(rng, 32, 1, UNITS)[:, 0],
-    )
+    facts, question = make_inputs(rng, 32)
     memory, gates = compiled(layer)(facts, question)
-    assert gates.shape == (32, PASSES, TIME + 1)
+    assert gates.shape == (32, 3, TIME + 1)
     ended = gates[:, 0].argmax(axis=-1) == TIME
     assert 0 < ended.sum() < 32
     np.testing.assert_array_equal(memory[ended], question[ended])
     assert np.all(np.any(memory[~ended] != question[~ended], axis=-1))
     # There was no second pass.
-    assert np.all(gates[ended, 1] == 0) and np.all(gates[~ended, 1] > 0)
+    assert np.all(gates[ended, 1:] == 0) and np.all(gates[~ended, 1] > 0)
 
 
 @pytest.mark.parametrize("end_of_passes", [False, True])
 def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passes):
     rng = np.random.default_rng(7)
     layer = EpisodicMemory(UNITS, 3, end_of_passes=end_of_passes, gate_loss=0.5)
-    facts, question = random_features(rng, 4, TIME, UNITS), random_features(rng, 4, 1, UNITS)[:, 0]
+    facts, question = make_inputs(rng, 4)
     # More facts than passes, none, one, and two.
     wanted = np.array([[5, 2, 1, 4], [0, 0, 0, 0], [3, 0, 0, 0], [1, 4, 0, 0]], "int32")
     layer(facts, question, wanted)
@@ -179,6 +171,7 @@ def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passe
     assert layer.losses == []
 
 
+@pytest.mark.slow
 def test_supervised_gates_learn_to_pick_their_facts():
     keras.utils.set_random_seed(0)
     rng = np.random.default_rng(8)
@@ -190,11 +183,7 @@ def test_supervised_gates_learn_to_pick_their_facts():
     memory, gates = layer(inputs["facts"], inputs["question"], inputs["wanted"])
     model = keras.Model(inputs, memory)
     model.compile(keras.optimizers.Adam(0.03), "mse", jit_compile=True)
-    features = {
-        "facts": random_features(rng, 64, TIME, UNITS),
-        "question": random_features(rng, 64, 1, UNITS)[:, 0],
-        "wanted": facts.astype("int32"),
-    }
+    features = dict(zip(sizes, make_inputs(rng, 64), strict=True), wanted=facts.astype("int32"))
     # The facts to pick are marked, one in the first unit and one in the second.
     features["facts"][..., :2] = 0
     for n in range(2):
@@ -205,22 +194,39 @@ def test_supervised_gates_learn_to_pick_their_facts():
     assert np.mean(picked == facts) > 0.85
 
 
-def test_without_passes_the_memory_is_the_question():
-    layer = EpisodicMemory(UNITS, passes=0)
-    facts, question = np.ones((2, TIME, UNITS), "float32"), np.ones((2, UNITS), "float32")
-    memory, gates = layer(facts, question)
-    np.testing.assert_array_equal(ops.convert_to_numpy(memory), question)
-    assert gates.shape == (2, 0, TIME)
+@every_kind
+def test_without_passes_the_memory_is_the_question(kind):
+    facts, question = make_inputs(np.random.default_rng(2))
+    memory, gates = map(ops.convert_to_numpy, kind(UNITS, passes=0)(facts, question))
+    words = (TIME,) if kind is WordMemory else ()
+    expected = np.broadcast_to(question[:, None] if words else question, memory.shape)
+    np.testing.assert_array_equal(memory, expected)
+    assert memory.shape == (BATCH, *words, UNITS) and gates.shape == (BATCH, 0, *words, TIME)
 
 
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="passes must be an integer of at least 0, got -1"):
-        EpisodicMemory(UNITS, passes=-1)
-    with pytest.raises(ValueError, match="attention must be one of gated, softmax"):
-        EpisodicMemory(UNITS, attention="hard")
-    with pytest.raises(ValueError, match="gate_loss must not be negative, got -1"):
-        EpisodicMemory(UNITS, gate_loss=-1)
-    with pytest.raises(ValueError, match="update must be one of gru, relu; got 'lstm'"):
-        EpisodicMemory(UNITS, update="lstm")
+@pytest.mark.parametrize(
+    ("kind", "options", "error"),
+    [
+        (EpisodicMemory, {"passes": -1}, "passes must be an integer of at least 0, got -1"),
+        (EpisodicMemory, {"attention": "hard"}, "attention must be one of gated, softmax"),
+        (EpisodicMemory, {"gate_loss": -1}, "gate_loss must not be negative, got -1"),
+        (EpisodicMemory, {"update": "lstm"}, "update must be one of gru, relu; got 'lstm'"),
+        (WordMemory, {"passes": -2}, "passes must be an integer of at least 0, got -2"),
+        (WordMemory, {"end_of_passes": True}, "end_of_passes is for one memory a text"),
+        (WordMemory, {"gate_loss": 1.0}, "gate_loss is for one memory a text"),
+    ],
+)
+def test_bad_arguments_are_refused(kind, options, error):
+    with pytest.raises(ValueError, match=error):
+        kind(UNITS, **options)
+
+
+def test_bad_widths_are_refused():
     with pytest.raises(ValueError, match="must be 3 wide, as the memory; got 4 and 3"):
         EpisodicMemory(UNITS)(np.zeros((1, 2, 4), "float32"), np.zeros((1, 3), "float32"))
+
+
+def test_the_configuration_makes_the_same_layer():
+    layer = WordMemory(UNITS, 2, attention="softmax", compact=True, update="relu", dropout=0.1)
+    copy = WordMemory.from_config(layer.get_config())
+    assert copy.get_config() == layer.get_config()

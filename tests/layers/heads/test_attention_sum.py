@@ -1,4 +1,4 @@
-"""Gated attention and the pointer sum."""
+"""The pointer sum against its equation."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import AttentionSum, GatedAttention
+from keras_corefmem.layers import AttentionSum
 from tests.support import oracles
 from tests.support.evaluation import compiled, value_and_gradients
 from tests.support.graphs import WIDTH, random_features
@@ -18,39 +18,6 @@ BATCH, TIME, CANDIDATES = 3, 6, 5
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_gated_attention_follows_the_equation(rng, masked):
-    document, question = random_features(rng, BATCH, TIME), random_features(rng, BATCH, 4)
-    mask = np.ones((BATCH, 4), bool)
-    if masked:
-        mask[0, 2:], mask[1, 0] = False, False
-    layer = GatedAttention()
-    run = compiled(lambda d, q: layer(d, q, question_mask=mask if masked else None))
-    expected = [
-        oracles.gated_attention(*map(np.float64, rows), keep)
-        for *rows, keep in zip(document, question, mask, strict=True)
-    ]
-    np.testing.assert_allclose(run(document, question), expected, atol=1e-5)
-    question[~mask] = 9
-    np.testing.assert_allclose(run(document, question), expected, atol=1e-5)
-
-
-def test_gated_attention_passes_on_the_mask_of_the_document(rng):
-    document = random_features(rng, BATCH, TIME)
-    document[0, 3:] = 0
-    masked = keras.layers.Masking()(document)
-    states = keras.layers.GRU(2, return_sequences=True)(
-        GatedAttention()(masked, random_features(rng, BATCH, 4))
-    )
-    states = ops.convert_to_numpy(states)
-    np.testing.assert_array_equal(states[0, 3:], np.stack([states[0, 2]] * 3))
-
-
-def test_gated_attention_needs_equal_widths():
-    with pytest.raises(ValueError, match="equally wide, got 4 and 3"):
-        GatedAttention()(np.zeros((1, 2, 4)), np.zeros((1, 2, 3)))
 
 
 def test_attention_sum_follows_the_equation(rng):

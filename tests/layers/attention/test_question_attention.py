@@ -1,17 +1,13 @@
-"""Bidirectional attention against its equations."""
+"""Gated and bidirectional attention against their equations."""
 
+import keras
 import numpy as np
 import pytest
+from keras import ops
 
-from keras_corefmem.layers import BidirectionalAttention
-from tests.support import attention_oracles
-from tests.support.evaluation import (
-    assert_gradients,
-    compiled,
-    random_weights,
-    stateless,
-    value_and_gradients,
-)
+from keras_corefmem.layers import BidirectionalAttention, GatedAttention
+from tests.support import attention_oracles, oracles
+from tests.support.evaluation import assert_follows, compiled, value_and_gradients
 from tests.support.graphs import WIDTH, random_features
 
 BATCH, TIME, ASKED = 3, 5, 4
@@ -29,21 +25,44 @@ def oracle(context, query, kernel):
     )
 
 
-def test_output_and_gradients_follow_the_equations():
-    rng = np.random.default_rng(0)
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_gated_attention_follows_the_equation(rng, masked):
+    document, question = random_features(rng, BATCH, TIME), random_features(rng, BATCH, ASKED)
+    mask = np.ones((BATCH, 4), bool)
+    if masked:
+        mask[0, 2:], mask[1, 0] = False, False
+    layer = GatedAttention()
+    run = compiled(lambda d, q: layer(d, q, question_mask=mask if masked else None))
+    expected = [
+        oracles.gated_attention(*map(np.float64, rows), keep)
+        for *rows, keep in zip(document, question, mask, strict=True)
+    ]
+    np.testing.assert_allclose(run(document, question), expected, atol=1e-5)
+    question[~mask] = 9
+    np.testing.assert_allclose(run(document, question), expected, atol=1e-5)
+
+
+def test_gated_attention_passes_on_the_mask_of_the_document(rng):
+    document = random_features(rng, BATCH, TIME)
+    document[0, 3:] = 0
+    masked = keras.layers.Masking()(document)
+    states = keras.layers.GRU(2, return_sequences=True)(
+        GatedAttention()(masked, random_features(rng, BATCH, ASKED))
+    )
+    states = ops.convert_to_numpy(states)
+    np.testing.assert_array_equal(states[0, 3:], np.stack([states[0, 2]] * (TIME - 3)))
+
+
+def test_both_directions_and_gradients_follow_the_equations(rng):
     layer = BidirectionalAttention()
     layer.build((BATCH, TIME, WIDTH), (BATCH, ASKED, WIDTH))
-    context, query = random_features(rng, BATCH, TIME), random_features(rng, BATCH, ASKED)
-    arrays = [context, query, *random_weights(layer, rng, scale=1)]
-    upstream = rng.normal(size=(BATCH, TIME, 4 * WIDTH)).astype("float32")
-    output, gradients = value_and_gradients(
-        lambda context, query, *weights: stateless(layer, weights, context, query, **MASKS),
-        arrays,
-        upstream,
-    )
-    arrays = [array.astype("float64") for array in arrays]
-    np.testing.assert_allclose(output, oracle(*arrays), atol=1e-5)
-    assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), arrays, gradients)
+    inputs = random_features(rng, BATCH, TIME), random_features(rng, BATCH, ASKED)
+    _, gradients = assert_follows(layer, oracle, inputs, scale=1, **MASKS)
     assert not np.any(gradients[1][~QUERY_MASK])
 
 
@@ -73,6 +92,7 @@ def test_a_query_without_tokens_gives_finite_numbers():
     assert all(np.all(np.isfinite(array)) for array in (output, *gradients))
 
 
-def test_context_and_query_must_be_equally_wide():
+@pytest.mark.parametrize("kind", [GatedAttention, BidirectionalAttention])
+def test_both_sequences_must_be_equally_wide(kind):
     with pytest.raises(ValueError, match="equally wide, got 4 and 3"):
-        BidirectionalAttention()(np.zeros((1, 2, 4)), np.zeros((1, 2, 3)))
+        kind()(np.zeros((1, 2, 4)), np.zeros((1, 2, 3)))
