@@ -24,8 +24,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "configs": ["models"],
         "hub.files": ["load"],
         "hub.presets": ["from_preset", "presets"],
-        "reading.answers": ["Reading"],
-        "reading.labels": ["Tagging"],
+        "reading": ["Reading", "Tagging"],
         "serving.saved_model": ["export"],
     },
 )

@@ -1,17 +1,20 @@
 """Answers as numbers, and back: classes, or sequences of words with an end."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 SEPARATOR = ","
 END = "[end]"
 
 
-def encode_words(answer, numbers, length):
-    """An answer as the numbers of its words and, up to `length`, the end.
+def encode_answer(answer: str | None, numbers: Mapping[str, int], length: int) -> np.ndarray:
+    """Encodes an answer as the numbers of its words and, up to `length`, the end.
 
     Args:
         answer: words, joined by commas; `None` for an unknown one.
-        numbers: dictionary from words to numbers, `END` among them. Number 0 is an unknown word.
+        numbers: numbers of the words, `END` among them. Number 0 is an unknown word.
         length: largest number of words, with the end.
 
     Returns:
@@ -24,36 +27,26 @@ def encode_words(answer, numbers, length):
     return np.array([numbers.get(word, 0) for word in (*words, *ends)], "int32")
 
 
-def join_words(row, answers):
-    """The text of an answer from the numbers of its words; the end says nothing."""
-    return SEPARATOR.join(answers[n] for n in row if answers[n] != END)
+def answer_text(numbers: Sequence[int], answers: Sequence[str]) -> str:
+    """Joins the words of an answer up to its end."""
+    return SEPARATOR.join(answers[n] for n in numbers if answers[n] != END)
 
 
-def answers_of(encoded, preprocessor):
-    """Texts of the answers by number to one question.
-
-    Args:
-        encoded: the question, as the preprocessor encodes it. Where it has `candidates` of its own,
-            its answers are the unknown one and these.
-        preprocessor: its preprocessor.
-    """
-    candidates = getattr(encoded, "candidates", None)
-    return preprocessor.answers if candidates is None else [preprocessor.answers[0], *candidates]
-
-
-def best_answer(logits, answers):
-    """The text of the best answer and its probability.
+def best_answer(logits: np.ndarray, answers: Sequence[str]) -> tuple[str, float]:
+    """Returns the text of the best answer and its probability.
 
     Args:
         logits: float32 `(answers,)`, or `(steps, words)`.
         answers: texts by number.
     """
     sequences, logs = best_sequences(logits[None], 1)
-    return join_words(sequences[0, 0], answers), float(np.exp(logs[0, 0]))
+    return answer_text(sequences[0, 0], answers), float(np.exp(logs[0, 0]))
 
 
-def best_tags(logits, answers):
-    """The text of the best answer for each word, and their probabilities.
+def best_tags(
+    logits: np.ndarray, answers: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Returns the text of the best answer for each word, and their probabilities.
 
     Args:
         logits: float32 `(words, answers)`.
@@ -63,8 +56,8 @@ def best_tags(logits, answers):
     return tuple(answers[n] for n in numbers[:, 0, 0]), tuple(np.exp(logs[:, 0]).tolist())
 
 
-def best_sequences(logits, top, xp=np):
-    """The most probable answers.
+def best_sequences(logits: Any, top: int, xp: Any = np) -> tuple[Any, Any]:
+    """Finds the most probable answers.
 
     An answer of several words is as probable as its words and its end together. It has at least
     one word. A class is an answer of one word without an end.
@@ -73,11 +66,16 @@ def best_sequences(logits, top, xp=np):
         logits: float32 `(batch, answers)`, or `(batch, steps, words)` whose last word is the end.
             Number 0 is unknown and never chosen.
         top: number of answers.
-        xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+        xp: `numpy`, or a `GraphNumpy` inside a graph.
 
     Returns:
         Numbers of the words `(batch, top, steps)`, and the logarithms of the probabilities of the
         answers `(batch, top)`, best first.
+
+    Example:
+        >>> numbers, logs = keras_corefmem.preprocessing.best_sequences(np.array([[9.0, 1, 2]]), 2)
+        >>> numbers[0, :, 0], np.exp(logs[0]).round(2)
+        (array([2, 1]), array([0.73, 0.27]))
     """
     several = len(logits.shape) == 3
     logits = logits[..., 1:] if several else logits[:, None, 1:]
@@ -98,13 +96,14 @@ def best_sequences(logits, top, xp=np):
         sequences.append(chosen % words)
     ended.append((scores, sequences))
     scores, order = _best(xp.concatenate([each for each, _ in ended], axis=1), top, xp)
-    columns = zip(*(columns for _, columns in ended), strict=True)
-    columns = [xp.concatenate(list(column), axis=1) for column in columns]
-    columns = [xp.take_along_axis(column, order, axis=1) for column in columns]
+    columns = [
+        xp.take_along_axis(xp.concatenate(list(column), axis=1), order, axis=1)
+        for column in zip(*(columns for _, columns in ended), strict=True)
+    ]
     return xp.stack(columns, axis=-1) + 1, scores
 
 
-def _best(scores, top, xp):
-    """The highest scores of each row, and where they are."""
+def _best(scores: Any, top: int, xp: Any) -> tuple[Any, Any]:
+    """Returns the highest scores of each row, and where they are."""
     order = xp.argsort(-scores, axis=-1, kind="stable")[:, :top]
     return xp.take_along_axis(scores, order, axis=-1), order

@@ -1,70 +1,57 @@
-"""Features that supervise attention: pairs of tokens, and which sentence each token is in."""
+"""Features that supervise attention: pairs of tokens, and the sentence of each token."""
 
-import copy
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
+from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.targets import attention_pairs
+from keras_corefmem.preprocessing.arrays import pad
 
 TARGETS = "passage_targets_"
 
 
-def targets_of(example, signals):
-    """Pairs that supervise attention, by the name of their signal.
-
-    Args:
-        example: an `Example`; one without a `structure` has none.
-        signals: names of the signals.
-
-    Returns:
-        Dictionary of int32 arrays `(N, 2)`.
-    """
+def targets_of(example: Example, signals: Iterable[str]) -> dict[str, np.ndarray]:
+    """Returns the pairs `(N, 2)` by signal; an example without a `structure` has none."""
     structure = getattr(example, "structure", None)
     if structure is None:
         return {}
     return {signal: attention_pairs(structure, signal) for signal in signals}
 
 
-def target_name(signal):
-    """Name of the feature that holds the pairs of a signal."""
+def target_name(signal: str) -> str:
+    """Names the feature that holds the pairs of a signal."""
     return TARGETS + signal
 
 
-def pad_pairs(pairs, room, count):
-    """Lists of pairs as rows of one, int32 `(count, room, 2)`, more room where one needs it."""
+def pad_pairs(pairs: Sequence, room: int, count: int) -> np.ndarray:
+    """Stacks lists of pairs to int32 `(count, room, 2)`, doubling the room where one needs it."""
     while room < max(map(len, pairs), default=0):
         room *= 2
-    result = np.zeros((count, room, 2), "int32")
-    for row, found in zip(result, pairs, strict=False):
-        row[: len(found)] = np.reshape(found, (-1, 2))
-    return result
+    return pad([np.reshape(each, (-1, 2)) for each in pairs], room, count, (2,))
 
 
-def with_room(preprocessor, rows):
-    """A preprocessor whose batches of these rows have one shape for each length.
+def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict[str, int]:
+    """Raises pairs for each token, by signal, to what the targets of a passage need.
 
     Args:
-        preprocessor: any preprocessor; what makes no targets stays as it is.
-        rows: list of what it encoded.
+        room: pairs for each token that there is room for.
+        targets: pairs `(N, 2)` by the name of their signal.
+        length: number of tokens of the passage.
     """
-    known = getattr(preprocessor, "signals", {})
-    room = {
-        signal: max([least, *(-(-len(r.targets.get(signal, ())) // len(r.passage)) for r in rows)])
-        for signal, least in known.items()
+    return {
+        signal: max(least, -(-len(targets.get(signal, ())) // length))
+        for signal, least in room.items()
     }
-    if room == known:
-        return preprocessor
-    other = copy.copy(preprocessor)
-    other.signals = room
-    return other
 
 
-def sentence_numbers(ends, xp=np):
-    """Number of each token's sentence, from 1, where only tokens say where sentences end.
+def sentence_numbers(ends: Any, xp: Any = np) -> Any:
+    """Numbers the sentence of each token from 1.
 
     Args:
         ends: whether each token ends a sentence, bool `(…, time)`.
-        xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+        xp: `numpy`, or a `GraphNumpy` inside a graph.
     """
     ends = xp.asarray(ends, dtype="int32")
     return 1 + xp.asarray(xp.cumsum(ends, axis=-1), dtype="int32") - ends

@@ -1,16 +1,20 @@
 """Batches of encoded examples in NumPy, in few shapes."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import numpy as np
 
-from keras_corefmem.preprocessing.attention_targets import with_room
-from keras_corefmem.preprocessing.preprocessor import pad
+from keras_corefmem.preprocessing.arrays import pad
+from keras_corefmem.preprocessing.preprocessor import Preprocessor
 
 
-def length_buckets(lengths, count=6, saving=40_000, multiple=8):
-    """Bucket lengths that keep padding small while XLA compiles few shapes.
+def length_buckets(
+    lengths: Sequence[int], count: int = 6, saving: int = 40_000, multiple: int = 8
+) -> list[int]:
+    """Chooses lengths to pad to that keep padding small while XLA compiles few shapes.
 
     Args:
         lengths: lengths of the sequences to come.
@@ -20,12 +24,16 @@ def length_buckets(lengths, count=6, saving=40_000, multiple=8):
 
     Returns:
         Ascending list of lengths, the last one at least the longest sequence.
+
+    Example:
+        >>> keras_corefmem.preprocessing.length_buckets([5, 6, 90], count=2, saving=1)
+        [8, 96]
     """
     rounded = -(-np.sort(np.asarray(lengths)) // multiple) * multiple
     options, counts = np.unique(rounded, return_counts=True)
     total = np.concatenate([[0], np.cumsum(counts)])
     # best[j]: least padded size of the j shortest kinds, and the buckets that give it.
-    best = [(0, ())] + [(np.inf, ())] * len(options)
+    best: list[tuple] = [(0, ())] + [(np.inf, ())] * len(options)
     for n in range(count):
         better = [
             min(
@@ -43,17 +51,8 @@ def length_buckets(lengths, count=6, saving=40_000, multiple=8):
     return [int(options[j - 1]) for j in best[-1][1]]
 
 
-def check_answers(encoded, count, training):
-    """Refuses answers outside the classes, and unknown ones where they are to be learned.
-
-    Args:
-        encoded: list of encoded examples; `answer` is a number, or an array of numbers.
-        count: number of answers, the unknown one included.
-        training: whether number 0, the unknown answer, is refused.
-
-    Raises:
-        ValueError: naming the source of the example, or its place in the list.
-    """
+def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
+    """Refuses answers outside the classes, and unknown ones where they are to be learned."""
     answers = [np.ravel(example.answer) for example in encoded]
     flat = np.concatenate(answers)
     wrong = np.flatnonzero((flat < int(training)) | (flat >= count))
@@ -67,13 +66,13 @@ def check_answers(encoded, count, training):
     )
 
 
-def _differences(shapes):
-    """In how many numbers two shapes differ."""
+def _differences(shapes: Any) -> int:
+    """Counts the dimensions in which two shapes differ."""
     return sum(one != other for one, other in zip(*shapes, strict=True))
 
 
 class Batches(keras.utils.PyDataset):
-    """Batches of a reader: `(features, answers, weights)`.
+    """Batches of encoded examples: `(features, answers, weights)`.
 
     A bucket is a length of passages and one of questions. Every batch is full: a bucket's rest
     moves into the next longer one, and the last one is filled up with empty rows of weight 0.
@@ -86,9 +85,9 @@ class Batches(keras.utils.PyDataset):
     knows. In others, an unknown answer, number 0, is one that no model gets right.
 
     Args:
-        encoded: list of `Encoded`.
-        preprocessor: the `Preprocessor` that encoded them.
-        names: names of the features to yield.
+        encoded: list of what `preprocessor.encode` returned.
+        preprocessor: the `Preprocessor`.
+        names: names of the features, `model.features`.
         buckets: ascending passage lengths to pad to, the last one at least the longest passage;
             `None` chooses them.
         question_length: what questions are padded to, a number or ascending numbers; `None` for the
@@ -96,37 +95,48 @@ class Batches(keras.utils.PyDataset):
         batch_size: rows of a batch.
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
+        **kwargs: arguments of `keras.utils.PyDataset`.
 
     Raises:
         ValueError: if there are no examples, one does not fit into its length, or an answer lies
             outside the classes.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> batches = preprocessor.batches(
+        ...     [preprocessor.encode(example) for example in examples],
+        ...     ("sentences", "question"), batch_size=8)
+        >>> features, answers, weights = batches[0]
+        >>> features["question"].shape, answers.shape
+        ((8, 4), (8,))
     """
 
     def __init__(
         self,
-        encoded,
-        preprocessor,
-        names,
-        buckets=None,
-        question_length=None,
-        batch_size=32,
-        shuffle=False,
-        seed=0,
-        **kwargs,
-    ):
+        encoded: Sequence,
+        preprocessor: Preprocessor,
+        names: Sequence[str],
+        buckets: Sequence[int] | None = None,
+        question_length: int | Sequence[int] | None = None,
+        batch_size: int = 32,
+        shuffle: bool = False,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         if not encoded:
             raise ValueError("There are no examples to batch.")
-        check_answers(encoded, len(preprocessor.answers), shuffle)
+        _check_answers(encoded, len(preprocessor.answers), shuffle)
         self.encoded, self.names = encoded, tuple(names)
-        self.preprocessor = with_room(preprocessor, encoded)
-        lengths = [preprocessor.length(example) for example in encoded]
+        self.preprocessor = preprocessor.with_target_room(encoded)
+        lengths = list(map(preprocessor.length, encoded))
         if buckets is None:
-            buckets = length_buckets(
-                lengths, saving=preprocessor.SAVING, multiple=preprocessor.STEP
-            )
+            bucketing = preprocessor.bucketing
+            saving, multiple = bucketing.padding_saved, bucketing.multiple
+            buckets = length_buckets(lengths, saving=saving, multiple=multiple)
         self.buckets = list(buckets)
-        longest = max(len(example.question) for example in encoded)
+        longest = max(map(preprocessor.question_length, encoded))
         self.question_lengths = np.ravel(question_length or longest).tolist()
         if max(lengths) > self.buckets[-1] or longest > self.question_lengths[-1]:
             raise ValueError(
@@ -137,18 +147,19 @@ class Batches(keras.utils.PyDataset):
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         self.start_epoch(0)
 
-    def buckets_of(self, encoded):
-        """Number of the bucket that each example falls into, by questions and then by passages."""
+    def buckets_of(self, encoded: Sequence) -> np.ndarray:
+        """Numbers the bucket of each example, by questions and then by passages."""
         passages = np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
-        lengths = [len(example.question) for example in encoded]
+        lengths = list(map(self.preprocessor.question_length, encoded))
         return np.searchsorted(self.question_lengths, lengths) * len(self.buckets) + passages
 
-    def start_epoch(self, epoch):
+    def start_epoch(self, epoch: int) -> None:
         """Decides which examples make each batch of an epoch, the same for the same seed."""
         self.epoch = epoch
         random = np.random.default_rng((self.seed, epoch))
         order = random.permutation(len(self.encoded)) if self.shuffle else None
-        batches, count = [], len(self.buckets)
+        batches: list = []
+        count = len(self.buckets)
         shapes = [(length, q) for q in self.question_lengths for length in self.buckets]
         rests = [np.zeros(0, int) for _ in shapes]
         for bucket, shape in enumerate(shapes):
@@ -168,7 +179,7 @@ class Batches(keras.utils.PyDataset):
         if self.shuffle:
             batches = [batches[i] for i in random.permutation(len(batches))]
         # Keras on TensorFlow learns from the first two batches which dimensions vary.
-        first_of = {}
+        first_of: dict = {}
         for index, (_, *shape) in enumerate(batches):
             first_of.setdefault(tuple(shape), index)
         pairs = itertools.combinations(first_of, 2)
@@ -178,28 +189,28 @@ class Batches(keras.utils.PyDataset):
         self.batches = batches
 
     @property
-    def count(self):
-        """How many answers there are."""
+    def count(self) -> int:
+        """Number of answers in an epoch."""
         return len(self.encoded)
 
     @property
-    def order(self):
+    def order(self) -> np.ndarray:
         """Index of the example in every row that counts, batch after batch."""
         return np.concatenate([members for members, *_ in self.batches])
 
-    def on_epoch_end(self):
+    def on_epoch_end(self) -> None:
         if self.shuffle:
             self.start_epoch(self.epoch + 1)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.batches)
 
     @property
-    def weight(self):
-        """The weight of an example."""
+    def weight(self) -> float:
+        """Weight of an example."""
         return 1.0 if self.shuffle else len(self) * self.batch_size / len(self.encoded)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple:
         members, length, question_length = self.batches[index]
         rows = [self.encoded[i] for i in members]
         features = self.preprocessor.collate(
@@ -207,13 +218,13 @@ class Batches(keras.utils.PyDataset):
         )
         return features, *self.targets(rows, length)
 
-    def targets(self, rows, length):
-        """Answers and weights of a batch of examples, 0 where there is none."""
+    def targets(self, rows: Sequence, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """Makes answers and weights of a batch of examples, 0 where there is none."""
         answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
         answers[: len(rows)] = [row.answer for row in rows]
         weights = (np.arange(self.batch_size) < len(rows)) * self.weight
         return answers, weights.astype("float32")
 
-    def numbers(self, index):
-        """Number that each answer of a batch has among all, 0 where there is none."""
+    def numbers(self, index: int) -> np.ndarray:
+        """Returns the index of each answer of a batch among all, 0 where there is none."""
         return pad([self.batches[index][0]], self.batch_size)[0]

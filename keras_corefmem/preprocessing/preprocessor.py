@@ -1,278 +1,270 @@
-"""From examples and raw strings to the features of a reader."""
+"""The protocol between data, models and text."""
 
-import dataclasses
+import abc
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from keras_corefmem.graphs.chains import antecedents, chain_ids
-from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.graph import (
+    GraphNumpy,
+    answer_texts,
+    assert_valid,
+    look_up,
+    vocabulary_table,
+)
+from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
 UNKNOWN_ANSWER = "[unknown]"
-ORDERS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
-LINKS = ("antecedents", "chains", "sources")
-FEATURES = (
-    *("passage", "question", "candidates"),
-    *(f"{part}_{link}" for part in ("passage", "question") for link in LINKS),
-)
 
 
-@dataclasses.dataclass(frozen=True)
-class Encoded:
-    """An example as ids: `passage` `(T,)`, `question` `(Q,)`, number of the answer, 0 = new.
+class Bucketing(NamedTuple):
+    """How `Batches` chooses the lengths that it pads to, in the unit of `Preprocessor.length`.
 
-    `source` is that of the example, for errors. `entities` `(T + Q,)` is the entity of each token
-    of passage and question, `None` for those of the words.
+    Args:
+        padding_saved: padding that one more length has to save in an epoch. Compiling a model for
+            it takes as long as reading that much for twenty epochs.
+        multiple: lengths are rounded up to a multiple of it.
+        question_lengths: largest number of lengths of questions.
+        inspection_multiple: the same as `multiple` for the few examples that are inspected now and
+            then, so that they seldom need another shape.
     """
 
-    passage: np.ndarray
-    question: np.ndarray
-    answer: int
-    source: str = ""
-    entities: np.ndarray | None = None
+    padding_saved: int = 40_000
+    multiple: int = 8
+    question_lengths: int = 3
+    inspection_multiple: int = 128
 
 
-def pad(arrays, width, count=None):
-    """Arrays as rows of one, zeros behind them, int32 `(count, width)`."""
-    result = np.zeros((len(arrays) if count is None else count, width), "int32")
-    for row, array in zip(result, arrays, strict=count is None):
-        row[: len(array)] = array
-    return result
+class Preprocessor(abc.ABC):
+    """Turns examples and raw text into the features of a model, and its numbers into answers.
 
+    A preprocessor holds everything that a model knows about its language: tokenizer, vocabulary and
+    answers. Training, prediction, export and inspection use it through these members alone, so
+    that they all see the same features:
 
-def sequences(joint, order):
-    """Names of what each sequence consists of: question and passage, in order or apart."""
-    return [ORDERS[order]] if joint else [(name,) for name in ORDERS[order]]
+    | member | purpose |
+    |---|---|
+    | `fit(examples, …)` | learns a preprocessor from training examples |
+    | `encode(example)`, `encode_text(*strings)` | an example, or raw text, as arrays of ids |
+    | `length(encoded)`, `question_length(encoded)` | the sizes that batches are bucketed by |
+    | `collate(rows, count, length, question_length, names)` | the padded features of a batch |
+    | `batches(encoded, names, …)` | a `Batches` of encoded examples |
+    | `answers_of(encoded)` | texts of the answers by number |
+    | `unknown_words(*strings)` | words that the vocabulary lacks |
+    | `graph_tables()`, `graph_features(…)`, `graph_answers(…)` | the same in a TensorFlow graph |
+    | `get_config()`, `from_config(config)` | the arguments of the constructor |
 
-
-def check_ids(name, ids, count):
-    """Refuses numbers outside 0 to `count - 1`.
-
-    Raises:
-        ValueError: naming the feature, its row and the number.
-    """
-    outside = np.argwhere((ids < 0) | (ids >= count))
-    if len(outside):
-        raise ValueError(
-            f"{name} of row {outside[0][0]} holds {ids[tuple(outside[0])]}, which the model does "
-            f"not know: numbers go from 0 to {count - 1}. Encode with the model's own preprocessor."
-        )
-
-
-class Preprocessor:
-    """Everything that a reader knows about its language and its answers.
-
-    Training, prediction and export share it, so that they see the same features.
+    A subclass is registered with `keras.saving.register_keras_serializable("keras_corefmem")`, so
+    that `keras.saving.serialize_keras_object(preprocessor)` belongs into the configuration of a
+    model, and `keras_corefmem.preprocessing.get` makes the preprocessor from it again.
 
     Args:
         words: words of the vocabulary without its two specials.
-        answers: answers by number, from 1; number 0 is an unknown answer.
-        entities: entity number of each word, 0 = no entity. Tokens of one entity form a chain.
-        pointers: number of the answer that a token of each word mentions, 0 = none.
-        tokenizer: name of the tokenizer.
-        joint: whether question and passage are one sequence, with chains across.
-        order: `"question_first"` or `"passage_first"`, where joint.
-        max_chains: highest chain id.
-        unknown_types: number of types of unknown words, see `Vocabulary`.
+        answers: answers by number, from 1; number 0 is the unknown answer.
+        tokenizer: name of the tokenizer of raw text.
+        unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
+
+    Attributes:
+        strings: names of the raw texts that it reads, the arguments of `encode_text`.
+        feature_names: names of all features that `collate` makes.
+        tags: whether each word has an answer of its own, instead of the text.
+        local: whether answers are candidates of the text at hand, so that `answers_of` differs
+            between examples.
+        num_characters: number of character ids, 0 where words are not spelled.
+        signals: room for attention targets by the name of their signal.
+        bucketing: the `Bucketing` of its batches.
+        batches_class: the class of its batches.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> config = keras.saving.serialize_keras_object(preprocessor)
+        >>> type(keras_corefmem.preprocessing.get(config)).__name__
+        'StoryPreprocessor'
     """
 
-    # Compiling a reader for one more length takes as long as reading so many tokens for twenty
-    # epochs.
-    SAVING = 40_000
-    # Passages that are asked about now and then are padded to a multiple of it.
-    MULTIPLE = 128
-    # What the lengths of buckets are multiples of.
-    STEP = 8
-    # Largest number of lengths that questions are padded to.
-    QUESTION_BUCKETS = 3
+    strings: ClassVar[tuple[str, ...]] = ("passage", "question")
+    bucketing: ClassVar[Bucketing] = Bucketing()
+    batches_class: ClassVar[type]
+    # Arguments of the constructor under the names of version 0.1.
+    renamed: ClassVar[dict[str, str]] = {}
+    tags = local = False
+    num_characters = 0
 
     def __init__(
-        self,
-        words,
-        answers,
-        entities,
-        pointers,
-        tokenizer="words",
-        joint=True,
-        order="question_first",
-        max_chains=32,
-        unknown_types=1,
-    ):
-        if order not in ORDERS:
-            raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
+        self, words: Sequence[str], answers: Sequence[str], tokenizer: str, unknown_types: int = 1
+    ) -> None:
         self.tokenizer = get_tokenizer(tokenizer)
         self.vocabulary = Vocabulary(words, unknown_types)
         self.answers = [UNKNOWN_ANSWER, *answers]
         self.answer_numbers = {answer: n for n, answer in enumerate(self.answers)}
-        new = [0] * (unknown_types - 1)
-        self.entities = np.array([0, 0, *entities, *new], "int32")
-        self.pointers = np.array([0, 0, *pointers, *new], "int32")
-        self.joint, self.order, self.max_chains = joint, order, max_chains
+        self.signals: dict[str, int] = {}
 
     @classmethod
-    def fit(cls, examples, entities=(), lemmatizer=None, tokenizer="words", **kwargs):
-        """Learns vocabulary and answers from training examples.
+    @abc.abstractmethod
+    def fit(cls, examples: Sequence, *args: Any, **kwargs: Any) -> "Preprocessor":
+        """Learns a preprocessor from training examples."""
 
-        Args:
-            examples: training examples.
-            entities: words that are entities, lower-cased.
-            lemmatizer: function from a word to its lemma; words with one lemma are one entity and
-                mention one answer. `None` keeps words apart.
-            tokenizer: name of the tokenizer.
-            **kwargs: further arguments of the constructor.
-        """
-        lemma = lemmatizer or (lambda word: word)
-        tokenize = get_tokenizer(tokenizer)
-        texts = [text for e in examples for text in (e.passage, e.question)]
-        words = Vocabulary.from_tokens(tokenize(text) for text in texts).known
-        answers = sorted({example.answer for example in examples})
-        names = sorted({lemma(word) for word in entities})
-        entity_numbers = {name: n for n, name in enumerate(names, 1)}
-        answer_numbers = {lemma(lower(answer)): n for n, answer in enumerate(answers, 1)}
-        return cls(
-            words,
-            answers,
-            [entity_numbers.get(lemma(word), 0) for word in words],
-            [answer_numbers.get(lemma(word), 0) for word in words],
-            tokenizer,
-            **kwargs,
-        )
+    @property
+    @abc.abstractmethod
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of all features."""
 
-    def tokens(self, text, name="text"):
-        """Ids of a text.
+    @abc.abstractmethod
+    def encode(self, example: Any) -> Any:
+        """Encodes an example; its `source` stays, for errors."""
+
+    @abc.abstractmethod
+    def encode_text(self, *texts: Any, **kwargs: Any) -> Any:
+        """Encodes raw `strings`, with answer 0.
 
         Raises:
-            ValueError: if the text has no tokens.
+            ValueError: if a text is empty or cannot be read.
         """
-        ids = self.vocabulary.encode(self.tokenizer(text))
+
+    @abc.abstractmethod
+    def collate(
+        self,
+        rows: Sequence,
+        count: int,
+        length: int,
+        question_length: int = 0,
+        names: Sequence[str] | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Makes the features of a batch.
+
+        Args:
+            rows: what `encode` returned.
+            count: rows of the batch; those beyond `rows` are padding.
+            length: what passages are padded to.
+            question_length: what questions are padded to.
+            names: names of the features; `None` for all.
+
+        Returns:
+            Dictionary of arrays by name.
+        """
+
+    @abc.abstractmethod
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments of the constructor, ready for JSON."""
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> "Preprocessor":
+        """Makes a preprocessor from what `get_config` returned, now or in version 0.1."""
+        return cls(**{cls.renamed.get(name, name): value for name, value in config.items()})
+
+    @abc.abstractmethod
+    def length(self, encoded: Any) -> int:
+        """Returns the size that batches are bucketed by first."""
+
+    def question_length(self, encoded: Any) -> int:
+        """Returns the size that batches are bucketed by second, 0 without a question."""
+        return len(encoded.question)
+
+    def batches(self, encoded: Sequence, names: Sequence[str], **kwargs: Any) -> Any:
+        """Makes batches of encoded examples; further arguments are those of `batches_class`."""
+        return self.batches_class(encoded, self, names, **kwargs)
+
+    def with_target_room(self, rows: Sequence) -> "Preprocessor":
+        """Returns a preprocessor that pads attention targets of these rows alike."""
+        return self
+
+    def answers_of(self, encoded: Any) -> Sequence[str]:
+        """Returns the texts of the answers to an encoded example by number."""
+        return self.answers
+
+    def word_ids(self, words: Sequence[str]) -> np.ndarray:
+        """Looks up the ids of words, int32 `(words,)`."""
+        return self.vocabulary.encode(words)
+
+    def ids_of_text(self, text: str, name: str = "text") -> np.ndarray:
+        """Looks up the ids of the words of a text; `name` tells which in the error if empty."""
+        ids = self.word_ids(self.tokenizer(text))
         if not len(ids):
             raise ValueError(f"The {name} is empty: {text!r}. Give at least one word.")
         return ids
 
-    def encode(self, example):
-        """An `Example` as `Encoded`."""
-        source = f" of {example.source or 'an example'}"
-        encoded = self.encode_text(example.passage, example.question, example.answer, source)
-        return dataclasses.replace(encoded, source=example.source)
+    def unknown_words(self, *texts: str) -> tuple[str, ...]:
+        """Returns the words of raw texts that the vocabulary lacks, each once."""
+        words = self.tokenizer(" ".join(texts))
+        unknown = self.vocabulary.is_unknown(self.word_ids(words))
+        return tuple(dict.fromkeys(np.array(words, "object")[unknown].tolist()))
 
-    def encode_text(self, passage, question, answer=None, source=""):
-        """Strings as `Encoded`; `source` says in errors where they come from."""
-        return Encoded(
-            self.tokens(passage, f"passage{source}"),
-            self.tokens(question, f"question{source}"),
-            self.answer_numbers.get(answer, 0),
-        )
-
-    def refused(self, passage, question, xp=np):
-        """What cannot be read of padded ids.
+    def invalid_rows(
+        self, passage: Any, question: Any, xp: Any = np
+    ) -> dict[str, tuple[str, np.ndarray]]:
+        """Tells which padded ids cannot be read.
 
         Args:
             passage: int32 `(batch, time)`.
             question: int32 `(batch, question time)`.
-            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+            xp: `numpy`, or a `GraphNumpy` inside a graph.
 
         Returns:
-            Dictionary: for `passage` or `question` what is wrong, and bool `(batch,)`, with which;
-            here nothing is.
+            For `passage` or `question` the problem and bool `(batch,)`, the rows that have it.
         """
         return {}
 
-    def length(self, encoded):
-        """What `Batches` sorts into buckets: the tokens of the passage."""
-        return len(encoded.passage)
+    def graph_tables(self) -> list:
+        """Makes the TensorFlow tables that `graph_features` looks words up in."""
+        return [vocabulary_table(self.vocabulary)]
 
-    def collate(self, rows, count, length, question_length, names=FEATURES):
-        """Features of a batch.
+    def graph_features(
+        self, tokens: Sequence, tables: Sequence, names: Sequence[str]
+    ) -> dict[str, Any]:
+        """Makes features inside a TensorFlow graph, as `encode_text` and `collate` do.
 
         Args:
-            rows: list of `Encoded`.
-            count: rows of the batch; those that are missing are padding.
-            length: what passages are padded to.
-            question_length: what questions are padded to.
+            tokens: ragged string tensors `(batch, time)`, one for each of the `strings`.
+            tables: what `graph_tables` returned.
             names: names of the features.
-
-        Raises:
-            ValueError: if an id lies beyond the vocabulary.
         """
-        passage = pad([row.passage for row in rows], length, count)
-        question = pad([row.question for row in rows], question_length, count)
-        for name, ids in (("passage", passage), ("question", question)):
-            check_ids(name, ids, len(self.vocabulary))
-        result = self.features(passage, question, names)
-        if any(row.entities is not None for row in rows):
-            widths = {"passage": length, "question": question_length}
-            result |= self.links(self.padded_entities(rows, widths, count), names)
-        return {name: result[name] for name in names}
+        passage, question = [
+            each.with_values(look_up(tables[0], self.vocabulary, each.values)).to_tensor()
+            for each in tokens
+        ]
+        xp = GraphNumpy()
+        invalid = self.invalid_rows(passage, question, xp)
+        passage, question = assert_valid(invalid, [passage, question])
+        return self.features(passage, question, names, xp)
 
-    def padded_entities(self, rows, widths, count):
-        """The entity numbers of rows that have them, padded to the widths by name."""
-        ends = [len(row.passage) for row in rows]
-        parts = {
-            "passage": [row.entities[:end] for row, end in zip(rows, ends, strict=True)],
-            "question": [row.entities[end:] for row, end in zip(rows, ends, strict=True)],
-        }
-        return {name: pad(arrays, widths[name], count) for name, arrays in parts.items()}
-
-    def features(self, passage, question, names=FEATURES, xp=np):
-        """Features of padded ids.
+    def features(
+        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
+    ) -> dict[str, Any]:
+        """Makes the features of padded ids without annotation.
 
         Args:
             passage: int32 `(batch, time)`.
             question: int32 `(batch, question time)`.
-            names: names of the features, of `FEATURES`.
-            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
-
-        Returns:
-            Dictionary of int32 arrays: `passage`, `question`, and for each of the two its
-            `_antecedents` and `_chains` `(batch, time)` and `_sources` `(batch, time, 1, 1)`;
-            `candidates` `(batch, time)`, the answer that each passage token mentions. In a joint
-            sequence, positions count the padded columns of what comes first.
+            names: names of the features; `None` for all.
+            xp: `numpy`, or a `GraphNumpy` inside a graph.
         """
-        ids = {"question": question, "passage": passage}
-        result = {**ids, "candidates": xp.take(self.pointers, passage)}
-        entities = {name: xp.take(self.entities, array) for name, array in ids.items()}
-        result |= self.links(entities, names, xp)
-        return {name: result[name] for name in names}
+        raise NotImplementedError(f"{type(self).__name__} reads more than ids.")
 
-    def links(self, entities, names, xp=np):
-        """The features of chains, see `features`.
+    def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
+        """Decodes logits inside a TensorFlow graph.
 
         Args:
-            entities: entity number of every token, 0 = none, int32 `(batch, time)` by the names
-                `passage` and `question`.
-            names: names of the features that are needed.
-            xp: as for `features`.
+            logits: float32 `(batch, answers)`, or `(batch, steps, answers)`.
+            tokens: as of `graph_features`.
+            top: number of answers.
 
         Returns:
-            Dictionary of int32 arrays, all of each kind that a name asks for.
+            `answer` and `probability` `(batch,)`, `answers` and `probabilities` `(batch, top)`.
         """
-        kinds, result = {name.rpartition("_")[2] for name in names}, {}
-        for group in sequences(self.joint, self.order):
-            joined = xp.concatenate([entities[name] for name in group], axis=-1)
-            links = {}
-            if kinds & {"antecedents", "sources"}:
-                links["antecedents"] = antecedents(joined, xp)
-                links["sources"] = links["antecedents"][..., None, None]
-            if "chains" in kinds:
-                links["chains"] = chain_ids(joined, self.max_chains, xp)
-            start = 0
-            for name in group:
-                # The shape is unknown inside a graph.
-                width = xp.size(entities[name][:1])
-                for kind, array in links.items():
-                    result[f"{name}_{kind}"] = array[:, start : start + width]
-                start += width
-        return result
+        xp = GraphNumpy()
+        sequences, logs = best_sequences(logits, top, xp)
+        return ranked(answer_texts(sequences, self.answers), xp.exp(logs))
 
-    def get_config(self):
-        known = 2 + len(self.vocabulary.known)
-        return {
-            **self.vocabulary.get_config(),
-            "answers": self.answers[1:],
-            "entities": self.entities[2:known].tolist(),
-            "pointers": self.pointers[2:known].tolist(),
-            "tokenizer": self.tokenizer.name,
-            "joint": self.joint,
-            "order": self.order,
-            "max_chains": self.max_chains,
-        }
+
+def ranked(answers: Any, probabilities: Any) -> dict[str, Any]:
+    """Names answers and their probabilities `(batch, top)`, and the best of them."""
+    return {
+        "answer": answers[:, 0],
+        "probability": probabilities[:, 0],
+        "answers": answers,
+        "probabilities": probabilities,
+    }

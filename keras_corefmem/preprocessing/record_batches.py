@@ -1,31 +1,29 @@
 """Batches of a reader, streamed from records of annotated questions."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import tensorflow as tf
 
 from keras_corefmem.corpora.records import from_example, serialized_dataset
 from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.preprocessing.preprocessor import Preprocessor
 
 BUCKETS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2304)
 
 
 def stream(
-    folder,
-    preprocessor,
-    names,
-    question_length,
-    make_example=AnnotatedExample.from_record,
-    buckets=BUCKETS,
-    batch_size=32,
-    seed=None,
-    buffer=2000,
-):
-    """Batches of the questions in a folder of records, never more than some in memory.
-
-    ```python
-    batches = stream("annotated/train", reader.preprocessor, reader.features, 64, seed=0)
-    reader.fit(batches, epochs=5)
-    ```
+    folder: str,
+    preprocessor: Preprocessor,
+    names: Sequence[str],
+    question_length: int,
+    make_example: Callable = AnnotatedExample.from_record,
+    buckets: Sequence[int] = BUCKETS,
+    batch_size: int = 32,
+    seed: int | None = None,
+    buffer: int = 2000,
+) -> tf.data.Dataset:
+    """Streams batches of the questions in a folder of records, only some of them in memory.
 
     Features are those of `Batches`, which holds all questions in memory instead. Passages of about
     one length come together; the last batches of each are filled up with empty rows of weight 0,
@@ -33,7 +31,7 @@ def stream(
 
     Args:
         folder: a folder that `corefmem annotate --dataset` wrote.
-        preprocessor: a `PassagePreprocessor`.
+        preprocessor: a `CandidatePreprocessor`.
         names: names of the features, `model.features`.
         question_length: what questions are padded to.
         make_example: function from an `Annotation` and its fields to an `AnnotatedExample`.
@@ -50,26 +48,32 @@ def stream(
         FileNotFoundError: if there is no such folder, or it is not complete.
         ValueError: if `buckets` do not ascend, a file is broken, or, while iterating, a text or a
             question is too long or is no question.
+
+    Example:
+        >>> stream = keras_corefmem.preprocessing.stream
+        >>> stream("annotated/train", None, ["passage"], 64)
+        Traceback (most recent call last):
+        FileNotFoundError: ...
     """
     if list(buckets) != sorted(set(buckets)) or not buckets:
         raise ValueError(f"buckets must be ascending lengths, got {buckets}.")
 
-    def collate(records, length):
+    def collate(records: np.ndarray, length: int) -> tuple:
         examples = [make_example(*from_example(record)) for record in records]
         rows = [preprocessor.encode(example) for example in examples]
         for row in rows:
-            check_length("question", row.question, question_length, row.source)
-            check_length("text", [*row.passage, *row.question], buckets[-1], row.source)
+            _check_length("question", row.question, question_length, row.source)
+            _check_length("text", [*row.passage, *row.question], buckets[-1], row.source)
         features = preprocessor.collate(rows, batch_size, length, question_length, names)
         answers = np.zeros(batch_size, "int32")
         answers[: len(rows)] = [row.answer for row in rows]
         return *features.values(), answers, (answers > 0).astype("float32")
 
     empty = preprocessor.collate([], batch_size, 1, question_length, names)
-    specs = [tf.TensorSpec(shape_of(name, array), array.dtype) for name, array in empty.items()]
+    specs = [tf.TensorSpec(_shape_of(name, array), array.dtype) for name, array in empty.items()]
     specs += [tf.TensorSpec(batch_size, dtype) for dtype in ("int32", "float32")]
 
-    def load(records, lengths):
+    def load(records: tf.Tensor, lengths: tf.Tensor) -> tuple:
         # What is too long for the last bucket is refused inside.
         bucket = tf.searchsorted(buckets, tf.reduce_max(lengths)[None])[0]
         length = tf.gather(buckets, tf.minimum(bucket, len(buckets) - 1))
@@ -77,8 +81,9 @@ def stream(
         values = [tf.ensure_shape(v, spec.shape) for v, spec in zip(values, specs, strict=True)]
         return dict(zip(empty, values, strict=False)), *values[-2:]
 
-    records = serialized_dataset(folder, seed, buffer)
-    together = records.map(lambda record: (record, count_tokens(record))).bucket_by_sequence_length(
+    serialized = serialized_dataset(folder, seed, buffer)
+    records = serialized.map(lambda record: (record, _count_tokens(record)))
+    together = records.bucket_by_sequence_length(
         lambda record, length: length,
         [bucket + 1 for bucket in buckets],
         [batch_size] * (len(buckets) + 1),
@@ -87,21 +92,19 @@ def stream(
     return together.map(load).prefetch(2)
 
 
-def count_tokens(record):
-    """Number of tokens of a record, a string tensor."""
+def _count_tokens(record: tf.Tensor) -> tf.Tensor:
     starts = tf.io.parse_single_example(record, {"starts": tf.io.RaggedFeature(tf.int64)})
     return tf.size(starts["starts"])
 
 
-def shape_of(name, array):
-    """Shape of a feature whose passages differ in length."""
+def _shape_of(name: str, array: np.ndarray) -> tuple:
+    """Returns the shape of a feature whose passages differ in length."""
     return array.shape if name.startswith("question") else (len(array), None, *array.shape[2:])
 
 
-def check_length(what, tokens, limit, source):
-    """Refuses what is too long."""
+def _check_length(name: str, tokens: Sequence, limit: int, source: str) -> None:
     if len(tokens) > limit:
         raise ValueError(
-            f"{source or 'A record'}: a {what} of {len(tokens)} tokens, the limit is {limit}; give "
+            f"{source or 'A record'}: a {name} of {len(tokens)} tokens, the limit is {limit}; give "
             "a larger question_length or larger buckets, or leave it out."
         )

@@ -1,14 +1,22 @@
-"""From single sentences to ids of words and characters, for classifiers and taggers."""
+"""Single sentences as ids of words and characters, for classifiers and taggers."""
 
 import collections
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
+import keras
 import numpy as np
 
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, pad
-from keras_corefmem.text.tokenizers import get_tokenizer, lower
-from keras_corefmem.text.vocabulary import UNKNOWN, Vocabulary
+from keras_corefmem.preprocessing.arrays import pad
+from keras_corefmem.preprocessing.graph import look_up_letters, vocabulary_table
+from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
+from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
+from keras_corefmem.preprocessing.spelling import Spelling
+from keras_corefmem.text.tokenizers import graph_lower, lower
+from keras_corefmem.text.vocabulary import UNKNOWN
+from keras_corefmem.utils.checks import check_sizes
 
 FEATURES = ("words", "characters")
 
@@ -17,56 +25,80 @@ FEATURES = ("words", "characters")
 class EncodedSentence:
     """A sentence as ids.
 
-    `words` `(T,)`; `characters` `(T, C)`, or `None`; `answer`, the number of the label, or those of
-    the tags `(T,)`, 0 = new. Nothing is asked: `question` is empty. `source` is that of the
-    sentence, for errors.
+    Args:
+        words: int32 `(T,)`.
+        characters: int32 `(T, word_length)`, or `None` where words are not spelled.
+        answer: number of the label, or those of the tags `(T,)`, 0 = unknown.
+        is_root: whether it is a whole sentence, rather than a phrase of one.
+        source: where the sentence was read, for errors.
     """
 
     words: np.ndarray
     characters: np.ndarray | None
     answer: int | np.ndarray
     is_root: bool = True
-    question: tuple = ()
     source: str = ""
 
 
-class SentencePreprocessor:
-    """Everything that a model of single sentences knows about its words and its answers.
+@keras.saving.register_keras_serializable("keras_corefmem")
+class SentencePreprocessor(Preprocessor):
+    """Preprocessing of a model that labels single sentences or tags their words.
 
     A word outside the vocabulary is read as its lower case, if that is known: vocabularies may be
-    cased or not. Characters always are as written. Training, prediction and export share it.
+    cased or not. Characters are always as written.
 
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
-        tags: whether every word has an answer, instead of the sentence.
-        characters: string of the characters that are known, `""` where words are not spelt.
-        word_length: C, characters of a word that are read; of longer words the first and the last.
+        tags: whether each word has an answer, instead of the sentence.
+        characters: string of the known characters, `""` where words are not spelled.
+        word_length: characters of a word that are read; of longer words the first and the last.
         tokenizer: name of the tokenizer of raw text.
 
     Raises:
         ValueError: if `word_length` is less than 2.
+
+    Example:
+        >>> sentence = keras_corefmem.datasets.Sentence(("Good", "film"), "positive")
+        >>> preprocessor = keras_corefmem.preprocessing.SentencePreprocessor.fit([sentence])
+        >>> preprocessor.collate([preprocessor.encode_text("a good film")], 1, 4)["words"]
+        array([[1, 3, 2, 0]], dtype=int32)
     """
 
-    # As for a `Preprocessor`, in words.
-    SAVING, MULTIPLE, STEP, QUESTION_BUCKETS = 20_000, 8, 1, 1
+    strings = ("sentence",)
+    bucketing = Bucketing(20_000, 1, 1, 8)
+    batches_class = SentenceBatches
 
-    def __init__(self, words, answers, tags=False, characters="", word_length=16, tokenizer="penn"):
-        if word_length < 2:
-            raise ValueError(f"word_length must be at least 2, got {word_length}.")
-        self.tokenizer, self.tags = get_tokenizer(tokenizer), tags
-        self.vocabulary, self.characters = Vocabulary(words), Vocabulary(characters)
-        self.answers = [UNKNOWN_ANSWER, *answers]
-        self.answer_numbers = {answer: n for n, answer in enumerate(self.answers)}
-        self.word_length, self.spells = word_length, bool(characters)
+    def __init__(
+        self,
+        words: Sequence[str],
+        answers: Sequence[str],
+        tags: bool = False,
+        characters: str = "",
+        word_length: int = 16,
+        tokenizer: str = "penn",
+    ) -> None:
+        check_sizes(2, word_length=word_length)
+        super().__init__(words, answers, tokenizer)
+        self.tags, self.word_length = tags, word_length
+        self.spelling = Spelling(characters, word_length, word_length // 2)
+        self.num_characters = self.spelling.count
 
     @classmethod
-    def fit(cls, sentences, characters=False, lower_case=True, min_count=1, **kwargs):
+    def fit(
+        cls,
+        examples: Sequence[Sentence],
+        *,
+        characters: bool = False,
+        lower_case: bool = True,
+        min_count: int = 1,
+        **kwargs: Any,
+    ) -> "SentencePreprocessor":
         """Learns vocabulary, answers and characters from training sentences.
 
         Args:
-            sentences: list of `Sentence`. Words are counted in whole sentences, not in phrases.
-            characters: whether words are spelt.
+            examples: sentences. Words are counted in whole sentences, not in phrases.
+            characters: whether words are spelled.
             lower_case: whether the vocabulary is lower-cased.
             min_count: how often a word has to occur to be known; the unknown word is trained on
                 the others.
@@ -76,108 +108,144 @@ class SentencePreprocessor:
             ValueError: if there are no sentences, they are of another kind, or only some of them
                 have an answer for each word.
         """
-        for sentence in sentences:
+        for sentence in examples:
             if not isinstance(sentence, Sentence):
                 raise ValueError(
                     "A model of single sentences learns from `Sentence`s, not from "
                     f"{type(sentence).__name__}s: train it on those of sst or pos."
                 )
-        tags = {not isinstance(sentence.answer, str) for sentence in sentences}
+        tags = {not isinstance(sentence.answer, str) for sentence in examples}
         if len(tags) != 1:
             raise ValueError("Give at least one sentence, and all of them a label, or all tags.")
-        counts = word_counts(sentences, lower_case)
-        answers = set()
-        for sentence in sentences:
+        counts = word_counts(examples, lower_case)
+        answers: set[str] = set()
+        for sentence in examples:
             answers.update(
                 [sentence.answer] if isinstance(sentence.answer, str) else sentence.answer
             )
-        spelt = {letter for s in sentences for word in s.words for letter in word}
+        letters = {letter for s in examples for word in s.words for letter in word}
         return cls(
             sorted((w for w, n in counts.items() if n >= min_count), key=lambda w: (-counts[w], w)),
             sorted(answers),
             tags.pop(),
-            "".join(sorted(spelt)) if characters else "",
+            "".join(sorted(letters)) if characters else "",
             **kwargs,
         )
 
-    def encode(self, sentence):
-        """A `Sentence` as `EncodedSentence`."""
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return FEATURES if self.spelling else FEATURES[:1]
+
+    def encode(self, example: Sentence) -> EncodedSentence:
         known = self.answer_numbers.get
-        if isinstance(sentence.answer, str):
-            answer = known(sentence.answer, 0)
+        answer: int | np.ndarray
+        if isinstance(example.answer, str):
+            answer = known(example.answer, 0)
         else:
-            answer = np.array([known(tag, 0) for tag in sentence.answer], "int32")
-        encoded = self.encode_words(sentence.words, answer, sentence.is_root)
-        return dataclasses.replace(encoded, source=sentence.source)
+            answer = np.array([known(tag, 0) for tag in example.answer], "int32")
+        return self._encode(example.words, answer, example.is_root, example.source)
 
-    def encode_text(self, text):
-        """A string as `EncodedSentence`.
-
-        Raises:
-            ValueError: if the text has no words.
-        """
-        words = self.tokenizer(text)
+    def encode_text(self, sentence: str) -> EncodedSentence:
+        words = self.tokenizer(sentence)
         if not words:
-            raise ValueError(f"The sentence is empty: {text!r}. Give at least one word.")
-        return self.encode_words(words, np.zeros(len(words), "int32") if self.tags else 0)
+            raise ValueError(f"The sentence is empty: {sentence!r}. Give at least one word.")
+        return self._encode(words, np.zeros(len(words), "int32") if self.tags else 0)
 
-    def encode_words(self, words, answer, is_root=True):
-        """Tokens as `EncodedSentence`."""
+    def _encode(
+        self, words: Sequence[str], answer: Any, is_root: bool = True, source: str = ""
+    ) -> EncodedSentence:
+        letters = self.spelling(words) if self.spelling else None
+        return EncodedSentence(self.word_ids(words), letters, answer, is_root, source)
+
+    def word_ids(self, words: Sequence[str]) -> np.ndarray:
         ids = self.vocabulary.encode(words)
         if (ids == UNKNOWN).any():
-            ids = np.where(ids == UNKNOWN, self.vocabulary.encode(map(lower, words)), ids)
-        spelt = pad(list(map(self.spell, words)), self.word_length) if self.spells else None
-        return EncodedSentence(ids, spelt, answer, is_root)
+            ids = np.where(ids == UNKNOWN, self.vocabulary.encode(list(map(lower, words))), ids)
+        return ids
 
-    def spell(self, word):
-        """Ids of the characters of a word that are read, at most `word_length`."""
-        head, tail = self.word_parts
-        return self.characters.encode(
-            word if len(word) <= self.word_length else word[:head] + word[-tail:]
-        )
-
-    @property
-    def word_parts(self):
-        """How many characters are read at the front and at the end of a word that is too long."""
-        return self.word_length - self.word_length // 2, self.word_length // 2
-
-    def length(self, encoded):
-        """What `Batches` sorts into buckets: the number of words."""
+    def length(self, encoded: EncodedSentence) -> int:
+        """Returns the number of words."""
         return len(encoded.words)
 
-    def collate(self, rows, count, length, question_length=None, names=FEATURES):
-        """Features of a batch.
+    def question_length(self, encoded: EncodedSentence) -> int:
+        return 0
 
-        Args:
-            rows: list of `EncodedSentence`.
-            count: rows of the batch; those that are missing are padding.
-            length: number of words that sentences are padded to.
-            question_length: not used: nothing is asked.
-            names: names of the features.
+    def collate(
+        self,
+        rows: Sequence[EncodedSentence],
+        count: int,
+        length: int,
+        question_length: int = 0,
+        names: Sequence[str] | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Makes the features of a batch, see `Preprocessor.collate`.
 
         Returns:
-            Dictionary of int32 arrays: `words` `(count, length)` and, where words are spelt,
+            Dictionary of int32 arrays: `words` `(count, length)` and, where words are spelled,
             `characters` `(count, length, word_length)`.
         """
         features = {"words": pad([row.words for row in rows], length, count)}
-        if self.spells:
-            features["characters"] = np.zeros((count, length, self.word_length), "int32")
-            for characters, row in zip(features["characters"], rows, strict=False):
-                characters[: len(row.words)] = row.characters
-        return {name: features[name] for name in names if name in features}
+        if self.spelling:
+            letters = [row.characters for row in rows]
+            features["characters"] = pad(letters, length, count, (self.word_length,))
+        return {name: features[name] for name in names or self.feature_names}
 
-    def get_config(self):
+    def graph_tables(self) -> list:
+        spelled = [vocabulary_table(self.spelling.vocabulary)] if self.spelling else []
+        return [*super().graph_tables(), *spelled]
+
+    def graph_features(
+        self, tokens: Sequence, tables: Sequence, names: Sequence[str]
+    ) -> dict[str, Any]:
+        import tensorflow as tf
+
+        (sentence,) = tokens
+        words = sentence.values
+        ids = tables[0].lookup(words)
+        ids = tf.where(ids == UNKNOWN, tables[0].lookup(graph_lower(words)), ids)
+        features = {"words": sentence.with_values(ids).to_tensor()}
+        if self.spelling:
+            length, tail = tf.strings.length(words, "UTF8_CHAR"), self.spelling.tail
+            starts, sizes = tf.maximum(length - tail, 0), tf.fill(tf.shape(words), tail)
+            ends = tf.strings.substr(words, starts, sizes, "UTF8_CHAR")
+            short = tf.strings.substr(words, 0, self.spelling.head, "UTF8_CHAR") + ends
+            read = sentence.with_values(tf.where(length > self.word_length, short, words))
+            features["characters"] = look_up_letters(tables[1], read, self.word_length)
+        return {name: features[name] for name in names}
+
+    def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
+        """Decodes logits as `Preprocessor.graph_answers` does; those of a tagger to its tags.
+
+        A tagger returns `words`, `tags` and `probabilities` `(batch, time)`, empty and 0 behind
+        each sentence.
+        """
+        if not self.tags:
+            return super().graph_answers(logits, tokens, top)
+        import tensorflow as tf
+
+        words = tokens[0].to_tensor()
+        # Answer 0 stands for all that is unknown.
+        logits = logits[..., 1:]
+        best = tf.gather(tf.constant(self.answers[1:]), tf.argmax(logits, axis=-1))
+        probabilities = tf.reduce_max(tf.nn.softmax(logits), axis=-1)
+        return {
+            "words": words,
+            "tags": tf.where(words != "", best, ""),
+            "probabilities": tf.where(words != "", probabilities, 0.0),
+        }
+
+    def get_config(self) -> dict[str, Any]:
         return {
             "words": self.vocabulary.known,
             "answers": self.answers[1:],
             "tags": self.tags,
-            "characters": "".join(self.characters.known),
+            "characters": self.spelling.characters,
             "word_length": self.word_length,
             "tokenizer": self.tokenizer.name,
         }
 
 
-def word_counts(sentences, lower_case):
-    """How often each word occurs in whole sentences, a `Counter`."""
+def word_counts(sentences: Sequence[Sentence], lower_case: bool) -> collections.Counter:
+    """Counts words in whole sentences."""
     words = (word for sentence in sentences if sentence.is_root for word in sentence.words)
     return collections.Counter(map(lower, words) if lower_case else words)

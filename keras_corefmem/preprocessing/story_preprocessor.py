@@ -1,24 +1,36 @@
-"""From stories to matrices of sentences, for the memory networks."""
+"""Stories as matrices of sentences, for the memory networks."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
+import keras
 import numpy as np
 
-from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_words
-from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
+from keras_corefmem.preprocessing.arrays import pad
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
+from keras_corefmem.utils.checks import check_sizes
 
 FEATURES = ("sentences", "question", "supporting_facts")
 
 
 @dataclasses.dataclass(frozen=True)
 class EncodedStory:
-    """A story as ids: `sentences` `(S, L)`, `question` `(L,)`, number of the answer, 0 = new.
+    """A story as ids.
 
-    An answer of several words is an array of their numbers, ends behind.
-    `supporting_facts` are the rows of `sentences` that hold them, from 1, in the data set's order;
-    those that were dropped are left out. `source` is that of the example, for errors.
+    Args:
+        sentences: int32 `(S, L)`.
+        question: int32, at most `(L,)`.
+        answer: number of the answer, 0 = unknown; for an answer of several words an array of their
+            numbers, ends behind.
+        supporting_facts: rows of `sentences` that hold them, from 1, in the order of the data set,
+            without those that are not read.
+        source: where the example was read, for errors.
     """
 
     sentences: np.ndarray
@@ -28,57 +40,69 @@ class EncodedStory:
     source: str = ""
 
 
-class StoryPreprocessor:
-    """Everything that a memory network knows about its language and its answers.
+@keras.saving.register_keras_serializable("keras_corefmem")
+class StoryPreprocessor(Preprocessor):
+    """Preprocessing of a memory network that reads a story sentence by sentence.
 
-    A passage is cut after every `.`, `?` and `!`. Training, prediction and export share it.
+    The sentences of an example are its rows; raw text is cut after each `.`, `?` and `!`.
 
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
-        sentence_length: L, words of a sentence or question that are read; further ones are not.
+        sentence_length: L, words of a sentence or question that are read, the first ones.
         max_sentences: sentences of a passage that are read, the last ones.
         tokenizer: name of the tokenizer.
         answer_length: words of the longest answer and its end, where `answers` are the words that
             answers consist of; 1 where they are answers as a whole.
-        max_facts: number of supporting facts of a question that are told to a model.
+        max_facts: number of supporting facts of a question that a model is told.
         read_ends: whether the `.`, `?` or `!` that ends a sentence or question is one of its words.
+
+    Raises:
+        ValueError: if a size is less than 1.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> preprocessor.encode_text("Mary left. John slept.", "Where is Mary?").sentences.shape
+        (2, 7)
     """
 
-    # As for a `Preprocessor`, in sentences.
-    SAVING, MULTIPLE, STEP, QUESTION_BUCKETS = 5_000, 16, 8, 1
+    batches_class = Batches
+    bucketing = Bucketing(5_000, 8, 1, 16)
 
     def __init__(
         self,
-        words,
-        answers,
-        sentence_length,
-        max_sentences=70,
-        tokenizer="words",
-        answer_length=1,
-        max_facts=1,
-        read_ends=True,
-    ):
-        sizes = {
-            "sentence_length": sentence_length,
-            "max_sentences": max_sentences,
-            "answer_length": answer_length,
-            "max_facts": max_facts,
-        }
-        for name, value in sizes.items():
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}.")
-        self.answer_length, self.max_facts = answer_length, max_facts
-        answers = [*answers, END] if answer_length > 1 else answers
-        self.plain = Preprocessor(words, answers, [0] * len(words), [0] * len(words), tokenizer)
-        self.tokenizer, self.vocabulary = self.plain.tokenizer, self.plain.vocabulary
-        self.answers, self.answer_numbers = self.plain.answers, self.plain.answer_numbers
+        words: Sequence[str],
+        answers: Sequence[str],
+        sentence_length: int,
+        max_sentences: int = 70,
+        tokenizer: str = "words",
+        answer_length: int = 1,
+        max_facts: int = 1,
+        read_ends: bool = True,
+    ) -> None:
+        check_sizes(
+            sentence_length=sentence_length,
+            max_sentences=max_sentences,
+            answer_length=answer_length,
+            max_facts=max_facts,
+        )
+        super().__init__(words, [*answers, END] if answer_length > 1 else answers, tokenizer)
         self.sentence_length, self.max_sentences = sentence_length, max_sentences
+        self.answer_length, self.max_facts = answer_length, max_facts
         self.read_ends = read_ends
         self.ends = np.isin(self.vocabulary.words, SENTENCE_ENDS).astype("int32")
 
     @classmethod
-    def fit(cls, examples, tokenizer="words", answer_words=False, read_ends=True, **kwargs):
+    def fit(
+        cls,
+        examples: Sequence[Example],
+        *,
+        tokenizer: str = "words",
+        answer_words: bool = False,
+        read_ends: bool = True,
+        **kwargs: Any,
+    ) -> "StoryPreprocessor":
         """Learns vocabulary, answers and the longest sentence from training examples.
 
         Args:
@@ -93,9 +117,10 @@ class StoryPreprocessor:
         tokens = [tokenize(text) for text in texts]
         ignored = () if read_ends else SENTENCE_ENDS
         lengths = [sum(word not in ignored for word in words) for words in tokens]
-        answers = {(example.answer,) for example in examples}
-        if answer_words:
-            answers = {tuple(answer.split(SEPARATOR)) for (answer,) in answers}
+        answers = {
+            tuple(example.answer.split(SEPARATOR)) if answer_words else (example.answer,)
+            for example in examples
+        }
         return cls(
             Vocabulary.from_tokens(tokens).known,
             sorted({word for words in answers for word in words}),
@@ -107,55 +132,54 @@ class StoryPreprocessor:
             **kwargs,
         )
 
-    def encode(self, example):
-        """An `Example` as `EncodedStory`."""
-        source = f" of {example.source or 'an example'}"
-        encoded = self.encode_text(example.passage, example.question, example.answer, source)
-        encoded = dataclasses.replace(encoded, source=example.source)
-        if not example.supporting_facts:
-            return encoded
-        rows = self.rows_of(example.sentences)
-        dropped = rows[-1] - len(encoded.sentences)
-        facts = (int(rows[fact - 1] - dropped) for fact in example.supporting_facts)
-        return dataclasses.replace(
-            encoded, supporting_facts=tuple(fact for fact in facts if fact > 0)
-        )
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return FEATURES
 
-    def rows_of(self, sentences):
-        """The row, from 1, in which each sentence of a passage ends before any row is dropped."""
-        known = set(SENTENCE_ENDS).intersection(self.vocabulary.words)
-        ends = [[word in known for word in self.tokenizer(sentence)] for sentence in sentences]
-        # An abbreviation cuts a sentence; one without a full stop goes on in the next row.
-        return 1 + np.cumsum(list(map(sum, ends))) - [sum(end[-1:]) for end in ends]
-
-    def encode_text(self, passage, question, answer=None, source=""):
-        """Strings as `EncodedStory`; `source` says in errors where they come from."""
-        encoded = self.plain.encode_text(passage, question, answer, source)
-        number = encoded.answer
-        if self.answer_length > 1:
-            number = encode_words(answer, self.answer_numbers, self.answer_length)
+    def encode(self, example: Example) -> EncodedStory:
+        place = f" of {example.source or 'an example'}"
+        dropped = max(len(example.sentences) - self.max_sentences, 0)
+        ids = [self.ids_of_text(s, f"passage{place}") for s in example.sentences[dropped:]]
+        rows = [self.without_ends(row)[: self.sentence_length] for row in ids]
+        question = self.ids_of_text(example.question, f"question{place}")
         return EncodedStory(
-            self.sentences(encoded.passage[None])[0],
-            self.without_ends(encoded.question)[: self.sentence_length],
-            number,
+            pad(rows, self.sentence_length),
+            self.without_ends(question)[: self.sentence_length],
+            self.number_of(example.answer),
+            tuple(fact - dropped for fact in example.supporting_facts if fact > dropped),
+            example.source,
         )
 
-    def without_ends(self, ids, xp=np):
-        """Ids with 0 where a sentence or question ends, unless its end is read."""
+    def encode_text(self, passage: str, question: str) -> EncodedStory:
+        ids = self.ids_of_text(passage, "passage"), self.ids_of_text(question, "question")
+        return EncodedStory(
+            self.cut(ids[0][None])[0],
+            self.without_ends(ids[1])[: self.sentence_length],
+            self.number_of(None),
+        )
+
+    def number_of(self, answer: str | None) -> int | np.ndarray:
+        """Returns the number of an answer, or those of its words, 0 = unknown."""
+        if self.answer_length > 1:
+            return encode_answer(answer, self.answer_numbers, self.answer_length)
+        return 0 if answer is None else self.answer_numbers.get(answer, 0)
+
+    def without_ends(self, ids: Any, xp: Any = np) -> Any:
+        """Returns ids with 0 where a sentence or question ends, unless its end is read."""
         return ids if self.read_ends else ids * (1 - xp.take(self.ends, ids))
 
-    def sentences(self, passage, xp=np):
+    def cut(self, passage: Any, xp: Any = np) -> Any:
         """Cuts padded passages into the sentences that are read.
 
         Args:
             passage: int32 `(batch, time)`, every row with at least one token.
-            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+            xp: `numpy`, or a `GraphNumpy` inside a graph.
 
         Returns:
             int32 `(batch, S, L)`, rows and sentences padded with zeros behind.
         """
 
-        def integers(values):
+        def integers(values: Any) -> Any:
             return xp.asarray(values, dtype="int32")
 
         real = integers(passage != 0)
@@ -177,62 +201,60 @@ class StoryPreprocessor:
         words = xp.reshape(flat, (-1, longest, width))
         return self.without_ends(xp.asarray(xp.where(kept, words, 0), dtype="int32"), xp)
 
-    def refused(self, passage, question, xp=np):
-        """What cannot be read of padded ids, as of a `Preprocessor`: nothing."""
-        return {}
-
-    def length(self, encoded):
-        """What `Batches` sorts into buckets: the number of sentences."""
+    def length(self, encoded: EncodedStory) -> int:
+        """Returns the number of sentences."""
         return len(encoded.sentences)
 
-    def collate(self, rows, count, length, question_length=None, names=FEATURES):
-        """Features of a batch.
+    def collate(
+        self,
+        rows: Sequence[EncodedStory],
+        count: int,
+        length: int,
+        question_length: int = 0,
+        names: Sequence[str] | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Makes the features of a batch, see `Preprocessor.collate`.
 
-        Args:
-            rows: list of `EncodedStory`.
-            count: rows of the batch; those that are missing are padding.
-            length: number of sentences that passages are padded to.
-            question_length: not used: questions are as long as sentences.
-            names: names of the features.
+        Questions are as long as sentences, whatever `question_length`.
+
+        Returns:
+            Dictionary of int32 arrays: `sentences` `(count, length, sentence_length)`, `question`
+            `(count, sentence_length)` and `supporting_facts` `(count, max_facts)`.
         """
+        width = self.sentence_length
+        facts = [row.supporting_facts[: self.max_facts] for row in rows]
         features = {
-            "sentences": np.zeros((count, length, self.sentence_length), "int32"),
-            "question": pad([row.question for row in rows], self.sentence_length, count),
-            "supporting_facts": pad(
-                [row.supporting_facts[: self.max_facts] for row in rows], self.max_facts, count
-            ),
+            "sentences": pad([row.sentences for row in rows], length, count, (width,)),
+            "question": pad([row.question for row in rows], width, count),
+            "supporting_facts": pad(facts, self.max_facts, count),
         }
-        for sentences, row in zip(features["sentences"], rows, strict=False):
-            sentences[: len(row.sentences)] = row.sentences
-        return {name: features[name] for name in names}
+        return {name: features[name] for name in names or FEATURES}
 
-    def features(self, passage, question, names=FEATURES, xp=np):
-        """Features of padded ids, as `collate` makes them, supporting facts unknown.
-
-        Args:
-            passage: int32 `(batch, time)`.
-            question: int32 `(batch, question time)`.
-            names: names of the features.
-            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
-        """
+    def features(
+        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
+    ) -> dict[str, Any]:
+        """Makes the features of padded ids, supporting facts unknown, see `Preprocessor`."""
         short = self.without_ends(question, xp)[:, : self.sentence_length]
         missing = self.sentence_length - xp.size(short[:1])
         zeros = xp.zeros_like(short[:, :1]) + xp.zeros((1, missing), dtype="int32")
         features = {
-            "sentences": self.sentences(passage, xp),
+            "sentences": self.cut(passage, xp),
             "question": xp.concatenate([short, zeros], axis=1),
             "supporting_facts": short[:, :1] * np.zeros((1, self.max_facts), "int32"),
         }
-        return {name: features[name] for name in names}
+        return {name: features[name] for name in names or FEATURES}
 
-    def get_config(self):
-        config = self.plain.get_config()
+    def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
+        """Returns the text of each row of `encoded.sentences`."""
+        return list(example.sentences[-len(encoded.sentences) :])
+
+    def get_config(self) -> dict[str, Any]:
         return {
-            "words": config["words"],
-            "answers": config["answers"][: -1 if self.answer_length > 1 else None],
+            "words": self.vocabulary.known,
+            "answers": self.answers[1 : -1 if self.answer_length > 1 else None],
             "sentence_length": self.sentence_length,
             "max_sentences": self.max_sentences,
-            "tokenizer": config["tokenizer"],
+            "tokenizer": self.tokenizer.name,
             "answer_length": self.answer_length,
             "max_facts": self.max_facts,
             "read_ends": self.read_ends,

@@ -1,24 +1,26 @@
-"""From cloze questions, such as CNN's, to matrices of sentences or of windows round entities."""
+"""Cloze questions, such as CNN's, as matrices of sentences or of windows round entities."""
 
 import collections
-import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
+import keras
 import numpy as np
 
+from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers
-from keras_corefmem.preprocessing.story_preprocessor import (
-    FEATURES,
-    EncodedStory,
-    StoryPreprocessor,
-)
+from keras_corefmem.preprocessing.story_preprocessor import EncodedStory, StoryPreprocessor
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
+from keras_corefmem.utils.checks import check_sizes
 
 TOKENIZER = "spaces"
 
 
-def cloze_words(examples, max_words=50_000, markers=None):
-    """Vocabulary and answers of cloze questions.
+def cloze_words(
+    examples: Sequence[Example], max_words: int = 50_000, markers: int | None = None
+) -> tuple[list[str], list[str]]:
+    """Learns vocabulary and answers of cloze questions.
 
     A marker such as `@entity3` means nothing beyond its passage. So every number up to the highest
     one is a word and an answer, whether the examples have it or not.
@@ -34,14 +36,14 @@ def cloze_words(examples, max_words=50_000, markers=None):
     Raises:
         ValueError: if there is no marker, an answer is none of them, or `max_words` is too small.
     """
-    if max_words < 1:
-        raise ValueError(f"max_words must be at least 1, got {max_words}.")
-    tokenize, counts = get_tokenizer(TOKENIZER), collections.Counter()
+    check_sizes(max_words=max_words)
+    tokenize = get_tokenizer(TOKENIZER)
+    counts: collections.Counter = collections.Counter()
     for example in examples:
         counts.update(tokenize(f"{example.passage} {example.question}"))
-    found = find_markers(" ".join(counts))
+    present = find_markers(" ".join(counts))
     if markers is None:
-        markers = 1 + max((int(entity.removeprefix("@entity")) for entity in found), default=-1)
+        markers = 1 + max((int(marker.removeprefix("@entity")) for marker in present), default=-1)
     answers = {f"@entity{number}": number for number in range(markers)}
     other = next((example for example in examples if example.answer not in answers), None)
     if other is not None:
@@ -50,14 +52,16 @@ def cloze_words(examples, max_words=50_000, markers=None):
             f"{markers} markers @entity0, @entity1, ...: give cloze questions, renumbered by "
             "cnn.relabel, and markers for all of them."
         )
-    for marker in (*answers, *found, PLACEHOLDER):
+    for marker in (*answers, *present, PLACEHOLDER):
         counts.pop(marker, None)
     words = Vocabulary.from_counts(counts, max_words + 2).known
     return [PLACEHOLDER, *answers, *words], list(answers)
 
 
-def fit_sentences(examples, max_sentences=70, max_length=80, **kwargs):
-    """A `StoryPreprocessor` for the plain sentences of cloze questions (SENT).
+def fit_sentences(
+    examples: Sequence[Example], max_sentences: int = 70, max_length: int = 80, **kwargs: Any
+) -> StoryPreprocessor:
+    """Learns a `StoryPreprocessor` for the plain sentences of cloze questions (SENT).
 
     Args:
         examples: training examples.
@@ -74,8 +78,9 @@ def fit_sentences(examples, max_sentences=70, max_length=80, **kwargs):
     return StoryPreprocessor(words, answers, min(longest, max_length), max_sentences, TOKENIZER)
 
 
+@keras.saving.register_keras_serializable("keras_corefmem")
 class WindowPreprocessor(StoryPreprocessor):
-    """Reads cloze questions as windows round their entities (WIND).
+    """Preprocessing of cloze questions as windows round their entities (WIND).
 
     A window is the marker of an entity and `half_width` words on both sides, as far as the text
     goes. The passage becomes the windows round its markers, in order; the question becomes the one
@@ -101,12 +106,23 @@ class WindowPreprocessor(StoryPreprocessor):
 
     References: [Hill et al., ICLR 2016](https://arxiv.org/abs/1511.02301);
     [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
+
+    Example:
+        >>> preprocessor = keras_corefmem.preprocessing.WindowPreprocessor(
+        ...     ["@placeholder", "@entity0", "met"], ["@entity0"], half_width=1)
+        >>> preprocessor.encode_text("rome met @entity0", "@placeholder met").sentences
+        array([[4, 3, 0]], dtype=int32)
     """
 
-    def __init__(self, words, answers, half_width=4, max_windows=150, tokenizer=TOKENIZER):
-        for name, value in (("half_width", half_width), ("max_windows", max_windows)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}.")
+    def __init__(
+        self,
+        words: Sequence[str],
+        answers: Sequence[str],
+        half_width: int = 4,
+        max_windows: int = 150,
+        tokenizer: str = TOKENIZER,
+    ) -> None:
+        check_sizes(half_width=half_width, max_windows=max_windows)
         super().__init__(words, answers, 2 * half_width + 1, max_windows, tokenizer)
         if PLACEHOLDER not in self.vocabulary.words:
             raise ValueError(
@@ -117,7 +133,14 @@ class WindowPreprocessor(StoryPreprocessor):
         self.placeholder = np.array([word == PLACEHOLDER for word in self.vocabulary.words])
 
     @classmethod
-    def fit(cls, examples, max_words=50_000, markers=None, **kwargs):
+    def fit(
+        cls,
+        examples: Sequence[Example],
+        *,
+        max_words: int = 50_000,
+        markers: int | None = None,
+        **kwargs: Any,
+    ) -> "WindowPreprocessor":
         """Learns vocabulary and answers from training examples, as `cloze_words` does.
 
         Args:
@@ -128,37 +151,45 @@ class WindowPreprocessor(StoryPreprocessor):
         """
         return cls(*cloze_words(examples, max_words, markers), **kwargs)
 
-    def encode(self, example):
-        """An `Example` as `EncodedStory`; without a marker, one empty window."""
-        source = f" of {example.source or 'an example'}"
-        # The first sentences of a passage, which may be asked about, need not have an entity.
-        encoded = self._encode(
-            example.passage, example.question, example.answer, source, ["question"]
-        )
-        return dataclasses.replace(encoded, source=example.source)
+    def encode(self, example: Example) -> EncodedStory:
+        """Encodes an example; one without a marker has one empty window."""
+        place = f" of {example.source or 'an example'}"
+        ids = self._ids(example.passage, example.question, place, ["question"])
+        return self._windows(*ids, self.number_of(example.answer), example.source)
 
-    def encode_text(self, passage, question, answer=None, source=""):
-        """Strings as `EncodedStory`; `source` says in errors where they come from.
+    def encode_text(self, passage: str, question: str) -> EncodedStory:
+        """Encodes raw text.
 
         Raises:
             ValueError: if a string is empty, the passage has no marker that is an answer, or the
                 question no `@placeholder`.
         """
-        return self._encode(passage, question, answer, source, ["passage", "question"])
+        return self._windows(*self._ids(passage, question, "", ["passage", "question"]), 0)
 
-    def _encode(self, passage, question, answer, source, checked):
-        encoded = self.plain.encode_text(passage, question, answer, source)
-        ids = encoded.passage[None], encoded.question[None]
-        refused = self.refused(*ids)
+    def _ids(
+        self, passage: str, question: str, place: str, checked: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        ids = (
+            self.ids_of_text(passage, f"passage{place}")[None],
+            self.ids_of_text(question, f"question{place}")[None],
+        )
+        invalid = self.invalid_rows(*ids)
         for name in checked:
-            problem, rows = refused[name]
+            problem, rows = invalid[name]
             if rows[0]:
-                raise ValueError(f"The {name}{source} {problem}.")
-        features = self.features(*ids)
-        return EncodedStory(features["sentences"][0], features["question"][0], encoded.answer)
+                raise ValueError(f"The {name}{place} {problem}.")
+        return ids
 
-    def refused(self, passage, question, xp=np):
-        """As of a `Preprocessor`: a passage without an entity, a question without placeholder."""
+    def _windows(
+        self, passage: np.ndarray, question: np.ndarray, answer: Any, source: str = ""
+    ) -> EncodedStory:
+        features = self.features(passage, question)
+        return EncodedStory(features["sentences"][0], features["question"][0], answer, (), source)
+
+    def invalid_rows(
+        self, passage: Any, question: Any, xp: Any = np
+    ) -> dict[str, tuple[str, np.ndarray]]:
+        """Refuses a passage without an entity, and a question without placeholder."""
         entity = "has no entity that is an answer of the reader, such as @entity0"
         missing = f"has no {PLACEHOLDER}: write it where the answer is missing"
         return {
@@ -166,36 +197,37 @@ class WindowPreprocessor(StoryPreprocessor):
             "question": (missing, ~xp.any(xp.take(self.placeholder, question), axis=1)),
         }
 
-    def features(self, passage, question, names=FEATURES, xp=np):
-        """Features of padded ids, as `collate` makes them; see `StoryPreprocessor`."""
+    def features(
+        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
+    ) -> dict[str, Any]:
         question = self.windows(question, self.placeholder, 1, xp)[:, 0]
         return super().features(passage, question, names, xp)
 
-    def sentences(self, passage, xp=np):
-        """The windows that are read: int32 `(batch, S, 2 half_width + 1)`, S at least 1."""
+    def cut(self, passage: Any, xp: Any = np) -> Any:
+        """Cuts the windows that are read: int32 `(batch, S, 2 half_width + 1)`, S at least 1."""
         return self.windows(passage, self.markers, self.max_windows, xp)
 
-    def windows(self, ids, centres, most, xp=np):
-        """Windows round the first words of a kind.
+    def windows(self, ids: Any, centres: np.ndarray, most: int, xp: Any = np) -> Any:
+        """Cuts windows round the first words of a kind.
 
         Args:
             ids: int32 `(batch, time)`.
-            centres: bool by word, which are of the kind.
+            centres: bool by word, whether it is of the kind.
             most: largest number of windows.
-            xp: `numpy`, or `tensorflow.experimental.numpy` inside a SavedModel.
+            xp: `numpy`, or a `GraphNumpy` inside a graph.
 
         Returns:
             int32 `(batch, n, 2 half_width + 1)`, n of 1 to `most`; 0 beyond the text, and in rows
             with fewer windows.
         """
 
-        def integers(values):
+        def integers(values: Any) -> Any:
             return xp.asarray(values, dtype="int32")
 
-        found, length = xp.take(centres, ids), integers(xp.size(ids[:1]))
+        is_centre, length = xp.take(centres, ids), integers(xp.size(ids[:1]))
         column = integers(xp.cumsum(xp.ones_like(ids), axis=1)) - 1
-        places = xp.sort(integers(xp.where(found, column, length)), axis=1)
-        count = xp.max(xp.sum(integers(found), axis=1))
+        places = xp.sort(integers(xp.where(is_centre, column, length)), axis=1)
+        count = xp.max(xp.sum(integers(is_centre), axis=1))
         places = places[:, : xp.minimum(xp.maximum(integers(count), 1), most)]
         # One column more on the right, for places beyond the text.
         beyond = xp.zeros_like(ids[:, :1]) + np.zeros((1, self.half_width + 1), "int32")
@@ -206,7 +238,11 @@ class WindowPreprocessor(StoryPreprocessor):
         words = xp.reshape(flat, (-1, count, width))
         return integers(xp.where((places < length)[..., None], words, 0))
 
-    def get_config(self):
+    def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
+        decode = self.vocabulary.decode
+        return [" ".join(decode(row[row != 0])) for row in encoded.sentences]
+
+    def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         return {
             "words": config["words"],

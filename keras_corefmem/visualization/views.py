@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
-from keras_corefmem.preprocessing.answers import answers_of, best_answer, best_tags
-from keras_corefmem.preprocessing.passage_preprocessor import tokens_of
+from keras_corefmem.preprocessing.answers import best_answer, best_tags
+from keras_corefmem.preprocessing.candidate_preprocessor import tokens_of
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
@@ -118,8 +118,9 @@ def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[di
     """Encoded examples, their features, and these in full batches of `BATCH_SIZE`."""
     encoded = [preprocessor.encode(example) for example in examples]
     longest = max(map(preprocessor.length, encoded))
-    longest_question = max(len(example.question) for example in encoded)
-    rows, multiple = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE, preprocessor.MULTIPLE
+    longest_question = max(map(preprocessor.question_length, encoded))
+    rows = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
+    multiple = preprocessor.bucketing.inspection_multiple
     features = preprocessor.collate(
         encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
     )
@@ -166,7 +167,7 @@ def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
 
 def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tuple[str, float]:
     """The text of a model's best answer to an example, and its probability."""
-    return best_answer(logits, answers_of(preprocessor.encode(example), preprocessor))
+    return best_answer(logits, preprocessor.answers_of(preprocessor.encode(example)))
 
 
 def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TokenView]:
@@ -198,7 +199,7 @@ def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterato
 
     Args:
         examples: list of `Example`.
-        preprocessor: a `PassagePreprocessor`.
+        preprocessor: a `CandidatePreprocessor`.
         look: function from features to a dictionary of attention `(batch, time, time)` by signal:
             `model.look`.
     """
@@ -230,17 +231,16 @@ def sentence_views(
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
-        rows = features["sentences"][n]
-        rows = rows[np.any(rows, axis=-1)]
-        sentences, facts = sentences_read(example, rows, preprocessor)
+        encoded = preprocessor.encode(example)
+        sentences = preprocessor.row_texts(example, encoded)
         end = attention[n, features["sentences"].shape[1] :]
         yield TableView(
             [*sentences, *["(end of passes)"] * len(end)],
-            np.concatenate([attention[n, : len(rows)], end]),
+            np.concatenate([attention[n, : len(sentences)], end]),
             columns,
             example.question,
             heading(example, logits[n], preprocessor),
-            facts,
+            encoded.supporting_facts,
         )
 
 
@@ -279,26 +279,3 @@ def _tags_heading(sentence: Any, tags: Sequence[str]) -> Heading:
     wrong = [(f"{word} {tag}, right: {right}", INK) for word, tag, right in triples if tag != right]
     count = len(tags)
     return [(f"{count - len(wrong)} of {count} tags right", BAD if wrong else GOOD), *wrong]
-
-
-def sentences_read(example: Any, rows: np.ndarray, preprocessor: Any) -> tuple[Sequence, list[int]]:
-    """The text of each row that a model reads, and which rows are supporting facts.
-
-    Args:
-        example: an `Example`.
-        rows: its token ids `(sentences, words)`, padded with 0.
-        preprocessor: the preprocessor that made them.
-
-    Returns:
-        The last sentences of the passage where they are what is read, otherwise the words of the
-        rows and no facts.
-    """
-    encode, width = preprocessor.vocabulary.encode, rows.shape[1]
-    dropped = len(example.sentences) - len(rows)
-    sentences = example.sentences[max(dropped, 0) :]
-    read = [row[row != 0] for row in rows]
-    ids = [preprocessor.without_ends(encode(preprocessor.tokenizer(s)))[:width] for s in sentences]
-    ids = [row[row != 0] for row in ids]
-    if len(ids) == len(read) and all(map(np.array_equal, ids, read)):
-        return sentences, [fact - dropped for fact in example.supporting_facts if fact > dropped]
-    return [" ".join(preprocessor.vocabulary.decode(row)) for row in read], []

@@ -15,8 +15,8 @@ from keras_corefmem.callbacks import (
 from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import learn_entity_words
+from keras_corefmem.preprocessing import ReaderPreprocessor, pad
 from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
 from keras_corefmem.text import WordTokenizer
 from keras_corefmem.visualization.views import inspect_examples
 from tests.support.pictures import pixels
@@ -29,7 +29,9 @@ EPOCHS = 4
 
 def reader(head):
     keras.utils.set_random_seed(0)
-    preprocessor = Preprocessor.fit(EXAMPLES, learn_entity_words(EXAMPLES, WordTokenizer()))
+    preprocessor = ReaderPreprocessor.fit(
+        EXAMPLES, entity_words=learn_entity_words(EXAMPLES, WordTokenizer())
+    )
     model = GatedAttentionReader(
         len(preprocessor.vocabulary),
         len(preprocessor.answers),

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from keras_corefmem.preprocessing.answers import END, best_sequences, encode_words, join_words
+from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, encode_answer
 
 ANSWERS = ["[unknown]", "apple", "milk", "nothing", END]
 NUMBERS = {answer: number for number, answer in enumerate(ANSWERS)}
@@ -33,7 +33,7 @@ def test_the_best_sequences_are_the_most_probable_of_all(top):
     for row, words, scores in zip(logits, sequences, logs, strict=True):
         expected = every_answer(row)
         ranked = sorted(expected, key=expected.get, reverse=True)[:top]
-        assert [join_words(numbers, ANSWERS) for numbers in words] == ranked
+        assert [answer_text(numbers, ANSWERS) for numbers in words] == ranked
         np.testing.assert_allclose(np.exp(scores), [expected[text] for text in ranked], rtol=1e-4)
         lengths |= {text.count(",") for text in ranked}
     assert lengths == {0, 1, 2}
@@ -58,7 +58,7 @@ def test_a_class_is_a_sequence_of_one_word():
     ],
 )
 def test_answers_become_words_and_an_end(answer, expected):
-    numbers = encode_words(answer, NUMBERS, 3)
+    numbers = encode_answer(answer, NUMBERS, 3)
     assert numbers.tolist() == expected and numbers.dtype == np.int32
     if 0 not in expected:
-        assert join_words(numbers, ANSWERS) == answer
+        assert answer_text(numbers, ANSWERS) == answer

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.preprocessing import ReaderPreprocessor, pad
 from keras_corefmem.preprocessing.batches import Batches, length_buckets
-from keras_corefmem.preprocessing.preprocessor import Preprocessor, pad
 from zoo import GatedAttentionReader
 
 ENTITIES = ("mary", "sandra", "daniel", "john", "kitchen", "garden", "apple", "football", "milk")
@@ -16,7 +16,7 @@ NAMES = ("passage", "question", "passage_antecedents", "candidates")
 
 @pytest.fixture(scope="module")
 def preprocessor():
-    return Preprocessor.fit(simulator.simulate(2, 60), ENTITIES)
+    return ReaderPreprocessor.fit(simulator.simulate(2, 60), ENTITIES)
 
 
 @pytest.fixture(scope="module")

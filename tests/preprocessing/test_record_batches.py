@@ -6,7 +6,7 @@ from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
+from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.record_batches import stream
 from tests.support.shards import write_folder
 
@@ -37,7 +37,7 @@ def examples(folder):
 
 @pytest.fixture(scope="module")
 def preprocessor(examples):
-    return PassagePreprocessor.fit(examples, order="passage_first")
+    return CandidatePreprocessor.fit(examples, order="passage_first")
 
 
 def rows_of(batches):

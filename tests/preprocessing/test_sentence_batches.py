@@ -55,9 +55,9 @@ def test_an_epoch_has_all_sentences_and_half_of_the_phrases():
         total = sum(int(batches[n][2].sum()) for n in range(len(batches)))
         assert total == 12 + 24 == len(batches.order) == len(batches.encoded)
         counts.update(id(sentence) for sentence in batches.encoded)
-    roots = [id(sentence) for sentence in batches.every if sentence.is_root]
+    roots = [id(sentence) for sentence in batches.all_encoded if sentence.is_root]
     assert all(counts[key] == 12 for key in roots)
-    assert all(0 < counts[id(s)] < 12 for s in batches.every if not s.is_root)
+    assert all(0 < counts[id(s)] < 12 for s in batches.all_encoded if not s.is_root)
     features, answers, _ = batches[0]
     again = make(LABELLED, shuffle=True, seed=4)
     again.start_epoch(11)

@@ -30,7 +30,7 @@ def test_a_cased_word_falls_back_on_its_lower_case():
     preprocessor = SentencePreprocessor.fit(TAGGED, lower_case=False)
     words = preprocessor.vocabulary.words
     assert {"The", "the", "Dogs"} < set(words) and "dogs" not in words
-    ids = preprocessor.encode_words(("THE", "The", "Barks", "Cat"), 0).words
+    ids = preprocessor.word_ids(("THE", "The", "Barks", "Cat"))
     assert [words[i] for i in ids] == ["the", "The", "barks", "[unknown]"]
 
 
@@ -44,7 +44,7 @@ def test_rare_words_are_unknown():
 
 def test_words_are_spelt_as_they_are_written():
     preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=5)
-    spelt = preprocessor.encode_words(("Dogs", "tagger", "x", "the-end"), 0).characters
+    spelt = preprocessor.spelling(("Dogs", "tagger", "x", "the-end"))
     letters = ["".join(preprocessor.characters.decode(row)) for row in spelt]
     unknown = "[unknown]"
     known = set("".join(word for sentence in TAGGED for word in sentence.words))
@@ -99,7 +99,7 @@ def test_what_it_cannot_learn_from_is_refused(sentences, message):
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="word_length must be at least 2, got 1"):
+    with pytest.raises(ValueError, match="word_length must be an integer of at least 2, got 1"):
         SentencePreprocessor.fit(TAGGED, word_length=1)
     with pytest.raises(ValueError, match="The sentence is empty: ' '. Give at least one word"):
         SentencePreprocessor.fit(TAGGED).encode_text(" ")

@@ -29,7 +29,7 @@ def test_ends_of_sentences_need_not_be_read():
     assert words(preprocessor, encoded.sentences) == read
     assert words(preprocessor, [encoded.question]) == ["where is mary"]
     assert encoded.supporting_facts == (1,)
-    tokens = [preprocessor.plain.tokens(text)[None] for text in (" ".join(STORY), "Where is Mary?")]
+    tokens = [preprocessor.ids_of_text(text)[None] for text in (" ".join(STORY), "Where is Mary?")]
     features = preprocessor.features(*tokens)
     np.testing.assert_array_equal(features["sentences"][0], encoded.sentences)
     np.testing.assert_array_equal(features["question"][0][:3], encoded.question[:3])
@@ -72,11 +72,11 @@ def test_batches_and_graphs_cut_alike(preprocessor):
     passages = [example.passage for example in EXAMPLES] + ["Mary", "She slept. Mary left. No"]
     encoded = [preprocessor.encode_text(passage, "Who slept?") for passage in passages]
     encoded[1] = preprocessor.encode(EXAMPLES[1])
-    ids = [preprocessor.plain.tokens(passage) for passage in passages]
+    ids = [preprocessor.ids_of_text(passage) for passage in passages]
     padded = np.zeros((len(ids), 30), "int32")
     for row, tokens in zip(padded, ids, strict=True):
         row[: len(tokens)] = tokens
-    question = preprocessor.plain.tokens("Who slept?")[None].repeat(len(ids), axis=0)
+    question = preprocessor.ids_of_text("Who slept?")[None].repeat(len(ids), axis=0)
     expected = preprocessor.collate(encoded, len(ids), 3)
     assert expected["supporting_facts"].tolist() == [[0, 0], [2, 1], [0, 0], [0, 0]]
     expected["supporting_facts"][:] = 0
@@ -85,21 +85,23 @@ def test_batches_and_graphs_cut_alike(preprocessor):
         assert found.dtype == np.int32
 
 
-def test_supporting_facts_of_sentences_that_are_cut_or_go_on():
+def test_sentences_of_an_example_are_rows_whatever_ends_them():
     sentences = ("Mr. Smith went to the kitchen.", "Mary left", "and John slept.", "She left.")
     example = Example(sentences, "Where is Mr. Smith?", "kitchen", (1, 2, 3, 4))
     preprocessor = StoryPreprocessor.fit([example])
     encoded = preprocessor.encode(example)
-    rows = words(preprocessor, encoded.sentences)
-    assert rows == [
-        "mr .",
-        "smith went to the kitchen .",
-        "mary left and john slept .",
+    assert words(preprocessor, encoded.sentences) == [
+        "mr . smith went to the kitchen .",
+        "mary left",
+        "and john slept .",
         "she left .",
     ]
-    assert encoded.supporting_facts == (2, 3, 3, 4)
-    short = StoryPreprocessor.fit([example], max_sentences=2).encode(example)
-    assert short.supporting_facts == (1, 1, 2)
+    assert encoded.supporting_facts == (1, 2, 3, 4)
+    assert preprocessor.row_texts(example, encoded) == list(sentences)
+    short = StoryPreprocessor.fit([example], max_sentences=2)
+    encoded = short.encode(example)
+    assert encoded.supporting_facts == (1, 2)
+    assert short.row_texts(example, encoded) == list(sentences[2:])
 
 
 def test_real_and_simulated_stories_keep_their_sentences():
@@ -145,7 +147,7 @@ def test_answers_may_be_sequences_of_words():
 
 
 def test_bad_input_is_refused(preprocessor):
-    with pytest.raises(ValueError, match="max_sentences must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_sentences must be an integer of at least 1, got 0"):
         StoryPreprocessor.fit(EXAMPLES, max_sentences=0)
     with pytest.raises(ValueError, match="The passage is empty: ' '"):
         preprocessor.encode_text(" ", "Where?")

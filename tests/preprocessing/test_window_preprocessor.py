@@ -97,12 +97,12 @@ def test_padding_batches_and_single_texts_agree(preprocessor):
     texts = [random_text(rng, n, WORDS) + " @entity3" for n in range(25)]
     question = "it rained on @placeholder in"
     encoded = [preprocessor.encode_text(text, question) for text in texts]
-    ids = [preprocessor.plain.tokens(text) for text in texts]
+    ids = [preprocessor.ids_of_text(text) for text in texts]
     padded = np.zeros((len(ids), 40), "int32")
     for row, tokens in zip(padded, ids, strict=True):
         row[: len(tokens)] = tokens
     asked = np.zeros((len(ids), 9), "int32")
-    asked[:, :5] = preprocessor.plain.tokens(question)
+    asked[:, :5] = preprocessor.ids_of_text(question)
     expected = preprocessor.collate(encoded, len(ids), 4)
     for name, found in preprocessor.features(padded, asked).items():
         np.testing.assert_array_equal(found, expected[name], err_msg=name)
@@ -125,7 +125,7 @@ def test_a_graph_makes_the_same_windows(preprocessor):
     compiled = tf.function(
         lambda passage, question: (
             preprocessor.features(passage, question, xp=tf.experimental.numpy),
-            preprocessor.refused(passage, question, xp=tf.experimental.numpy),
+            preprocessor.invalid_rows(passage, question, xp=tf.experimental.numpy),
         ),
         input_signature=[spec, spec],
         autograph=False,
@@ -138,7 +138,7 @@ def test_a_graph_makes_the_same_windows(preprocessor):
         for name, expected in preprocessor.features(passage, question).items():
             np.testing.assert_array_equal(features[name], expected)
             assert features[name].dtype == tf.int32
-        for name, (problem, rows) in preprocessor.refused(passage, question).items():
+        for name, (problem, rows) in preprocessor.invalid_rows(passage, question).items():
             assert refused[name][0].numpy().decode() == problem
             np.testing.assert_array_equal(refused[name][1], rows)
 
@@ -157,7 +157,7 @@ def test_all_numbers_up_to_the_highest_are_words_and_answers():
 def test_markers_beyond_those_that_are_known_are_unknown_words():
     preprocessor = WindowPreprocessor.fit(EXAMPLES[1:2], half_width=1)
     assert preprocessor.answers[1:] == ["@entity0"]
-    encoded = preprocessor.encode_text("@entity9 was @entity0", "@placeholder", "@entity9")
+    encoded = preprocessor.encode(cloze(("@entity9 was @entity0",), "@placeholder", "@entity9"))
     assert decoded(preprocessor, encoded.sentences) == [["was", "@entity0", ""]]
     assert encoded.answer == 0
 
@@ -220,7 +220,7 @@ def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="words lacks @placeholder: learn them with"):
         WindowPreprocessor(["@entity0"], ["@entity0"])
     for name in ("half_width", "max_windows", "max_words"):
-        with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
             WindowPreprocessor.fit(EXAMPLES, **{name: 0})
 
 

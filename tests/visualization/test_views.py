@@ -10,16 +10,14 @@ from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import annotate, learn_entity_words
+from keras_corefmem.preprocessing import UNKNOWN_ANSWER, ReaderPreprocessor, StoryPreprocessor
 from keras_corefmem.preprocessing.answers import best_answer
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
-from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.text import WordTokenizer
 from keras_corefmem.visualization.views import (
     heading,
     inspect_examples,
     sentence_views,
-    sentences_read,
     token_views,
 )
 from zoo.architectures.stories.dynamic_memory_network import DynamicMemoryNetwork
@@ -79,24 +77,6 @@ def test_views_hold_the_sentences_that_are_read(model):
     assert min(lengths) < 5 < max(lengths)
 
 
-def test_rows_that_are_no_sentences_are_told_by_their_words():
-    examples = [told("Mary went to the kitchen.", "John left."), *EXAMPLES]
-    preprocessor = StoryPreprocessor.fit(examples)
-
-    def rows(example):
-        encoded = preprocessor.encode(example)
-        return sentences_read(example, encoded.sentences, preprocessor)
-
-    plain = told("Mary went to the kitchen.", "John left.", facts=(1,))
-    assert rows(plain) == (plain.sentences, [1])
-    joined = told("Mary went to the kitchen", "Zoë left.", facts=(1,))
-    assert rows(joined)[1] == [] and rows(joined)[0][0].startswith("mary went to the kitchen ")
-    cut = told("Mary left. Mary went to the kitchen.", facts=(1,))
-    assert rows(cut) == (["mary left .", "mary went to the kitchen ."], [])
-    unknown = told("Zoë left.", "Mary left.", facts=(2,))
-    assert rows(unknown) == (unknown.sentences, [2])
-
-
 def test_headings_judge_only_where_the_answer_is_known():
     example, logits = told("Mary left."), np.log([1e-9, 0.2, 0.8])
     preprocessor = StoryPreprocessor.fit([example, dataclasses.replace(example, answer="garden")])
@@ -111,7 +91,7 @@ def test_headings_judge_only_where_the_answer_is_known():
 @pytest.mark.parametrize("joint", [True, False])
 def test_chains_reach_the_question_where_it_is_part_of_the_sequence(joint):
     entities = learn_entity_words(EXAMPLES, WordTokenizer())
-    preprocessor = Preprocessor.fit(EXAMPLES, entities, joint=joint)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=entities, joint=joint)
     random = np.random.default_rng(0)
 
     def inspect(features):
@@ -135,7 +115,7 @@ def test_tokens_of_annotated_text_are_those_between_spaces():
     (annotation,) = annotate(["Mary walked 3km home ."], tokenized=True)
     example = AnnotatedExample.from_annotation(annotation, 3, "home")
     example = dataclasses.replace(example, sentences=("Mary walked 3\u00a0km",))
-    preprocessor = PassagePreprocessor.fit([example])
+    preprocessor = CandidatePreprocessor.fit([example])
 
     def inspect(features):
         batch, time = features["passage"].shape

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
-from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.preprocessing import ReaderPreprocessor
 from zoo import AttentionSumReader, GatedAttentionReader
 
 STORY = (
@@ -57,7 +57,9 @@ def make_reader():
     def make(encoder="coref_gru", layers=1, tokenizer="words", spread=0.8, **kwargs):
         keras.utils.set_random_seed(3)
         shared = {name: kwargs[name] for name in ("joint", "order", "max_chains") if name in kwargs}
-        preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES, tokenizer=tokenizer, **shared)
+        preprocessor = ReaderPreprocessor.fit(
+            EXAMPLES, entity_words=ENTITIES, tokenizer=tokenizer, **shared
+        )
         sizes = len(preprocessor.vocabulary), len(preprocessor.answers)
         options = {"units": 8, "edge_units": 3, "embedding_dim": 6, "preprocessor": preprocessor}
         options |= kwargs

@@ -9,8 +9,8 @@ import numpy as np
 
 from keras_corefmem import optimizers
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
+from keras_corefmem.preprocessing.arrays import check_ids
 from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.preprocessor import check_ids
 from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorflow_dataset
 from keras_corefmem.text.word_vectors import load_word_vectors
 from zoo.architectures.devices import answered_once, check_jit, local_rows
@@ -163,7 +163,9 @@ class TextModel(keras.Model):
         return super().fit(x, *args, validation_data=validation_data, callbacks=every, **kwargs)
 
     def get_config(self):
-        preprocessor = None if self.preprocessor is None else self.preprocessor.get_config()
+        preprocessor = self.preprocessor
+        if preprocessor is not None:
+            preprocessor = keras.saving.serialize_keras_object(preprocessor)
         return {
             "name": self.name,
             "trainable": self.trainable,
@@ -244,7 +246,7 @@ class TextModel(keras.Model):
         """Answers questions on raw text, see `zoo.reading.answers.read`."""
         from zoo.reading.answers import read
 
-        return read(self, passage, question, top)
+        return read(self, passage, question, top=top)
 
     def compile(
         self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs

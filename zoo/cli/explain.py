@@ -7,7 +7,6 @@ from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.graphs import annotate
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 from keras_corefmem.utils.files import replacing
 from keras_corefmem.visualization import draw, make_console, print_view, views
@@ -15,7 +14,7 @@ from keras_corefmem.visualization.terminal import print_heading
 from zoo.architectures.sentences.sentence_model import SentenceModel
 from zoo.architectures.stories.story_model import StoryModel
 from zoo.cli.commands import check_strings, given_texts, load_model, read_questions
-from zoo.reading.answers import preprocessor_of, unknown_words, warn_of, without_id
+from zoo.reading import preprocessor_of, warn_of_unknown_words
 
 
 def explain(args):
@@ -33,7 +32,7 @@ def explain(args):
     else:
         if args.annotator:
             example = annotate_question(example, args.annotator, preprocessor)
-        unknown_words(preprocessor, [example.passage], [example.question])
+        warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
     if args.output and not model.has_attention:
         raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
     arguments = [example], preprocessor, model.inspect
@@ -77,7 +76,7 @@ def annotate_question(example, annotator, preprocessor):
     Raises:
         ValueError: if the reader reads no annotation, or there is no such pipeline.
     """
-    if not isinstance(preprocessor, PassagePreprocessor):
+    if not preprocessor.local:
         raise ValueError("--annotator is for readers of annotated passages, leave it out.")
     text, fields = to_text(example)
     (annotation,) = annotate([text], annotator)
@@ -86,8 +85,8 @@ def annotate_question(example, annotator, preprocessor):
 
 def make_sentence(text, preprocessor):
     """A `Sentence` whose answer is unknown; warns of its unknown words."""
-    words, ids = preprocessor.tokenizer(text), preprocessor.encode_text(text).words
-    warn_of([without_id(preprocessor.vocabulary, words, ids)], stacklevel=3)
+    warn_of_unknown_words(preprocessor, [(text,)], stacklevel=3)
+    words = preprocessor.tokenizer(text)
     answer = (UNKNOWN_ANSWER,) * len(words) if preprocessor.tags else UNKNOWN_ANSWER
     return Sentence(tuple(words), answer)
 

@@ -18,7 +18,6 @@ from keras_corefmem.callbacks import (
     WordPictures,
     WordProjector,
 )
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
 from keras_corefmem.utils.files import load_json
 from keras_corefmem.visualization.views import word_views
 from zoo import training
@@ -133,7 +132,7 @@ def callbacks(log_dir, splits, model):
         return [*watching, WordPictures(*asked)] if model.has_attention else watching
     watching.append(AnswerTable(*asked))
     # Answers of several words, and those of one passage alone, have no distribution to draw.
-    if len(model.output.shape) == 2 and not isinstance(model.preprocessor, PassagePreprocessor):
+    if len(model.output.shape) == 2 and not model.preprocessor.local:
         watching.append(AnswerAfterSentence(*asked))
     if not model.has_attention:
         return watching

@@ -1,1 +1,11 @@
 """Answers to questions on raw text, for a model in hand."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "answers": ["number_of_answers", "preprocessor_of", "read", "warn_of_unknown_words"],
+        "readings": ["Reading", "Tagging"],
+    },
+)

@@ -1,37 +1,22 @@
 """Answers to questions on raw text."""
 
-import dataclasses
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from keras_corefmem.preprocessing.answers import END, answers_of, best_sequences, join_words
+from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
+from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from zoo.reading.readings import Reading, Tagging
 
 BATCH_SIZE = 32
-MULTIPLE = 8
+# Questions are padded to a multiple of it, so that models are compiled for few lengths.
+QUESTION_MULTIPLE = 8
 
 
-@dataclasses.dataclass(frozen=True)
-class Reading:
-    """What a reader makes of one question.
-
-    Args:
-        answer: the best answer.
-        probability: its probability.
-        answers: tuple of the best answers, best first.
-        probabilities: tuple of their probabilities.
-        unknown_words: tuple of the words, of passage and question, that the reader does not know.
-    """
-
-    answer: str
-    probability: float
-    answers: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    unknown_words: tuple[str, ...]
-
-
-def preprocessor_of(model):
-    """The preprocessor of a reader.
+def preprocessor_of(model: Any) -> Preprocessor:
+    """Returns the preprocessor of a reader.
 
     Raises:
         ValueError: if the model is no reader, or has no preprocessor.
@@ -44,110 +29,106 @@ def preprocessor_of(model):
     if model.preprocessor is None:
         raise ValueError(
             f"{model.name} has no preprocessor and reads ids alone: build it with "
-            "preprocessor=Preprocessor.fit(examples) to read text."
+            "preprocessor=ReaderPreprocessor.fit(examples) to read text."
         )
     return model.preprocessor
 
 
-def number_of_answers(preprocessor, top):
-    """How many answers to give, of `top` that are wanted."""
+def number_of_answers(preprocessor: Preprocessor, top: int) -> int:
+    """Returns `top`, or the number of all answers where there are fewer."""
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top}.")
     # The unknown answer is none, nor is the end of one.
     return min(top, len(preprocessor.answers) - 1 - (preprocessor.answers[-1] == END))
 
 
-def read(model, passages, questions, top=5):
-    """Answers questions on passages of raw text.
+def read(model: Any, *texts: str | Sequence[str], top: int = 5) -> Any:
+    """Answers questions on passages of raw text, or labels raw sentences.
 
     Words outside the vocabulary are read as unknown, with one warning that names them.
 
     Args:
-        model: a reader with a preprocessor.
-        passages: a string, or a list of strings.
-        questions: as many strings. A single string goes with every element of a list.
-        top: how many answers to give, at most all that the reader knows.
+        model: a model with a preprocessor.
+        *texts: a string or a list of strings for each of `model.preprocessor.strings`: passages and
+            questions, or sentences. A single string goes with each element of a list.
+        top: how many answers to give, at most all that the model knows; a tagger gives one a word.
 
     Returns:
-        A `Reading` for two strings, otherwise a list of them.
+        For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
 
     Raises:
-        ValueError: if a passage or question is empty, their numbers differ, or the model has no
+        ValueError: if a text is empty, the lists differ in length, or the model has no
             preprocessor.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> model = zoo.EndToEndMemoryNetwork.from_examples(examples)
+        >>> zoo.reading.read(model, "Mary went to the kitchen.", "Where is Mary?", top=2).answers
+        ('...', '...')
     """
     preprocessor = preprocessor_of(model)
     top = number_of_answers(preprocessor, top)
-    if isinstance(passages, str) and isinstance(questions, str):
-        return _read([passages], [questions], model, preprocessor, top)[0]
-    if isinstance(passages, str):
-        passages = [passages] * len(questions)
-    elif isinstance(questions, str):
-        questions = [questions] * len(passages)
-    if len(passages) != len(questions):
-        raise ValueError(f"There are {len(passages)} passages, but {len(questions)} questions.")
-    return _read(passages, questions, model, preprocessor, top) if passages else []
+    lists = [text for text in texts if not isinstance(text, str)]
+    count = len(lists[0]) if lists else 1
+    columns = [[text] * count if isinstance(text, str) else text for text in texts]
+    if len(set(map(len, columns))) > 1:
+        numbers = ", but ".join(
+            f"{len(column)} {name}s"
+            for name, column in zip(preprocessor.strings, columns, strict=True)
+        )
+        raise ValueError(f"There are {numbers}.")
+    rows = list(zip(*columns, strict=True))
+    if not rows:
+        return []
+    encoded = [preprocessor.encode_text(*row) for row in rows]
+    unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=4)
+    logits = _logits_of(model, encoded)
+    if preprocessor.tags:
+        readings: list = []
+        for (sentence,), row, new in zip(rows, logits, unknown, strict=True):
+            words = tuple(preprocessor.tokenizer(sentence))
+            tags, probabilities = best_tags(row[: len(words)], preprocessor.answers)
+            readings.append(Tagging(words, tags, probabilities, new))
+    else:
+        answers = list(map(preprocessor.answers_of, encoded))
+        readings = _readings(logits, unknown, answers, top)
+    return readings if lists else readings[0]
 
 
-def unknown_words(preprocessor, passages, questions, stacklevel=2):
-    """The words of each passage and question that a reader does not know; warns of all of them."""
-    unknown = []
-    for passage, question in zip(passages, questions, strict=True):
-        tokens = preprocessor.tokenizer(f"{passage} {question}")
-        vocabulary = preprocessor.vocabulary
-        unknown.append(without_id(vocabulary, tokens, vocabulary.encode(tokens)))
-    warn_of(unknown, stacklevel + 1)
+def warn_of_unknown_words(
+    preprocessor: Preprocessor, rows: Sequence[Sequence[str]], stacklevel: int = 2
+) -> list[tuple[str, ...]]:
+    """Returns the words of each row of texts that a reader does not know; warns of all of them."""
+    unknown = [preprocessor.unknown_words(*row) for row in rows]
+    if any(unknown):
+        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
+        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
     return unknown
 
 
-def _read(passages, questions, model, preprocessor, top):
-    pairs = zip(passages, questions, strict=True)
-    encoded = [preprocessor.encode_text(passage, question) for passage, question in pairs]
-    unknown = unknown_words(preprocessor, passages, questions, stacklevel=5)
-    answers = [answers_of(each, preprocessor) for each in encoded]
-    return readings_of(logits_of(model, encoded), unknown, answers, top)
-
-
-def readings_of(logits, unknown, answers, top):
-    """A list of `Reading`s.
-
-    Args:
-        logits: list of logits `(answers,)`, or `(steps, words)`.
-        unknown: the unknown words of each.
-        answers: the answers by number of each; what has none is left out.
-        top: number of answers.
-    """
+def _readings(
+    logits: Sequence[np.ndarray], unknown: Sequence, answers: Sequence, top: int
+) -> list[Reading]:
     sequences, logs = best_sequences(np.stack(logits), top)
     readings = []
     for rows, odds, words, known in zip(sequences, np.exp(logs), unknown, answers, strict=True):
+        # A passage may have fewer candidates than the model has room for.
         there = [n for n, row in enumerate(rows) if np.max(row) < len(known)]
-        texts = tuple(join_words(rows[n], known) for n in there)
+        texts = tuple(answer_text(rows[n], known) for n in there)
         readings.append(
             Reading(texts[0], odds[0].item(), texts, tuple(odds[there].tolist()), words)
         )
     return readings
 
 
-def without_id(vocabulary, tokens, ids):
-    """The tokens that have no id of their own, each once."""
-    unknown = vocabulary.is_unknown(ids)
-    return tuple(dict.fromkeys(np.array(tokens, "object")[unknown].tolist()))
-
-
-def warn_of(unknown, stacklevel):
-    """Warns of unknown words, tuples of them for each text."""
-    if any(unknown):
-        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
-        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
-
-
-def logits_of(model, encoded):
-    """Logits `(…, answers)` of each example, float32, in their order."""
-    longest = max(len(example.question) for example in encoded)
-    batches = model.BATCHES(
+def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
+    """Returns logits `(…, answers)` of each example, float32, in their order."""
+    preprocessor = model.preprocessor
+    longest = max(map(preprocessor.question_length, encoded))
+    batches = preprocessor.batches(
         encoded,
-        model.preprocessor,
         model.features,
-        question_length=-(-longest // MULTIPLE) * MULTIPLE,
+        question_length=-(-longest // QUESTION_MULTIPLE) * QUESTION_MULTIPLE,
         batch_size=min(BATCH_SIZE, len(encoded)),
     )
     rows = [row for n in range(len(batches)) for row in model.inspect(batches[n][0])[0]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_corefmem.preprocessing.preprocessor import LINKS
+from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 
 
 def check_reads_mentions(model: Any, name: str) -> None:
@@ -38,14 +38,12 @@ def encode_examples(
     if mentions is None:
         return list(encoded)
     return [
-        draw_mentions(example, ids, preprocessor, mentions, seed)
+        draw_mentions(example, ids, mentions, seed)
         for example, ids in zip(examples, encoded, strict=True)
     ]
 
 
-def draw_mentions(
-    example: Any, encoded: Any, preprocessor: Any, mentions: float | str, seed: int
-) -> Any:
+def draw_mentions(example: Any, encoded: Any, mentions: float | str, seed: int) -> Any:
     """Leaves an encoded example some of its mentions, or moves all to random tokens.
 
     Every mention of passage and question has a random number of its own, which only seed, text and
@@ -56,20 +54,17 @@ def draw_mentions(
     Args:
         example: an `Example`.
         encoded: the same, encoded.
-        preprocessor: the preprocessor that encoded it.
         mentions: share of the mentions to keep, or `"random"`.
         seed: random seed.
 
     Returns:
         The encoded example; the targets of supervised attention stay.
     """
-    entities = encoded.entities
-    if entities is None:
-        entities = preprocessor.entities[np.concatenate([encoded.passage, encoded.question])]
+    chain_ids = encoded.chain_ids
     text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
-    numbers = np.random.default_rng([seed, text]).random(len(entities))
+    numbers = np.random.default_rng([seed, text]).random(len(chain_ids))
     if isinstance(mentions, str):
-        drawn = entities[np.argsort(numbers, kind="stable")]
+        drawn = chain_ids[np.argsort(numbers, kind="stable")]
     else:
-        drawn = np.where(numbers < mentions, entities, 0)
-    return dataclasses.replace(encoded, entities=drawn)
+        drawn = np.where(numbers < mentions, chain_ids, 0)
+    return dataclasses.replace(encoded, chain_ids=drawn)

@@ -106,9 +106,9 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
     }
     everything = [example for examples in encoded.values() for example in examples]
     lengths = list(map(preprocessor.length, everything))
-    buckets = length_buckets(lengths, settings.buckets, preprocessor.SAVING, preprocessor.STEP)
-    questions = [len(example.question) for example in everything]
-    count, saving = preprocessor.QUESTION_BUCKETS, preprocessor.SAVING
+    saving, multiple, count, _ = preprocessor.bucketing
+    buckets = length_buckets(lengths, settings.buckets, saving, multiple)
+    questions = list(map(preprocessor.question_length, everything))
     question_lengths = length_buckets(questions, count, saving, 1)
     return {
         part: model.BATCHES(

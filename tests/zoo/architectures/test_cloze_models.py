@@ -10,7 +10,6 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
-from keras_corefmem.visualization.views import sentences_read
 from tests.support import cloze
 from zoo import training
 from zoo.cli.train import callbacks
@@ -94,10 +93,9 @@ def test_pictures_show_what_is_read(passages, tmp_path, monkeypatch):
         *(f"questions/attention/{n}" for n in (1, 2, 3, 4)),
     ]
     example = EXAMPLES[5]
-    rows = model.preprocessor.encode(example).sentences
-    texts, _ = sentences_read(example, rows, model.preprocessor)
+    texts = model.preprocessor.row_texts(example, model.preprocessor.encode(example))
     if passages == "sentences":
-        assert texts == example.sentences
+        assert texts == list(example.sentences)
     else:
         tokens = example.passage.split()
         centres = [n for n, token in enumerate(tokens) if token.startswith("@")]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem.preprocessing import Encoded, pad
 from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.preprocessor import pad
 from tests.support.evaluation import JIT
 
 
@@ -28,7 +28,7 @@ def test_structure_matters(make_reader, encoded, encoder):
     reader = make_reader(encoder, layers=2)
     reader.compile(jit_compile=JIT)
     linked = predict(reader, encoded, 40, 9)
-    reader.preprocessor.entities = np.zeros_like(reader.preprocessor.entities)
+    reader.preprocessor.word_chains = np.zeros_like(reader.preprocessor.word_chains)
     assert np.abs(predict(reader, encoded, 40, 9) - linked).max() > 1e-3
 
 
@@ -125,5 +125,6 @@ def test_misspelt_arguments_are_refused(examples):
 def test_an_answer_without_a_mention_is_no_unknown_one(make_reader, encoded):
     reader = make_reader("gru")
     reader.compile(jit_compile=JIT)
-    logits = predict(reader, [type(encoded[0])(np.array([1, 1]), np.array([1]), 0)], 8, 8)
+    row = Encoded(np.array([1, 1]), np.array([1]), 0, chain_ids=np.zeros(3))
+    logits = predict(reader, [row], 8, 8)
     assert logits[0].argmax() > 0

@@ -35,7 +35,7 @@ def test_lemmas_that_are_given_link_and_are_pointed_at():
         asked.clear()
         preprocessor, _ = fit_preprocessor(examples, head=head, lemmatizer=lemma)
         words = preprocessor.vocabulary.words
-        numbers = dict(zip(words, preprocessor.entities, strict=True))
+        numbers = dict(zip(words, preprocessor.word_chains, strict=True))
         assert "john" in asked and numbers["john"] == numbers["mary"] != numbers["sandra"]
     parks = [
         dataclasses.replace(e, sentences=[s.replace("garden", "park") for s in e.sentences])
@@ -62,7 +62,7 @@ def test_the_tagger_and_the_tokenizer_may_be_chosen():
 
     preprocessor, _ = fit_preprocessor(examples, tagger=tagger, tokenizer="unicode_script")
     words = preprocessor.vocabulary.words
-    assert {w for w, n in zip(words, preprocessor.entities, strict=True) if n} == names
+    assert {w for w, n in zip(words, preprocessor.word_chains, strict=True) if n} == names
     assert preprocessor.tokenizer.name == "unicode_script"
 
 

@@ -47,8 +47,9 @@ def test_logits_follow_the_equations(cell):
     (table,) = reader.get_layer("word_embedding").get_weights()
     weights, (output, bias) = (reader.get_layer(name).get_weights() for name in (cell, "answer"))
     for example, logits in zip(EXAMPLES, found, strict=True):
-        words = reader.preprocessor.plain.encode_text(example.passage, example.question)
-        vectors = table[np.concatenate([words.passage, words.question])].astype("float64")
+        texts = example.passage, example.question
+        words = np.concatenate(list(map(reader.preprocessor.ids_of_text, texts)))
+        vectors = table[words].astype("float64")
         expected = last_state(cell, vectors, *weights) @ output + bias
         np.testing.assert_allclose(logits[1:], expected[1:], atol=1e-5)
 

@@ -83,7 +83,7 @@ def test_a_sentence_that_is_not_read_has_no_numbers(folder, capsys):
 
 def test_tokens_and_chains_of_a_reader(folder, capsys):
     model = build("ga-coref-gru")
-    ids = [model.preprocessor.tokens(text)[None] for text in (PASSAGE, QUESTION)]
+    ids = [model.preprocessor.ids_of_text(text)[None] for text in (PASSAGE, QUESTION)]
     attention = np.asarray(model.attend(model.preprocessor.features(*ids)))[0]
     lines = explain(capsys, folder / "ga-coref-gru.keras", *STORY)
     assert lines[0] == "where is mary#1 ?"

@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from keras_corefmem.preprocessing.preprocessor import pad
+from keras_corefmem.preprocessing import pad
 from zoo import Reading
 
 PASSAGE = "Mary went to the kitchen. Zoë took the milk."
@@ -22,7 +22,7 @@ def long_and_short(examples):
 
 
 def test_probabilities_are_the_softmax_of_the_logits(model):
-    ids = [model.preprocessor.tokens(text)[None] for text in (PASSAGE, "Where is Mary?")]
+    ids = [model.preprocessor.ids_of_text(text)[None] for text in (PASSAGE, "Where is Mary?")]
     features = model.preprocessor.features(*ids)
     logits = np.asarray(model({name: features[name] for name in model.features}))[0, 1:]
     expected = np.exp(logits) / np.exp(logits).sum()
@@ -58,7 +58,7 @@ def test_batch_composition_and_padding_do_not_change_predictions(model, long_and
 @pytest.mark.parametrize("order", ["question_first", "passage_first"])
 def test_padded_columns_do_not_change_logits(make_reader, order):
     model = make_reader("mage_gru", order=order)
-    ids = [model.preprocessor.tokens(text) for text in (PASSAGE, "Where is Mary?")]
+    ids = [model.preprocessor.ids_of_text(text) for text in (PASSAGE, "Where is Mary?")]
     logits = []
     for extra in (0, 3):
         padded = [pad([row], len(row) + extra) for row in ids]

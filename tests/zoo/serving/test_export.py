@@ -2,9 +2,9 @@ import keras
 import numpy as np
 import pytest
 
+from keras_corefmem.preprocessing.graph import GraphNumpy
 from tests.support.evaluation import JIT
-from zoo.serving import saved_model as export
-from zoo.serving.graph_numpy import GraphNumpy
+from zoo import export
 
 # What is not asked for cannot be imported.
 ANSWER = """
@@ -44,7 +44,9 @@ def answers(run_python, texts, tmp_path):
 
 def test_texts_have_coreference_between_question_and_passage(make_reader, texts):
     reader = make_reader("mage_gru").preprocessor
-    passage, question = (reader.tokens(texts[name][0])[None] for name in ("passage", "question"))
+    passage, question = (
+        reader.ids_of_text(texts[name][0])[None] for name in ("passage", "question")
+    )
     first = reader.features(passage, question)["passage_antecedents"][0]
     assert first[0] == 3, "MARY begins the passage; the third token of the question is Mary"
     assert np.count_nonzero(first > question.shape[1]) >= 2

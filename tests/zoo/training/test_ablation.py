@@ -5,8 +5,8 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.graphs import learn_entity_words
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.preprocessing import ReaderPreprocessor
+from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.text import get_tokenizer
 from zoo import training
 from zoo.training import Settings
@@ -21,7 +21,7 @@ TINY = {"units": 4, "embedding_dim": 4, "layers": 1}
 @pytest.fixture(scope="module")
 def preprocessor():
     entities = learn_entity_words(EXAMPLES, get_tokenizer("words"))
-    return Preprocessor.fit(EXAMPLES, entities, order="passage_first")
+    return ReaderPreprocessor.fit(EXAMPLES, entity_words=entities, order="passage_first")
 
 
 def collate(preprocessor, rows):
@@ -32,12 +32,14 @@ def collate(preprocessor, rows):
 def drawn(preprocessor, mentions, seed=0, examples=EXAMPLES):
     """Entity number of every token of all examples."""
     rows = encode_examples(examples, preprocessor, mentions, seed)
-    return np.concatenate([row.entities for row in rows])
+    return np.concatenate([row.chain_ids for row in rows])
 
 
 def test_all_mentions_are_those_of_the_reader(preprocessor):
     rows = encode_examples(EXAMPLES, preprocessor, None, 0)
-    assert all(row.entities is None for row in rows)
+    alone = map(preprocessor.encode, EXAMPLES)
+    for row, other in zip(rows, alone, strict=True):
+        np.testing.assert_array_equal(row.chain_ids, other.chain_ids)
     expected = collate(preprocessor, rows)
     assert expected["passage_antecedents"].any() and expected["question_antecedents"].any()
     found = collate(preprocessor, encode_examples(EXAMPLES, preprocessor, 1.0, 0))
@@ -69,9 +71,9 @@ def test_the_draw_does_not_depend_on_the_other_examples(mentions, preprocessor):
     rows = encode_examples(EXAMPLES, preprocessor, mentions, 7)
     backwards = encode_examples(EXAMPLES[::-1], preprocessor, mentions, 7)
     for row, again in zip(rows, backwards[::-1], strict=True):
-        np.testing.assert_array_equal(row.entities, again.entities)
+        np.testing.assert_array_equal(row.chain_ids, again.chain_ids)
     # A vocabulary of fewer words numbers them otherwise, and keeps the same mentions.
-    fewer = Preprocessor.fit(EXAMPLES[:5], ["mary"])
+    fewer = ReaderPreprocessor.fit(EXAMPLES[:5], entity_words=["mary"])
     alone = drawn(fewer, 0.5, 7, EXAMPLES[:5])
     known = drawn(fewer, 1.0, 7, EXAMPLES[:5]) > 0
     kept = drawn(preprocessor, 0.5, 7, EXAMPLES[:5]) > 0
@@ -82,11 +84,11 @@ def test_random_mentions_are_as_many_at_other_tokens(preprocessor):
     rows = encode_examples(EXAMPLES, preprocessor, 1.0, 0)
     moved = encode_examples(EXAMPLES, preprocessor, "random", 0)
     for row, other in zip(rows, moved, strict=True):
-        np.testing.assert_array_equal(np.sort(row.entities), np.sort(other.entities))
+        np.testing.assert_array_equal(np.sort(row.chain_ids), np.sort(other.chain_ids))
     words = np.concatenate([np.concatenate([row.passage, row.question]) for row in rows])
-    entities = np.concatenate([row.entities for row in moved])
+    entities = np.concatenate([row.chain_ids for row in moved])
     # One entity in eight is where its word is by chance.
-    assert np.mean(preprocessor.entities[words][entities > 0] > 0) < 0.6
+    assert np.mean(preprocessor.word_chains[words][entities > 0] > 0) < 0.6
     assert np.count_nonzero(entities[words == preprocessor.vocabulary.encode(["."])[0]]) > 10
 
 
@@ -97,11 +99,11 @@ def test_annotated_chains_are_drawn_too():
         "left",
         chain_ids=(1, 0, 2, 0, 1, 0, 2, 0, 1),
     )
-    preprocessor = PassagePreprocessor.fit([example])
+    preprocessor = CandidatePreprocessor.fit([example])
     (row,) = encode_examples([example], preprocessor, 0.5, 1)
-    kept = row.entities > 0
+    kept = row.chain_ids > 0
     assert 0 < kept.sum() < 5
-    np.testing.assert_array_equal(row.entities[kept], np.array(example.chain_ids)[kept])
+    np.testing.assert_array_equal(row.chain_ids[kept], np.array(example.chain_ids)[kept])
     np.testing.assert_array_equal(row.mentions[:, 0], [0, 1, 2, 4, 5, 6])
 
 

@@ -8,8 +8,9 @@ from keras import ops
 
 from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.layers.attention.attention_supervision import ROW_WEIGHTS
+from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.fitting import count_words
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
+from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.utils.checks import check_sizes
 from zoo.architectures.devices import answered_once
 from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
@@ -82,7 +83,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         word_encoder: in place of word vectors, a Keras layer or registered function from ids of
             words to contextual vectors, see `ContextualVectors`.
         freeze_word_encoder: whether it stays as it is in training.
-        preprocessor: the `PassagePreprocessor` (or its configuration) that turns text into
+        preprocessor: the `CandidatePreprocessor` (or its configuration) that turns text into
             features.
 
     Input: a dictionary of int32 features, listed by `model.features`: those of a `ReaderModel`,
@@ -170,8 +171,7 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         column, one = scores[..., None], ops.ones_like(scores[:, :1])
         attention = attend(column, one, readable)
         logits = AttentionSum(num_answers, name="attention_sum")(column, one, candidates)
-        if isinstance(preprocessor, dict):
-            preprocessor = PassagePreprocessor(**preprocessor)
+        preprocessor = get(preprocessor)
         config["supervision"] = [list(each) for each in planned]
         if word_encoder is not None:
             config["word_encoder"] = keras.saving.serialize_keras_object(word_encoder)
@@ -222,14 +222,14 @@ class BiDAFReader(ReportsSupervision, ReadsStructure, TextModel):
         if encoded and word_vectors is not None:
             raise ValueError("word_vectors are not read where there is a word encoder: leave one.")
         shared = {k: arguments[k] for k in ("max_chains", "word_length") if k in arguments}
-        preprocessor = PassagePreprocessor.fit(
+        preprocessor = CandidatePreprocessor.fit(
             examples,
-            max_words,
-            min_count,
-            characters,
-            tokenizer,
-            num_candidates,
-            [signal for signal, *_ in as_sequences(arguments.get("supervision", ()))],
+            max_words=max_words,
+            min_count=min_count,
+            characters=characters,
+            tokenizer=tokenizer,
+            num_candidates=num_candidates,
+            signals=[signal for signal, *_ in as_sequences(arguments.get("supervision", ()))],
             unknown_types=unknown_types,
             joint=reads_jointly(*map(arguments.get, ("joint", "encoder", "encoder_at"))),
             order="passage_first",

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.preprocessing.preprocessor import sequences
+from keras_corefmem.preprocessing.reader_preprocessor import sequences
 from keras_corefmem.utils.checks import check_positions
 from zoo.architectures.passage.encoders import STRUCTURE
 
@@ -39,7 +38,7 @@ def check_preprocessor(preprocessor, config):
         ValueError: naming the argument that differs.
     """
     names = ["joint", "order", "max_chains"]
-    if isinstance(preprocessor, PassagePreprocessor):
+    if preprocessor.local:
         names += ["head", "num_characters", "word_length"]
     for name in names:
         if getattr(preprocessor, name) != config[name]:

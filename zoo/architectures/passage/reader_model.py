@@ -5,9 +5,10 @@ from keras import ops
 
 from keras_corefmem.datasets.passages.cnn import ClozeExample
 from keras_corefmem.layers import AttentionSum, GatedAttention
+from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.fitting import check_head, count_words, fit_preprocessor
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
-from keras_corefmem.preprocessing.preprocessor import ORDERS, Preprocessor
+from keras_corefmem.preprocessing.loading import get
+from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
 from keras_corefmem.utils.checks import check_sizes
 from zoo.architectures.passage.encoders import STRUCTURE, check_encoder
 from zoo.architectures.passage.reader_features import ReadsStructure, check_preprocessor
@@ -49,8 +50,8 @@ class ReaderModel(ReadsStructure, TextModel):
         word_length: characters of a word that are read.
         character_units: filters of width 5 over the characters of a word, of 10 units each.
         asked: whether each word of the passage has a feature that says if the question has it too.
-        preprocessor: the `Preprocessor` or `PassagePreprocessor` (or its configuration) that turns
-            text into features.
+        preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
+            that turns text into features.
 
     Input: a dictionary of int32 features, listed by `model.features`: `passage` `(batch, time)`,
     `question` `(batch, question time)`; for both, as the encoder needs, `_antecedents` or `_chains`
@@ -148,9 +149,7 @@ class ReaderModel(ReadsStructure, TextModel):
             logits = keras.layers.Dense(num_answers, name="answer", dtype="float32")(
                 summary(passage, attention)
             )
-        if isinstance(preprocessor, dict):
-            local = "num_candidates" in preprocessor
-            preprocessor = (PassagePreprocessor if local else Preprocessor)(**preprocessor)
+        preprocessor = get(preprocessor)
         if preprocessor is not None:
             check_preprocessor(preprocessor, config)
         super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
@@ -212,8 +211,15 @@ class ReaderModel(ReadsStructure, TextModel):
         if local:
             shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
             shared["unknown_types"] = unknown_types
-            sizes = max_words, min_count, characters, tokenizer, num_candidates
-            preprocessor = PassagePreprocessor.fit(examples, *sizes, **shared)
+            preprocessor = CandidatePreprocessor.fit(
+                examples,
+                max_words=max_words,
+                min_count=min_count,
+                characters=characters,
+                tokenizer=tokenizer,
+                num_candidates=num_candidates,
+                **shared,
+            )
             arguments["num_characters"], head = preprocessor.num_characters, preprocessor.head
         else:
             preprocessor, head = fit_preprocessor(

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor, word_counts
 from zoo.architectures.text_model import TextModel, without_unknown
@@ -56,8 +57,7 @@ class SentenceModel(TextModel):
             "output": output,
             **config,
         }
-        if isinstance(preprocessor, dict):
-            preprocessor = SentencePreprocessor(**preprocessor)
+        preprocessor = get(preprocessor)
         if preprocessor is not None:
             check_preprocessor(preprocessor, config)
         inputs = {"words": keras.Input((None,), dtype="int32", name="words")}
@@ -110,13 +110,17 @@ class SentenceModel(TextModel):
                 an `embedding_dim` that is given.
         """
         preprocessor = SentencePreprocessor.fit(
-            examples, characters, lower_case, min_count, word_length=word_length
+            examples,
+            characters=characters,
+            lower_case=lower_case,
+            min_count=min_count,
+            word_length=word_length,
         )
         return cls.start(
             preprocessor,
             word_vectors,
             None if word_vectors is None else word_counts(examples, lower_case),
-            num_characters=len(preprocessor.characters) if characters else 0,
+            num_characters=preprocessor.num_characters,
             word_length=word_length,
             output="tags" if preprocessor.tags else "class",
             **arguments,
@@ -127,10 +131,10 @@ class SentenceModel(TextModel):
         return {**counts, "characters": characters} if characters else counts
 
     def read(self, sentences, top=5):
-        """Labels raw text, see `zoo.reading.labels.read`."""
-        from zoo.reading.labels import read
+        """Labels raw text, see `zoo.reading.answers.read`."""
+        from zoo.reading.answers import read
 
-        return read(self, sentences, top)
+        return read(self, sentences, top=top)
 
     def compile(self, optimizer=None, loss=None, *, weighted_metrics=None, **kwargs):
         """Compiles as `TextModel` does; loss and accuracy are means over all that has an answer."""
@@ -150,7 +154,7 @@ def check_preprocessor(preprocessor, config):
         ValueError: naming the argument that differs.
     """
     has = {
-        "num_characters": len(preprocessor.characters) if preprocessor.spells else 0,
+        "num_characters": preprocessor.num_characters,
         "word_length": preprocessor.word_length,
         "output": OUTPUTS[preprocessor.tags],
     }

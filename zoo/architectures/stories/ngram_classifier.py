@@ -115,7 +115,7 @@ class NGramClassifier(StoryModel):
         texts = dict.fromkeys(sentence for e in examples for sentence in e.sentences)
         counts = np.zeros(len(preprocessor.vocabulary))
         for text in texts:
-            counts[np.unique(preprocessor.plain.tokens(text))] += 1
+            counts[np.unique(preprocessor.ids_of_text(text))] += 1
         return {"frequencies": (counts / len(texts)).tolist()}
 
 

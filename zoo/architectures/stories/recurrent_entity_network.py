@@ -13,6 +13,7 @@ from keras_corefmem.layers import (
     HashDropout,
     MultiplicativeMask,
 )
+from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from zoo.architectures.stories.story_model import StoryModel
@@ -90,8 +91,7 @@ class RecurrentEntityNetwork(StoryModel):
     ):
         if passages not in PASSAGES:
             raise ValueError(f"passages must be sentences or windows; got {passages!r}.")
-        if isinstance(preprocessor, dict):
-            preprocessor = PASSAGES[passages](**preprocessor)
+        preprocessor = get(preprocessor)
         if preprocessor is not None and type(preprocessor) is not PASSAGES[passages]:
             raise ValueError(
                 f"passages={passages!r} needs a {PASSAGES[passages].__name__}, got a "

@@ -11,6 +11,7 @@ from keras_corefmem.layers import (
     inverse_sentence_frequency,
 )
 from keras_corefmem.preprocessing.fitting import count_words
+from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.text.word_vectors import load_word_vectors
@@ -68,8 +69,7 @@ class StoryModel(TextModel):
             "retrieve_hops": retrieve_hops,
             **config,
         }
-        if isinstance(preprocessor, dict):
-            preprocessor = StoryPreprocessor(**preprocessor)
+        preprocessor = get(preprocessor)
         if preprocessor is not None and preprocessor.sentence_length != sentence_length:
             raise ValueError(
                 f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "

@@ -7,9 +7,8 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Annotation, Structure, attention_pairs
-from keras_corefmem.preprocessing.answers import answers_of
-from keras_corefmem.preprocessing.attention_targets import target_name, with_room
-from keras_corefmem.preprocessing.passage_preprocessor import PassagePreprocessor
+from keras_corefmem.preprocessing.attention_targets import target_name
+from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(
@@ -33,7 +32,7 @@ SPANS = dataclasses.replace(FIRST, candidates=("an old man", "mary", "john", "a 
 
 @pytest.fixture(scope="module")
 def preprocessor():
-    return PassagePreprocessor.fit([FIRST, SECOND], order="passage_first")
+    return CandidatePreprocessor.fit([FIRST, SECOND], order="passage_first")
 
 
 def ids_of(preprocessor, text):
@@ -47,23 +46,27 @@ def test_encodes_tokens_and_candidates(preprocessor):
     )
     assert encoded.question.tolist() == ids_of(preprocessor, "she liked him")
     assert encoded.candidates == ("john", "met", "mary", "he", "was", "an", "old", "man", "said")
-    assert encoded.answer == 1 and encoded.entities.tolist() == list(FIRST.chain_ids)
+    assert encoded.answer == 1 and encoded.chain_ids.tolist() == list(FIRST.chain_ids)
     assert encoded.mentions[[0, 1, -2]].tolist() == [[0, 1, 1], [1, 2, 2], [11, 12, 1]]
-    assert answers_of(encoded, preprocessor)[:3] == ["[unknown]", "john", "met"]
+    assert preprocessor.answers_of(encoded)[:3] == ["[unknown]", "john", "met"]
 
 
 def test_sizes_come_from_the_examples(preprocessor):
     assert len(preprocessor.answers) == 1 + 9 and not preprocessor.spans
-    assert PassagePreprocessor.fit([SPANS]).spans
-    assert len(PassagePreprocessor.fit([SPANS, SECOND]).answers) == 1 + 4
-    assert len(PassagePreprocessor.fit([SPANS], num_candidates=2).answers) == 3
-    few = PassagePreprocessor.fit([FIRST], max_words=2)
+    assert CandidatePreprocessor.fit([SPANS]).spans
+    assert len(CandidatePreprocessor.fit([SPANS, SECOND]).answers) == 1 + 4
+    assert len(CandidatePreprocessor.fit([SPANS], num_candidates=2).answers) == 3
+    few = CandidatePreprocessor.fit([FIRST], max_words=2)
     assert few.vocabulary.words == ["", "[unknown]", ",", "."]
-    assert PassagePreprocessor.fit([FIRST], min_count=2).vocabulary.words[2:] == [",", ".", "john"]
+    assert CandidatePreprocessor.fit([FIRST], min_count=2).vocabulary.words[2:] == [
+        ",",
+        ".",
+        "john",
+    ]
 
 
 def test_candidates_beyond_the_largest_number_are_lost(preprocessor):
-    small = PassagePreprocessor.fit([FIRST], num_candidates=2)
+    small = CandidatePreprocessor.fit([FIRST], num_candidates=2)
     encoded = small.encode(FIRST)
     assert encoded.candidates == ("john", "met") and encoded.answer == 1
     assert small.encode(dataclasses.replace(FIRST, answer="mary")).answer == 0
@@ -88,14 +91,14 @@ def test_chains_run_from_the_passage_into_the_question(preprocessor):
 
 def test_text_without_annotation_links_words_that_were_answers(preprocessor):
     encoded = preprocessor.encode_text("Mary and John . Mary met him .", "then John")
-    assert encoded.entities.tolist() == [2, 0, 1, 0, 2, 0, 0, 0, 0, 1]
+    assert encoded.chain_ids.tolist() == [2, 0, 1, 0, 2, 0, 0, 0, 0, 1]
     assert encoded.answer == 0
     example = Example(["Mary and John ."], "then John", "Mary")
     assert preprocessor.encode(example).answer == 1
 
 
 def test_spans():
-    preprocessor = PassagePreprocessor.fit([SPANS])
+    preprocessor = CandidatePreprocessor.fit([SPANS])
     encoded = preprocessor.encode(SPANS)
     assert encoded.candidates == SPANS.candidates and encoded.answer == 3
     mask = preprocessor.collate([encoded], 2, 15, 3)["candidates"]
@@ -111,30 +114,34 @@ def test_spans():
 
 def test_words_of_the_question_and_characters():
     asked = AnnotatedExample(("Anna saw Bob .",), "Bob saw", "anna", chain_ids=[0] * 6)
-    preprocessor = PassagePreprocessor.fit([asked], characters=True, word_length=3)
+    preprocessor = CandidatePreprocessor.fit([asked], characters=True, word_length=3)
     names = ("passage", "question", "passage_asked", "passage_characters", "question_characters")
     features = preprocessor.collate([preprocessor.encode(asked)], 2, 5, 3, names)
     assert features["passage_asked"].tolist() == [[2, 1, 1, 2, 0], [0] * 5]
-    letters = ["".join(preprocessor.characters.decode(row)) for row in features[names[3]][0]]
+    letters = [
+        "".join(preprocessor.spelling.vocabulary.decode(row)) for row in features[names[3]][0]
+    ]
     assert letters == ["ann", "saw", "bob", ".", ""]
-    letters = ["".join(preprocessor.characters.decode(row)) for row in features[names[4]][0]]
+    letters = [
+        "".join(preprocessor.spelling.vocabulary.decode(row)) for row in features[names[4]][0]
+    ]
     assert letters == ["bob", "saw", ""] and features[names[4]].shape == (2, 3, 3)
 
 
 def test_unknown_words_are_told_apart():
-    preprocessor = PassagePreprocessor.fit([FIRST], min_count=2, unknown_types=1000)
+    preprocessor = CandidatePreprocessor.fit([FIRST], min_count=2, unknown_types=1000)
     encoded = preprocessor.encode(SECOND)
     unknown = np.unique(encoded.passage[preprocessor.vocabulary.is_unknown(encoded.passage)])
     words = set(SECOND.passage.split()) - {",", ".", "john"}
-    assert len(unknown) == len(words) and not np.any(preprocessor.entities[unknown])
+    assert len(unknown) == len(words) and not np.any(preprocessor.word_chains[unknown])
 
 
 @pytest.mark.parametrize("example", [FIRST, SPANS])
 def test_config_round_trip(example):
     options = {"characters": True, "order": "passage_first", "max_chains": 3, "unknown_types": 4}
-    preprocessor = PassagePreprocessor.fit([example, SECOND], **options)
+    preprocessor = CandidatePreprocessor.fit([example, SECOND], **options)
     config = json.loads(json.dumps(preprocessor.get_config()))
-    other = PassagePreprocessor(**config)
+    other = CandidatePreprocessor(**config)
     assert other.get_config() == preprocessor.get_config()
     names = ("passage", "candidates", "question_chains", "passage_characters")
     one, two = (p.collate([p.encode(example)], 1, 14, 3, names) for p in (preprocessor, other))
@@ -143,12 +150,12 @@ def test_config_round_trip(example):
 
 
 def test_refuses(preprocessor):
-    with pytest.raises(ValueError, match="num_candidates must be at least 1, got 0"):
-        PassagePreprocessor(["a"], [0], 0)
-    with pytest.raises(ValueError, match="word_length must be at least 1, got 0"):
-        PassagePreprocessor(["a"], [0], 1, word_length=0)
+    with pytest.raises(ValueError, match="num_candidates must be an integer of at least 1, got 0"):
+        CandidatePreprocessor(["a"], [0], 0)
+    with pytest.raises(ValueError, match="word_length must be an integer of at least 1, got 0"):
+        CandidatePreprocessor(["a"], [0], 1, word_length=0)
     with pytest.raises(ValueError, match="penn keeps capital letters, take penn_lower"):
-        PassagePreprocessor(["a"], [0], 1, tokenizer="penn")
+        CandidatePreprocessor(["a"], [0], 1, tokenizer="penn")
     with pytest.raises(ValueError, match="The question is empty"):
         preprocessor.encode_text("mary", " ")
     with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):
@@ -159,12 +166,12 @@ def test_targets_of_attention():
     structure = Structure.of(STORY)
     example = dataclasses.replace(FIRST, structure=structure)
     signals = ("coref_all", "dependency")
-    preprocessor = PassagePreprocessor.fit([example, SECOND], signals=signals[:1])
+    preprocessor = CandidatePreprocessor.fit([example, SECOND], signals=signals[:1])
     # Five mentions have twenty pairs, at most two for each of 14 tokens.
     assert preprocessor.signals == {"coref_all": 2}
     # Nobody parsed them.
     with pytest.raises(ValueError, match="No training example has targets of dependency: annotate"):
-        PassagePreprocessor.fit([example, SECOND], signals=signals)
+        CandidatePreprocessor.fit([example, SECOND], signals=signals)
     preprocessor.signals["dependency"] = 1
     rows = [preprocessor.encode(example), preprocessor.encode_text("so . he slept", "who")]
     names = ("passage_sentences", *map(target_name, signals))
@@ -178,7 +185,7 @@ def test_targets_of_attention():
     crowded = dataclasses.replace(rows[0], targets={"coref_all": np.ones((50, 2), "int32")})
     assert preprocessor.collate([crowded], 1, 16, 3, names)[names[1]].shape == (1, 64, 2)
     # Among others it decides the shape of all.
-    roomy = with_room(preprocessor, [rows[0], crowded])
+    roomy = preprocessor.with_target_room([rows[0], crowded])
     assert roomy.signals == {"coref_all": 4, "dependency": 1}
     assert roomy.collate(rows, 3, 16, 3, names)[names[1]].shape == (3, 64, 2)
-    assert with_room(preprocessor, rows) is preprocessor
+    assert preprocessor.with_target_room(rows) is preprocessor

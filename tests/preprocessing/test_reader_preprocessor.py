@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
-from keras_corefmem.preprocessing.preprocessor import FEATURES, Preprocessor
+from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, ReaderPreprocessor
 from keras_corefmem.text import UNKNOWN
 
 EXAMPLES = [
@@ -16,14 +16,14 @@ ENTITIES = ("mary", "milk", "kitchen", "garden")
 
 
 def features(preprocessor, passage, question, width=None):
-    ids = [preprocessor.tokens(text) for text in (passage, question)]
+    ids = [preprocessor.ids_of_text(text) for text in (passage, question)]
     blank = np.zeros(width - len(ids[1]) if width else 0, "int32")
     found = preprocessor.features(ids[0][None], np.concatenate([ids[1], blank])[None])
     return {name: array[0] for name, array in found.items()}
 
 
 def test_ids_answers_and_numbers():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     assert preprocessor.answers == ["[unknown]", "garden", "kitchen", "wolf"]
     encoded = preprocessor.encode(EXAMPLES[0])
     assert preprocessor.vocabulary.decode(encoded.question) == ["where", "is", "mary", "?"]
@@ -32,14 +32,14 @@ def test_ids_answers_and_numbers():
 
 
 def test_sources_stay_with_what_is_encoded():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     assert preprocessor.encode(EXAMPLES[0]).source == ""
     example = dataclasses.replace(EXAMPLES[0], source="qa1_train.txt:3")
     assert preprocessor.encode(example).source == "qa1_train.txt:3"
 
 
 def test_new_words_and_new_answers_are_unknown():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     encoded = preprocessor.encode(Example(("Mary went to the attic.",), "Where is Bob?", "attic"))
     assert encoded.answer == 0
     assert (encoded.passage == UNKNOWN).tolist() == [False] * 4 + [True, False]
@@ -49,7 +49,7 @@ def test_new_words_and_new_answers_are_unknown():
 
 
 def test_joint_positions_count_the_padded_columns_of_the_first_sequence():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     text = "Mary took the milk. Mary left.", "Where is Mary?"
     found = features(preprocessor, *text)
     assert found["question_antecedents"].tolist() == [0, 0, 0, 0]
@@ -62,8 +62,10 @@ def test_joint_positions_count_the_padded_columns_of_the_first_sequence():
 
 
 def test_only_the_features_named_are_made():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
-    ids = [preprocessor.tokens(text)[None] for text in ("Mary took the milk.", "Where is Mary?")]
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    ids = [
+        preprocessor.ids_of_text(text)[None] for text in ("Mary took the milk.", "Where is Mary?")
+    ]
     every = preprocessor.features(*ids)
     assert set(every) == set(FEATURES) and len(FEATURES) == 9
     for names in (("question_sources", "candidates"), ("passage_chains",), ("passage",)):
@@ -74,29 +76,31 @@ def test_only_the_features_named_are_made():
 
 
 def test_passage_first():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES, order="passage_first")
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, order="passage_first")
     found = features(preprocessor, "Mary took the milk. Mary left.", "Where is Mary?")
     assert found["passage_antecedents"].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
     assert found["question_antecedents"].tolist() == [0, 0, 6, 0]
 
 
 def test_apart():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES, joint=False)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, joint=False)
     found = features(preprocessor, "Mary took the milk. Mary left.", "Mary is Mary?")
     assert found["passage_antecedents"].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
     assert found["question_antecedents"].tolist() == [0, 0, 1, 0]
 
 
 def test_candidates_are_mentions_of_answers():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     found = features(preprocessor, "The kitchen, the milk, the garden.", "Where is Mary?")
     assert found["candidates"].tolist() == [0, 2, 0, 0, 0, 0, 0, 1, 0]
 
 
 def test_lemmas_join_words():
     lemmas = {"mice": "mouse", "wolves": "wolf"}
-    preprocessor = Preprocessor.fit(
-        EXAMPLES, ("mice", "mouse", "wolves"), lambda word: lemmas.get(word, word)
+    preprocessor = ReaderPreprocessor.fit(
+        EXAMPLES,
+        entity_words=("mice", "mouse", "wolves"),
+        lemmatizer=lambda word: lemmas.get(word, word),
     )
     found = features(preprocessor, "Mice fear wolves.", "What is a mouse afraid of?")
     assert found["candidates"].tolist() == [0, 0, 3, 0]
@@ -104,15 +108,17 @@ def test_lemmas_join_words():
 
 
 def test_chains_beyond_the_largest_number_are_none():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES, max_chains=1)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, max_chains=1)
     found = features(preprocessor, "Milk Mary milk Mary", "Where is Mary?")
     assert found["question_chains"].tolist() == [0, 0, 1, 0]
     assert found["passage_chains"].tolist() == [0, 1, 0, 1]
 
 
 def test_the_configuration_makes_the_same_preprocessor():
-    first = Preprocessor.fit(EXAMPLES, ENTITIES, order="passage_first", max_chains=5)
-    second = Preprocessor(**first.get_config())
+    first = ReaderPreprocessor.fit(
+        EXAMPLES, entity_words=ENTITIES, order="passage_first", max_chains=5
+    )
+    second = ReaderPreprocessor(**first.get_config())
     assert second.get_config() == first.get_config()
     text = "Mary took the milk. Bob left.", "Where is Mary?"
     for name, value in features(first, *text).items():
@@ -120,9 +126,9 @@ def test_the_configuration_makes_the_same_preprocessor():
 
 
 def test_bad_input_is_refused():
-    preprocessor = Preprocessor.fit(EXAMPLES, ENTITIES)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     with pytest.raises(ValueError, match="The passage is empty: ' '"):
-        preprocessor.tokens(" ", "passage")
+        preprocessor.ids_of_text(" ", "passage")
     encoded = preprocessor.encode(EXAMPLES[0])
     size = len(preprocessor.vocabulary)
     for name, ids in (("passage", [1, size]), ("question", [-1])):
@@ -131,4 +137,4 @@ def test_bad_input_is_refused():
         with pytest.raises(ValueError, match=message):
             preprocessor.collate([encoded, row], 4, 16, 8)
     with pytest.raises(ValueError, match="order must be one of question_first, .*; got 'random'"):
-        Preprocessor.fit(EXAMPLES, ENTITIES, order="random")
+        ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, order="random")

@@ -1,0 +1,395 @@
+"""Passages that hold the candidates for their own answers."""
+
+import collections
+import copy
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.passages.candidates import (
+    WORD,
+    distinct_words,
+    find_mentions,
+    has_letters,
+)
+from keras_corefmem.graphs.chains import chain_ids
+from keras_corefmem.graphs.targets import check_signal
+from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.arrays import pad
+from keras_corefmem.preprocessing.attention_targets import (
+    pad_pairs,
+    room_for,
+    sentence_numbers,
+    target_name,
+    targets_of,
+)
+from keras_corefmem.preprocessing.graph import (
+    GraphNumpy,
+    look_up,
+    look_up_letters,
+    vocabulary_table,
+)
+from keras_corefmem.preprocessing.preprocessor import ranked
+from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
+from keras_corefmem.preprocessing.spelling import Spelling
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, Tokenizer, get_tokenizer, lower
+from keras_corefmem.text.vocabulary import Vocabulary
+from keras_corefmem.utils.checks import check_sizes
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EncodedCandidates(Encoded):
+    """A question as ids whose answer is the number of a candidate of its passage.
+
+    Args:
+        candidates: strings by number, from 1.
+        mentions: int32 `(N, 3)`, `(start, end, number)` of each in the passage.
+        words: the tokens of passage and question, empty where words are not spelled.
+        sentences: int32 `(T,)`, number of the sentence of each token of the passage, from 1.
+        targets: pairs `(N, 2)` by the name of their signal.
+    """
+
+    candidates: tuple[str, ...]
+    mentions: np.ndarray
+    words: tuple[str, ...]
+    sentences: np.ndarray
+    targets: dict = dataclasses.field(default_factory=dict)
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class CandidatePreprocessor(ReaderPreprocessor):
+    """Preprocessing of a reader whose answers are words or candidates of the passage at hand.
+
+    An answer is the number that it has among the candidates of its own passage: those of the
+    example, or else all words of the passage in the order of their first occurrence, without
+    punctuation. Text is read in lower case. Chains are those of an `AnnotatedExample`; in any other
+    text, words that were answers in training are linked where they are repeated.
+
+    Args:
+        words: words of the vocabulary without its two specials.
+        word_chains: chain of each word, 0 = none, for text without annotation.
+        num_candidates: largest number of candidates; a passage with more loses the last ones.
+        spans: whether candidates may have several words.
+        characters: string of the known characters, `""` where words are not spelled.
+        word_length: characters of a word that are read, the first ones.
+        tokenizer: name of a tokenizer to lower case.
+        signals: number of pairs for each token of a passage that there is room for, by the name of
+            the signal, of those of `attention_pairs` that supervise attention.
+        **kwargs: `joint`, `order`, `max_chains` and `unknown_types`, see `ReaderPreprocessor`.
+
+    Raises:
+        ValueError: if `num_candidates` or `word_length` is less than 1, the tokenizer keeps capital
+            letters, or there is no such signal.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.CandidatePreprocessor.fit(examples)
+        >>> encoded = preprocessor.encode_text("mary met john .", "who met john ?")
+        >>> preprocessor.answers_of(encoded)
+        ['[unknown]', 'mary', 'met', 'john']
+    """
+
+    local = True
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        word_chains: Sequence[int],
+        num_candidates: int,
+        spans: bool = False,
+        characters: str = "",
+        word_length: int = 15,
+        tokenizer: str = "spaces",
+        signals: dict[str, int] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        check_sizes(num_candidates=num_candidates)
+        if tokenizer == "penn":
+            raise ValueError("tokenizer: penn keeps capital letters, take penn_lower.")
+        answers = [f"candidate {n}" for n in range(1, num_candidates + 1)]
+        super().__init__(words, answers, word_chains, [0] * len(words), tokenizer, **kwargs)
+        self.spans, self.word_length = spans, word_length
+        self.spelling = Spelling(characters, word_length)
+        self.num_characters = self.spelling.count
+        self.signals = dict(signals or {})
+        for signal in self.signals:
+            check_signal(signal)
+
+    @property
+    def head(self) -> str:
+        """Name of the answer head of a reader that points at its candidates."""
+        return "span_sum" if self.spans else "pointer_sum"
+
+    @classmethod
+    def fit(
+        cls,
+        examples: Sequence[Example],
+        *,
+        max_words: int | None = None,
+        min_count: int = 1,
+        characters: bool = False,
+        tokenizer: str = "spaces",
+        num_candidates: int | None = None,
+        signals: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> "CandidatePreprocessor":
+        """Learns vocabulary and sizes from training examples.
+
+        Args:
+            examples: training examples.
+            max_words: how many words are known, the most frequent ones; `None` for all.
+            min_count: how often a word has to occur to be known.
+            characters: whether words are spelled.
+            tokenizer: name of the tokenizer.
+            num_candidates: largest number of candidates; `None` for that of the examples.
+            signals: names of the signals that supervise attention.
+            **kwargs: further arguments of the constructor.
+
+        Raises:
+            ValueError: if there is no such signal, or no example has a target of it.
+        """
+        for signal in signals:
+            check_signal(signal)
+        tokenize, answers = get_tokenizer(tokenizer), set()
+        counts: collections.Counter = collections.Counter()
+        spans, most, room = False, 1, dict.fromkeys(signals, 0)
+        for example in examples:
+            passage = tokens_of(example, example.passage, tokenize)
+            counts.update(passage)
+            counts.update(tokens_of(example, example.question, tokenize))
+            answers.add(lower(example.answer))
+            candidates = getattr(example, "candidates", ())
+            spans = spans or any(len(tokenize(text)) > 1 for text in candidates)
+            most = max(most, len(candidates or distinct_words(passage)))
+            room = room_for(room, targets_of(example, signals), len(passage))
+        missing = [signal for signal, pairs in room.items() if not pairs]
+        if missing:
+            raise ValueError(
+                f"No training example has targets of {', '.join(missing)}: annotate them with a "
+                "pipeline that finds such structure (corefmem annotate), or leave the signal out."
+            )
+        known = {word: count for word, count in counts.items() if count >= min_count}
+        max_size = None if max_words is None else max_words + 2
+        words = Vocabulary.from_counts(known, max_size).known
+        chains = {word: n for n, word in enumerate(sorted(answers), 1)}
+        return cls(
+            words,
+            [chains.get(word, 0) for word in words],
+            most if num_candidates is None else num_candidates,
+            spans,
+            "".join(sorted({letter for word in words for letter in word})) if characters else "",
+            tokenizer=tokenizer,
+            signals=room,
+            **kwargs,
+        )
+
+    def encode(self, example: Example) -> EncodedCandidates:
+        sentences = [tokens_of(example, text, self.tokenizer) for text in example.sentences]
+        encoded = self._encode_words(
+            [word for sentence in sentences for word in sentence],
+            tokens_of(example, example.question, self.tokenizer),
+            np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences))),
+            getattr(example, "candidates", ()),
+            getattr(example, "chain_ids", ()),
+            f" of {example.source or 'an example'}",
+        )
+        known, answer = encoded.candidates, example.answer
+        if not getattr(example, "candidates", ()):
+            answer = lower(answer)
+        return dataclasses.replace(
+            encoded,
+            answer=known.index(answer) + 1 if answer in known else 0,
+            source=example.source,
+            targets=targets_of(example, self.signals),
+        )
+
+    def encode_text(self, passage: str, question: str) -> EncodedCandidates:
+        words = self.tokenizer(passage)
+        sentences = sentence_numbers(np.isin(words, SENTENCE_ENDS))
+        return self._encode_words(words, self.tokenizer(question), sentences)
+
+    def _encode_words(
+        self,
+        passage: list[str],
+        question: list[str],
+        sentences: np.ndarray,
+        candidates: Sequence[str] = (),
+        chains: Sequence[int] = (),
+        place: str = "",
+    ) -> EncodedCandidates:
+        for name, tokens in (("passage", passage), ("question", question)):
+            if not tokens:
+                raise ValueError(f"The {name}{place} is empty. Give at least one word.")
+        if not candidates and not any(map(has_letters, passage)):
+            raise ValueError(f"The passage{place} has nothing but punctuation: give it a word.")
+        ids, most = self.word_ids([*passage, *question]), len(self.answers) - 1
+        if candidates:
+            candidates = candidates[:most]
+            mentions = find_mentions(list(map(self.tokenizer, candidates)), passage)
+        else:
+            candidates = distinct_words(passage)[:most]
+            numbers = {word: number for number, word in enumerate(candidates, 1)}
+            mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
+        return EncodedCandidates(
+            ids[: len(passage)],
+            ids[len(passage) :],
+            0,
+            chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
+            candidates=tuple(candidates),
+            mentions=np.array(mentions, "int32").reshape(-1, 3),
+            words=(*passage, *question) if self.spelling else (),
+            sentences=sentences,
+        )
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        spelled = [f"{name}_characters" for name in ("passage", "question") if self.spelling]
+        targets = map(target_name, self.signals)
+        return (*FEATURES, "passage_asked", "passage_sentences", *spelled, *targets)
+
+    def text_features(
+        self, rows: Sequence[Any], ids: dict[str, np.ndarray], names: Sequence[str]
+    ) -> dict[str, np.ndarray]:
+        """Makes the features of a batch besides ids and chains.
+
+        With `spans`, `candidates` is a mask, bool `(batch, time, candidates + 1)`. `passage_asked`
+        `(batch, time)` is 1 for tokens that the question has too and 2 for others. Where words are
+        spelled there are `passage_characters` and `question_characters` `(batch, time,
+        word_length)`.
+
+        For attention, `passage_sentences` is the number of each token's sentence `(batch, time)`,
+        and `passage_targets_` and the name of a signal has its pairs `(batch, room · time, 2)`;
+        where a passage of the batch has more, there is twice the room, or four times.
+        """
+        (count, length), result = ids["passage"].shape, {}
+        if "candidates" in names:
+            result["candidates"] = self._candidates(rows, count, length)
+        if "passage_asked" in names:
+            shared = [2 - np.isin(row.passage, row.question) for row in rows]
+            result["passage_asked"] = pad(shared, length, count)
+        if "passage_sentences" in names:
+            result["passage_sentences"] = pad([row.sentences for row in rows], length, count)
+        for signal, room in self.signals.items():
+            if target_name(signal) in names:
+                pairs = [row.targets.get(signal, ()) for row in rows]
+                result[target_name(signal)] = pad_pairs(pairs, room * length, count)
+        words = {
+            "passage": [row.words[: len(row.passage)] for row in rows],
+            "question": [row.words[len(row.passage) :] for row in rows],
+        }
+        for name, parts in words.items():
+            if f"{name}_characters" in names:
+                letters, width = list(map(self.spelling, parts)), ids[name].shape[1]
+                result[f"{name}_characters"] = pad(letters, width, count, (self.word_length,))
+        return result
+
+    def _candidates(self, rows: Sequence[Any], count: int, length: int) -> np.ndarray:
+        if self.spans:
+            result = np.zeros((count, length, len(self.answers)), "bool")
+        else:
+            result = np.zeros((count, length), "int32")
+        for mask, row in zip(result, rows, strict=False):
+            if self.spans:
+                for start, end, number in row.mentions.tolist():
+                    mask[start:end, number] = True
+            else:
+                mask[row.mentions[:, 0]] = row.mentions[:, 2]
+        return result
+
+    def with_target_room(self, rows: Sequence[Any]) -> "CandidatePreprocessor":
+        room = self.signals
+        for row in rows:
+            room = room_for(room, row.targets, len(row.passage))
+        if room == self.signals:
+            return self
+        other = copy.copy(self)
+        other.signals = room
+        return other
+
+    def answers_of(self, encoded: EncodedCandidates) -> list[str]:
+        return [self.answers[0], *encoded.candidates]
+
+    def graph_tables(self) -> list:
+        spelled = [vocabulary_table(self.spelling.vocabulary)] if self.spelling else []
+        return [*super().graph_tables(), *spelled]
+
+    def graph_features(
+        self, tokens: Sequence, tables: Sequence, names: Sequence[str]
+    ) -> dict[str, Any]:
+        import tensorflow as tf
+
+        xp, parts = GraphNumpy(), dict(zip(("passage", "question"), tokens, strict=True))
+        result = {
+            name: each.with_values(look_up(tables[0], self.vocabulary, each.values)).to_tensor()
+            for name, each in parts.items()
+        }
+        chains = {name: xp.take(self.word_chains, ids) for name, ids in result.items()}
+        result |= self.links(chains, names, xp)
+        words = parts["passage"].to_tensor()
+        numbers = self._graph_candidates(words)
+        result["candidates"] = numbers
+        if self.spans:
+            one_hot = tf.one_hot(numbers, len(self.answers), on_value=True, off_value=False)
+            result["candidates"] = one_hot & (numbers > 0)[..., None]
+        if "passage_asked" in names:
+            same = result["passage"][:, :, None] == result["question"][:, None]
+            shared = 2 - tf.cast(tf.reduce_any(same, axis=-1), "int32")
+            result["passage_asked"] = tf.where(result["passage"] == 0, 0, shared)
+        if "passage_sentences" in names:
+            ends = tf.reduce_any(words[..., None] == tf.constant(SENTENCE_ENDS), axis=-1)
+            result["passage_sentences"] = tf.where(words == "", 0, sentence_numbers(ends, xp))
+        batch, time = tf.unstack(tf.shape(result["passage"]))
+        for signal, room in self.signals.items():
+            # Raw text says nothing of its structure, and no answer depends on it.
+            result[target_name(signal)] = tf.zeros([batch, room * time, 2], "int32")
+        if self.spelling:
+            for name, each in parts.items():
+                letters = look_up_letters(tables[1], each, self.word_length)
+                result[f"{name}_characters"] = letters
+        return {name: result[name] for name in names}
+
+    def _graph_candidates(self, words: Any) -> Any:
+        """Numbers the words of passages `(batch, time)` by their first occurrence."""
+        import tensorflow as tf
+
+        # Words are told apart by their hashes; vocabularies lack too many of them.
+        hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
+        is_word = tf.strings.regex_full_match(words, f".*{WORD}.*")
+        chains, most = tf.where(is_word, hashes, 0), len(self.answers) - 1
+        return tf.cast(chain_ids(chains, most, GraphNumpy(), singletons=True), "int32")
+
+    def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
+        import tensorflow as tf
+
+        sequences, logs = best_sequences(logits, top, GraphNumpy())
+        words = tokens[0].to_tensor()
+        numbers = self._graph_candidates(words)[:, None]
+        mentions = (numbers == tf.range(len(self.answers))[:, None]) & (numbers > 0)
+        first = tf.gather(words, tf.argmax(mentions, axis=-1), batch_dims=1)
+        known = tf.where(tf.reduce_any(mentions, axis=-1), first, "")
+        answers = tf.gather(known, sequences[..., 0], batch_dims=1)
+        return ranked(answers, tf.where(answers == "", 0.0, tf.exp(logs)))
+
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        del config["answers"], config["pointers"]
+        return {
+            **config,
+            "num_candidates": len(self.answers) - 1,
+            "spans": self.spans,
+            "characters": self.spelling.characters,
+            "word_length": self.word_length,
+            "signals": self.signals,
+        }
+
+
+def tokens_of(example: Example, text: str, tokenizer: Tokenizer) -> list[str]:
+    """Cuts a text of an example to lower-cased tokens; those of an `AnnotatedExample` are cut."""
+    if isinstance(example, AnnotatedExample):
+        return lower(text).split(" ")
+    return tokenizer(text)

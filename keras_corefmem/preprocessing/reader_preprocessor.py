@@ -1,0 +1,260 @@
+"""Passages and questions as sequences of tokens, with one set of answers for all of them."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.preprocessing.arrays import check_ids, pad
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.text.vocabulary import Vocabulary
+
+ORDERS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
+LINKS = ("antecedents", "chains", "sources")
+FEATURES = (
+    *("passage", "question", "candidates"),
+    *(f"{part}_{link}" for part in ("passage", "question") for link in LINKS),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Encoded:
+    """An example as ids.
+
+    Args:
+        passage: int32 `(T,)`.
+        question: int32 `(Q,)`.
+        answer: number of the answer, 0 = unknown.
+        source: where the example was read, for errors.
+        chain_ids: int32 `(T + Q,)`, chain of each token of passage and question, 0 = none.
+    """
+
+    passage: np.ndarray
+    question: np.ndarray
+    answer: int
+    source: str = ""
+    chain_ids: np.ndarray = dataclasses.field(kw_only=True)
+
+
+def sequences(joint: bool, order: str) -> list[tuple[str, ...]]:
+    """Names the parts of each sequence: passage and question, in order or apart."""
+    return [ORDERS[order]] if joint else [(name,) for name in ORDERS[order]]
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class ReaderPreprocessor(Preprocessor):
+    """Preprocessing of a reader whose answers are one set of words for all passages.
+
+    Coreference is that of words: tokens whose words have the same chain form one.
+
+    Args:
+        words: words of the vocabulary without its two specials.
+        answers: answers by number, from 1; number 0 is an unknown answer.
+        word_chains: chain of each word, 0 = none.
+        pointers: number of the answer that a token of each word mentions, 0 = none.
+        tokenizer: name of the tokenizer.
+        joint: whether question and passage are one sequence, with chains across.
+        order: `"question_first"` or `"passage_first"`, where joint.
+        max_chains: highest chain id.
+        unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
+
+    Raises:
+        ValueError: if there is no such order.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> Reader = keras_corefmem.preprocessing.ReaderPreprocessor
+        >>> preprocessor = Reader.fit(examples, entity_words=("mary", "john"))
+        >>> encoded = preprocessor.encode_text("Mary left. Mary slept.", "Where is Mary?")
+        >>> preprocessor.collate([encoded], 1, 8, 4)["passage_antecedents"]
+        array([[3, 0, 0, 5, 0, 0, 0, 0]], dtype=int32)
+    """
+
+    batches_class = Batches
+    renamed = {"entities": "word_chains"}
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        answers: Sequence[str],
+        word_chains: Sequence[int],
+        pointers: Sequence[int],
+        tokenizer: str = "words",
+        joint: bool = True,
+        order: str = "question_first",
+        max_chains: int = 32,
+        unknown_types: int = 1,
+    ) -> None:
+        if order not in ORDERS:
+            raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
+        super().__init__(words, answers, tokenizer, unknown_types)
+        specials = [0] * (unknown_types - 1)
+        self.word_chains = np.array([0, 0, *word_chains, *specials], "int32")
+        self.pointers = np.array([0, 0, *pointers, *specials], "int32")
+        self.joint, self.order, self.max_chains = joint, order, max_chains
+
+    @classmethod
+    def fit(
+        cls,
+        examples: Sequence[Example],
+        *,
+        entity_words: Iterable[str] = (),
+        lemmatizer: Callable[[str], str] | None = None,
+        tokenizer: str = "words",
+        **kwargs: Any,
+    ) -> "ReaderPreprocessor":
+        """Learns vocabulary and answers from training examples.
+
+        Args:
+            examples: training examples.
+            entity_words: words that are entities, lower-cased.
+            lemmatizer: function from a word to its lemma; words with one lemma form one chain and
+                mention one answer. `None` keeps words apart.
+            tokenizer: name of the tokenizer.
+            **kwargs: further arguments of the constructor.
+        """
+        lemma = lemmatizer or (lambda word: word)
+        tokenize = get_tokenizer(tokenizer)
+        texts = [text for e in examples for text in (e.passage, e.question)]
+        words = Vocabulary.from_tokens(tokenize(text) for text in texts).known
+        answers = sorted({example.answer for example in examples})
+        names = sorted({lemma(word) for word in entity_words})
+        chains = {name: n for n, name in enumerate(names, 1)}
+        answer_numbers = {lemma(lower(answer)): n for n, answer in enumerate(answers, 1)}
+        return cls(
+            words,
+            answers,
+            [chains.get(lemma(word), 0) for word in words],
+            [answer_numbers.get(lemma(word), 0) for word in words],
+            tokenizer,
+            **kwargs,
+        )
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return FEATURES
+
+    def encode(self, example: Example) -> Encoded:
+        """Encodes an example.
+
+        Raises:
+            ValueError: if passage or question has no words.
+        """
+        place = f" of {example.source or 'an example'}"
+        encoded = self._encode(example.passage, example.question, place)
+        answer = self.answer_numbers.get(example.answer, 0)
+        return dataclasses.replace(encoded, answer=answer, source=example.source)
+
+    def encode_text(self, passage: str, question: str) -> Any:
+        return self._encode(passage, question)
+
+    def _encode(self, passage: str, question: str, place: str = "") -> Any:
+        first = self.ids_of_text(passage, f"passage{place}")
+        second = self.ids_of_text(question, f"question{place}")
+        chain_ids = self.word_chains[np.concatenate([first, second])]
+        return Encoded(first, second, 0, chain_ids=chain_ids)
+
+    def length(self, encoded: Encoded) -> int:
+        """Returns the number of tokens of the passage."""
+        return len(encoded.passage)
+
+    def collate(
+        self,
+        rows: Sequence[Any],
+        count: int,
+        length: int,
+        question_length: int = 0,
+        names: Sequence[str] | None = None,
+    ) -> dict[str, np.ndarray]:
+        """Makes the features of a batch, see `Preprocessor.collate`.
+
+        Returns:
+            Dictionary of int32 arrays: `passage`, `question`, and for each of the two its
+            `_antecedents` and `_chains` `(batch, time)` and `_sources` `(batch, time, 1, 1)`;
+            `candidates` `(batch, time)`, the answer that each passage token mentions. In a joint
+            sequence, positions count the padded columns of what comes first.
+
+        Raises:
+            ValueError: if an id lies beyond the vocabulary.
+        """
+        names = self.feature_names if names is None else names
+        widths = {"passage": length, "question": question_length}
+        result = {
+            name: pad([getattr(row, name) for row in rows], width, count)
+            for name, width in widths.items()
+        }
+        for name, ids in result.items():
+            check_ids(name, ids, len(self.vocabulary))
+        split = [np.split(row.chain_ids, [len(row.passage)]) for row in rows]
+        chains = {
+            name: pad([parts[n] for parts in split], width, count)
+            for n, (name, width) in enumerate(widths.items())
+        }
+        result |= self.links(chains, names)
+        result |= self.text_features(rows, result, names)
+        return {name: result[name] for name in names}
+
+    def text_features(
+        self, rows: Sequence[Any], ids: dict[str, np.ndarray], names: Sequence[str]
+    ) -> dict[str, np.ndarray]:
+        """Makes the features of a batch besides ids and chains."""
+        return {"candidates": self.pointers[ids["passage"]]}
+
+    def features(
+        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
+    ) -> dict[str, Any]:
+        names = self.feature_names if names is None else names
+        ids = {"question": question, "passage": passage}
+        result = {**ids, "candidates": xp.take(self.pointers, passage)}
+        chains = {name: xp.take(self.word_chains, array) for name, array in ids.items()}
+        result |= self.links(chains, names, xp)
+        return {name: result[name] for name in names}
+
+    def links(self, chains: dict[str, Any], names: Sequence[str], xp: Any = np) -> dict[str, Any]:
+        """Makes the features of coreference.
+
+        Args:
+            chains: chain of each token, 0 = none, int32 `(batch, time)` by the names `passage` and
+                `question`.
+            names: names of the features that are needed.
+            xp: `numpy`, or a `GraphNumpy` inside a graph.
+
+        Returns:
+            Dictionary of int32 arrays, all of each kind that a name ends in.
+        """
+        kinds, result = {name.rpartition("_")[2] for name in names}, {}
+        for group in sequences(self.joint, self.order):
+            joined = xp.concatenate([chains[name] for name in group], axis=-1)
+            links = {}
+            if kinds & {"antecedents", "sources"}:
+                links["antecedents"] = antecedents(joined, xp)
+                links["sources"] = links["antecedents"][..., None, None]
+            if "chains" in kinds:
+                links["chains"] = chain_ids(joined, self.max_chains, xp)
+            start = 0
+            for name in group:
+                # The shape is unknown inside a graph.
+                width = xp.size(chains[name][:1])
+                for kind, array in links.items():
+                    result[f"{name}_{kind}"] = array[:, start : start + width]
+                start += width
+        return result
+
+    def get_config(self) -> dict[str, Any]:
+        known = 2 + len(self.vocabulary.known)
+        return {
+            **self.vocabulary.get_config(),
+            "answers": self.answers[1:],
+            "word_chains": self.word_chains[2:known].tolist(),
+            "pointers": self.pointers[2:known].tolist(),
+            "tokenizer": self.tokenizer.name,
+            "joint": self.joint,
+            "order": self.order,
+            "max_chains": self.max_chains,
+        }
