@@ -5,17 +5,21 @@ from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
 from keras_corefmem.graphs.entity_words import (
-    learn_entities,
     learn_entity_words,
     spacy_tagger,
-    tagged_entities,
     tagged_entity_words,
 )
+from keras_corefmem.graphs.formats import conll, corenlp
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs
 from keras_corefmem.text.lemmas import get_lemmatizer
 from keras_corefmem.text.truecase import Truecaser
 from keras_corefmem.utils.checks import check_antecedents, check_sources
+from keras_corefmem.utils.deprecation import renamed_names
+
+__getattr__ = renamed_names(
+    __name__, learn_entities="learn_entity_words", tagged_entities="tagged_entity_words"
+)
 
 __all__ = [
     "Annotation",
@@ -29,13 +33,13 @@ __all__ = [
     "chain_ids",
     "check_antecedents",
     "check_sources",
+    "conll",
+    "corenlp",
     "from_doc",
     "get_lemmatizer",
     "inverse",
     "join",
     "learn_entity_words",
-    "learn_entities",
     "spacy_tagger",
-    "tagged_entities",
     "tagged_entity_words",
 ]

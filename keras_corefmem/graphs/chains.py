@@ -1,14 +1,16 @@
 """Coreference chains as arrays: who was mentioned before, and where."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def antecedents(chains, xp=np):
-    """Position of the most recent earlier mention of the same entity.
+def antecedents(chains: ArrayLike, xp: Any = np) -> np.ndarray:
+    """Finds the most recent earlier mention of the same entity.
 
     `y[t] = max{s : s < t, chains[s] == chains[t] != 0}`, 0 when there is none, with
-    1-based positions: the `y_t` of Dhingra et al. (2018), "Neural Models for Reasoning over
-    Multiple Mentions using Coreference". One stable sort, no loop over time.
+    1-based positions. One stable sort, no loop over time.
 
     Args:
         chains: int array of shape `(..., T)`, the chain of each token, in any numbering, 0 = none.
@@ -16,6 +18,13 @@ def antecedents(chains, xp=np):
 
     Returns:
         int32 array of shape `(..., T)`.
+
+    Reference:
+        `y_t` in [Dhingra et al., 2018](https://arxiv.org/abs/1804.05922).
+
+    Example:
+        >>> keras_corefmem.graphs.antecedents([7, 0, 7, 0, 7]).tolist()
+        [0, 0, 1, 0, 3]
     """
     chains = xp.asarray(chains)
     order, rank, first = _sort_by_chain(chains, xp)
@@ -24,7 +33,9 @@ def antecedents(chains, xp=np):
     return xp.asarray(xp.where(chains == 0, 0, previous), dtype="int32")
 
 
-def chain_ids(chains, max_chains=None, xp=np, singletons=False):
+def chain_ids(
+    chains: ArrayLike, max_chains: int | None = None, xp: Any = np, singletons: bool = False
+) -> np.ndarray:
     """Numbers the chains of a text by first appearance.
 
     Args:
@@ -36,6 +47,10 @@ def chain_ids(chains, max_chains=None, xp=np, singletons=False):
     Returns:
         int32 array of shape `(..., T)`: the chain of each token, 0 for tokens outside any
         chain, chains of one mention, and chains beyond `max_chains`.
+
+    Example:
+        >>> keras_corefmem.graphs.chain_ids([9, 3, 5, 3, 0, 9]).tolist()
+        [1, 2, 0, 2, 0, 1]
     """
     chains = xp.asarray(chains)
     order, rank, first = _sort_by_chain(chains, xp)

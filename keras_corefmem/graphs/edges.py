@@ -2,16 +2,27 @@
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keras_corefmem.graphs.chains import antecedents
+from keras_corefmem.utils.deprecation import renamed_arguments
 
 _INVERSE = "^-1"
 
 
-def inverse(edge_type):
-    """Name of an edge type read backwards: `"coref"` and `"coref^-1"` name each other."""
+def inverse(edge_type: str) -> str:
+    """Returns the name of an edge type read backwards.
+
+    Args:
+        edge_type: name of the type.
+
+    Example:
+        >>> keras_corefmem.graphs.inverse("coref"), keras_corefmem.graphs.inverse("coref^-1")
+        ('coref^-1', 'coref')
+    """
     if edge_type.endswith(_INVERSE):
         return edge_type.removesuffix(_INVERSE)
     return edge_type + _INVERSE
@@ -21,8 +32,7 @@ def inverse(edge_type):
 class TypedEdges:
     """Typed edges over the tokens of one sequence.
 
-    The graph of Dhingra et al. (2017), "Linguistic Knowledge as Memory for Recurrent Neural
-    Networks". The sequential edge between neighbours is implied and never listed.
+    The sequential edge between neighbours is implied and never listed.
 
     Args:
         length: number of tokens.
@@ -31,12 +41,22 @@ class TypedEdges:
 
     Raises:
         ValueError: if a position lies outside 1 to `length` or an edge is a loop.
+
+    Reference:
+        [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+
+    Example:
+        >>> edges = keras_corefmem.graphs.TypedEdges(4, [(1, 3, "coref"), (4, 2, "dependency")])
+        >>> edges.forward_dag().types
+        ('coref', 'dependency^-1')
+        >>> edges.forward_dag().sources(["coref", "dependency^-1"])[2:, :, 0].tolist()
+        [[1, 0], [0, 2]]
     """
 
     length: int
-    edges: tuple = ()
+    edges: Sequence[tuple[int, int, str]] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for source, target, edge_type in self.edges:
             if not (1 <= source <= self.length and 1 <= target <= self.length):
                 raise ValueError(
@@ -52,7 +72,7 @@ class TypedEdges:
         object.__setattr__(self, "edges", tuple(sorted(edges)))
 
     @classmethod
-    def from_chains(cls, chains, type="coref"):
+    def from_chains(cls, chains: ArrayLike, type: str = "coref") -> "TypedEdges":
         """Joins every mention to the previous mention of the same entity.
 
         Args:
@@ -60,29 +80,29 @@ class TypedEdges:
             type: name of the edge type.
 
         Returns:
-            `TypedEdges` of length `T`.
+            The edges of a sequence of length `T`.
         """
         sources = antecedents(chains)
         targets = np.flatnonzero(sources)
-        return cls(len(sources), tuple((sources[t], t + 1, type) for t in targets))
+        return cls(len(sources), tuple((int(sources[t]), int(t) + 1, type) for t in targets))
 
     @property
-    def types(self):
-        """Sorted tuple of the edge types that occur."""
+    def types(self) -> tuple[str, ...]:
+        """The edge types that occur, sorted."""
         return tuple(sorted({edge_type for _, _, edge_type in self.edges}))
 
-    def forward_dag(self):
-        """Every edge read from left to right.
+    def forward_dag(self) -> "TypedEdges":
+        """Reads every edge from left to right.
 
         An edge whose source lies later enters the other way round under its inverse type.
         """
         return self._oriented(lambda source, target: source < target)
 
-    def backward_dag(self):
-        """Every edge read from right to left: the forward graph with each edge inverted."""
+    def backward_dag(self) -> "TypedEdges":
+        """Reads every edge from right to left: the forward graph with each edge inverted."""
         return self._oriented(lambda source, target: source > target)
 
-    def _oriented(self, keeps):
+    def _oriented(self, keeps: Callable[[int, int], bool]) -> "TypedEdges":
         edges = (
             (source, target, edge_type)
             if keeps(source, target)
@@ -91,7 +111,7 @@ class TypedEdges:
         )
         return TypedEdges(self.length, tuple(edges))
 
-    def sources(self, types, max_sources=None):
+    def sources(self, types: Sequence[str], max_sources: int | None = None) -> np.ndarray:
         """Tabulates the incoming edges of every token.
 
         Args:
@@ -119,17 +139,24 @@ class TypedEdges:
         if max_sources is None:
             max_sources = max(map(len, incoming.values()), default=1)
         table = np.zeros((self.length, len(columns), max_sources), "int32")
-        for (target, column), found in incoming.items():
-            found = sorted(found, key=lambda source: abs(target - source))[:max_sources]
-            table[target - 1, column, : len(found)] = found
+        for (target, column), positions in incoming.items():
+            nearest = sorted(positions, key=lambda source: abs(target - source))[:max_sources]
+            table[target - 1, column, : len(nearest)] = nearest
         return table
 
 
-def join(sequences, order, chains=None, type="coref", seed=None):
+@renamed_arguments(entities="chains")
+def join(
+    sequences: Sequence[TypedEdges],
+    order: Sequence[int] | str,
+    chains: Sequence[ArrayLike] | None = None,
+    type: str = "coref",
+    seed: int | None = None,
+) -> tuple[TypedEdges, list[int]]:
     """Lays several sequences (a passage and its question) end to end as one.
 
     Args:
-        sequences: list of `TypedEdges`, one per sequence.
+        sequences: the edges of each sequence.
         order: the sequences' indices in reading order, such as `(1, 0)`, or `"random"`.
         chains: optional list of int arrays of shape `(T_i,)`, numbered alike in all sequences:
             chains then run on across the borders.
@@ -137,11 +164,16 @@ def join(sequences, order, chains=None, type="coref", seed=None):
         seed: seed of the random order.
 
     Returns:
-        The joined `TypedEdges`, and the list of offsets that were added to the positions of each
-        sequence (listed as `sequences` are).
+        The joined edges, and the offset that was added to the positions of each sequence.
 
     Raises:
         ValueError: if `order` is no permutation, or `chains` do not fit the sequences.
+
+    Example:
+        >>> question, passage = map(keras_corefmem.graphs.TypedEdges.from_chains, ([0, 1], [1, 1]))
+        >>> edges, offsets = keras_corefmem.graphs.join([question, passage], (1, 0))
+        >>> edges.length, edges.edges, offsets
+        (4, ((1, 2, 'coref'),), [2, 0])
     """
     if isinstance(order, str) and order == "random":
         order = np.random.default_rng(seed).permutation(len(sequences)).tolist()
@@ -160,11 +192,10 @@ def join(sequences, order, chains=None, type="coref", seed=None):
         for source, target, edge_type in sequence.edges
     ]
     if chains is not None:
-        lengths = [sequence.length for sequence in sequences]
-        if [len(numbers) for numbers in chains] != lengths:
+        lengths, given = [s.length for s in sequences], [len(np.asarray(c)) for c in chains]
+        if given != lengths:
             raise ValueError(
-                f"`chains` must hold one number per token: expected lengths {lengths}, got "
-                f"{[len(numbers) for numbers in chains]}."
+                f"`chains` must hold one number per token: expected lengths {lengths}, got {given}."
             )
         edges += TypedEdges.from_chains(np.concatenate([chains[i] for i in order]), type).edges
     return TypedEdges(length, tuple(edges)), offsets

@@ -1,10 +1,10 @@
-"""Which words of a data set are entities, learned from its training examples or from a tagger."""
+"""Words that name entities, learned from training examples or told by a tagger."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import log2
-
-from typing_extensions import deprecated
+from typing import Any
 
 # Share of its occurrences from which a word counts as predicted by its neighbours.
 PREDICTED = 0.9
@@ -15,7 +15,9 @@ EVIDENCE, TOLERANCE, RARE = 3.0, 0.05, 0.2
 SELECTIVE = 0.1
 
 
-def learn_entity_words(examples, tokenizer):
+def learn_entity_words(
+    examples: Sequence[Any], tokenizer: Callable[[str], Iterable[str]]
+) -> frozenset[str]:
     """Learns from training examples which words are entities.
 
     Nothing but counts is used, no word list and no spelling: renaming every word renames the
@@ -41,15 +43,22 @@ def learn_entity_words(examples, tokenizer):
     for free text a tagger serves better (`tagged_entity_words`).
 
     Args:
-        examples: list of examples with `sentences`, `question` and `answer`.
+        examples: examples with `sentences`, `question` and `answer`.
         tokenizer: callable from a text to its lower-cased tokens.
 
     Returns:
-        `frozenset` of tokens.
+        The entity words.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 300)
+        >>> tokenizer = keras_corefmem.text.get_tokenizer("words")
+        >>> words = keras_corefmem.graphs.learn_entity_words(examples, tokenizer)
+        >>> [word in words for word in ("mary", "kitchen", "the")]
+        [True, True, False]
     """
     tokens = cache(lambda text: tuple(tokenizer(text)))
-    sentences = Counter()
-    previous = ()
+    sentences: Counter[tuple[str, ...]] = Counter()
+    previous: tuple[str, ...] = ()
     for example in examples:
         passage = tuple(example.sentences)
         # A story that goes on from question to question counts once.
@@ -63,17 +72,28 @@ def learn_entity_words(examples, tokenizer):
     return frozenset(_extend(entities, asked - linked, sentences, choices) or choices)
 
 
-def tagged_entity_words(examples, tagger, tokenizer):
-    """Takes as entities what a part-of-speech tagger calls a noun.
+def tagged_entity_words(
+    examples: Sequence[Any],
+    tagger: Callable[[str], Iterable[tuple[str, str]]],
+    tokenizer: Callable[[str], Iterable[str]],
+) -> frozenset[str]:
+    """Takes for entity words what a part-of-speech tagger calls a noun.
 
     Args:
-        examples: list of examples with `sentences`, `question` and `answer`.
+        examples: examples with `sentences`, `question` and `answer`.
         tagger: callable from a text to `(word, part of speech)` pairs, such as
             `spacy_tagger(nlp)`; nouns are `NOUN`, `PROPN` and what begins with `NN`.
         tokenizer: callable from a text to its lower-cased tokens.
 
     Returns:
-        `frozenset` of tokens of the passages and questions.
+        Tokens of the passages and questions.
+
+    Example:
+        >>> def tagger(text):
+        ...     return [(word, "NOUN" if word == "milk" else "X") for word in text.split()]
+        >>> story = keras_corefmem.datasets.Example(("he got milk",), "where is milk", "hall")
+        >>> sorted(keras_corefmem.graphs.tagged_entity_words([story], tagger, str.split))
+        ['milk']
     """
     texts = {text for example in examples for text in (*example.sentences, example.question)}
     return frozenset(
@@ -85,7 +105,7 @@ def tagged_entity_words(examples, tagger, tokenizer):
     )
 
 
-def spacy_tagger(nlp):
+def spacy_tagger(nlp: Any) -> Callable[[str], list[tuple[str, str]]]:
     """Wraps a spaCy pipeline as a tagger.
 
     Args:
@@ -93,25 +113,18 @@ def spacy_tagger(nlp):
             `"__"` is taken where features are joined to it (`"NNP__Number=Sing"`).
 
     Returns:
-        Callable from a text to a list of `(word, part of speech)` pairs.
+        Callable from a text to its `(word, part of speech)` pairs.
+
+    Example:
+        >>> import spacy
+        >>> keras_corefmem.graphs.spacy_tagger(spacy.blank("en"))("Mary left")
+        [('Mary', ''), ('left', '')]
     """
 
-    def tagger(text):
+    def tagger(text: str) -> list[tuple[str, str]]:
         return [(token.text, token.pos_ or token.tag_.split("__")[0]) for token in nlp(text)]
 
     return tagger
-
-
-@deprecated("learn_entities is now called learn_entity_words.")
-def learn_entities(examples, tokenizer):
-    """The old name of `learn_entity_words`."""
-    return learn_entity_words(examples, tokenizer)
-
-
-@deprecated("tagged_entities is now called tagged_entity_words.")
-def tagged_entities(examples, tagger, tokenizer):
-    """The old name of `tagged_entity_words`."""
-    return tagged_entity_words(examples, tagger, tokenizer)
 
 
 def _neighbours(sentences):
@@ -123,7 +136,6 @@ def _neighbours(sentences):
 
 
 def _choices(sentences):
-    """Words that neither their neighbours nor a function word of their sentence predict."""
     contexts, total, hits, spread = defaultdict(Counter), Counter(), Counter(), defaultdict(set)
     for left, word, right, count in _neighbours(sentences):
         contexts[left, right][word] += count
@@ -143,7 +155,6 @@ def _choices(sentences):
 
 
 def _linked(examples, tokens, sentences, choices):
-    """Words that questions and answers share with their passage beyond chance."""
     rate = Counter()
     for sentence, count in sentences.items():
         rate.update(dict.fromkeys(sentence, count / sentences.total()))
@@ -167,7 +178,6 @@ def _linked(examples, tokens, sentences, choices):
 
 
 def _arguments(sentences, choices):
-    """Choices whose sentences show the same patterns of function words as all sentences."""
     overall, patterns = Counter(), defaultdict(Counter)
     for sentence, count in sentences.items():
         pattern = tuple("" if word in choices else word for word in sentence)
@@ -189,7 +199,6 @@ def _arguments(sentences, choices):
 
 
 def _extend(entities, doubtful, sentences, choices):
-    """Adds choices that stand where entities stand, until none is left to add."""
     places, total = defaultdict(Counter), Counter()
     for left, word, right, count in _neighbours(sentences):
         total[word] += count

@@ -1,28 +1,13 @@
-"""Labels and parts of speech of Universal Dependencies, for those of other parsers."""
+"""Universal Dependencies: labels and parts of speech of other parsers in its terms."""
 
 import functools
 
 # Universal part of speech of the tags of the Penn Treebank, by their first letters.
 _PENN = (
-    ("NNP", "PROPN"),
-    ("NN", "NOUN"),
-    ("PRP", "PRON"),
-    ("WP", "PRON"),
-    ("EX", "PRON"),
-    ("MD", "AUX"),
-    ("VB", "VERB"),
-    ("JJ", "ADJ"),
-    ("CD", "NUM"),
-    ("DT", "DET"),
-    ("PDT", "DET"),
-    ("WDT", "DET"),
-    ("RB", "ADV"),
-    ("WRB", "ADV"),
-    ("IN", "ADP"),
-    ("TO", "PART"),
-    ("POS", "PART"),
-    ("CC", "CCONJ"),
-    ("UH", "INTJ"),
+    *(("NNP", "PROPN"), ("NN", "NOUN"), ("PRP", "PRON"), ("WP", "PRON"), ("EX", "PRON")),
+    *(("MD", "AUX"), ("VB", "VERB"), ("JJ", "ADJ"), ("CD", "NUM"), ("DT", "DET"), ("PDT", "DET")),
+    *(("WDT", "DET"), ("RB", "ADV"), ("WRB", "ADV"), ("IN", "ADP"), ("TO", "PART")),
+    *(("POS", "PART"), ("CC", "CCONJ"), ("UH", "INTJ")),
 )
 _UNIVERSAL = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
@@ -43,15 +28,15 @@ _LABELS = {
 
 
 @functools.lru_cache(1024)
-def universal_label(label):
-    """The universal relation of a label, spaCy's own or one with a subtype; keeps `nmod:poss`."""
+def universal_label(label: str) -> str:
+    """Returns the universal relation of a label, without its subtype but for `nmod:poss`."""
     label = _LABELS.get(label, label)
     return label if label == "nmod:poss" else label.split(":")[0].lower()
 
 
 @functools.lru_cache(1024)
-def universal_tag(tag):
-    """The universal part of speech of a tag of the Penn Treebank; others stay as they are."""
+def universal_tag(tag: str) -> str:
+    """Returns the universal part of speech of a Penn Treebank tag; others stay as they are."""
     if tag in _UNIVERSAL:
         return tag
     return next((name for start, name in _PENN if tag.startswith(start)), tag)

@@ -1,5 +1,6 @@
-"""From text to token ids."""
+"""From characters to token ids: tokenizers, sentences, vocabulary, word vectors, lexicons."""
 
+from keras_corefmem.text.lemmas import get_lemmatizer
 from keras_corefmem.text.tokenizers import (
     PennTokenizer,
     SpaceTokenizer,
@@ -7,6 +8,7 @@ from keras_corefmem.text.tokenizers import (
     WordTokenizer,
     get_tokenizer,
 )
+from keras_corefmem.text.truecase import Truecaser
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN, Vocabulary
 from keras_corefmem.text.word_vectors import Coverage, load_word_vectors
 
@@ -16,9 +18,11 @@ __all__ = [
     "Coverage",
     "PennTokenizer",
     "SpaceTokenizer",
+    "Truecaser",
     "UnicodeScriptTokenizer",
     "Vocabulary",
     "WordTokenizer",
+    "get_lemmatizer",
     "get_tokenizer",
     "load_word_vectors",
 ]

@@ -1,10 +1,12 @@
-"""Lemmatizers: which word forms ("mice", "mouse") name the same thing."""
+"""Lemmatizers: one form for "mice" and "mouse"."""
 
 import string
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 
-def get_lemmatizer(name=None):
+def get_lemmatizer(name: Any = None) -> Callable[[str], str]:
     """Returns a function from a word to its lemma.
 
     Args:
@@ -17,9 +19,14 @@ def get_lemmatizer(name=None):
 
     Raises:
         ValueError: if simplemma does not know the language, or `name` is none of these.
+
+    Example:
+        >>> lemmatize = keras_corefmem.text.get_lemmatizer("en")
+        >>> lemmatize("mice"), lemmatize("John")
+        ('mouse', 'John')
     """
     if name is None or name == "none":
-        return _identity
+        return str
     if isinstance(name, str):
         return _simplemma_lemmatizer(name)
     if hasattr(name, "pipe_names"):
@@ -32,11 +39,7 @@ def get_lemmatizer(name=None):
     )
 
 
-def _identity(word):
-    return word
-
-
-def _simplemma_lemmatizer(language):
+def _simplemma_lemmatizer(language: str) -> Callable[[str], str]:
     import simplemma
 
     try:
@@ -47,7 +50,7 @@ def _simplemma_lemmatizer(language):
             "'en' or 'de', or None to leave words as they are."
         ) from error
 
-    def lemmatizer(word):
+    def lemmatizer(word: str) -> str:
         # bAbI-Mix numbers the words of its second world: "mice2" is "mouse2".
         stem = word.rstrip(string.digits) or word
         lemma = simplemma.lemmatize(stem, lang=language) + word[len(stem) :]
@@ -57,9 +60,9 @@ def _simplemma_lemmatizer(language):
     return lemmatizer
 
 
-def _spacy_lemmatizer(nlp):
+def _spacy_lemmatizer(nlp: Any) -> Callable[[str], str]:
     @cache
-    def lemmatizer(word):
+    def lemmatizer(word: str) -> str:
         lemma = "".join(token.lemma_ or token.text for token in nlp(word))
         return lemma.lower() if word.islower() else lemma
 

@@ -1,6 +1,7 @@
 """Printed prose as paragraphs, sentences and the tokens of treebanks."""
 
 import re
+from collections.abc import Iterator
 
 from keras_corefmem.text.lexicons import ABBREVIATED_TITLES, is_abbreviation
 from keras_corefmem.text.tokenizers import CLITIC, CLITICS, token_pattern
@@ -57,17 +58,17 @@ _TOKEN = re.compile(
 )
 
 
-def paragraphs(text):
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Finds the paragraphs of a book.
 
     What [Project Gutenberg](https://www.gutenberg.org) puts before and behind a book is left out.
 
     Args:
-        text: String, its paragraphs parted by empty lines or, where lines are long, one a line.
+        text: the book, its paragraphs parted by empty lines or, where lines are long, one a line.
 
-    Returns:
-        Iterator of pairs: the character at which a paragraph starts, and its string; an empty one
-        for a heading of a chapter or other lines that are no prose.
+    Yields:
+        The character at which a paragraph starts, and its text; an empty one for a heading of a
+        chapter or other lines that are no prose.
     """
     start, end = _START.search(text), _END.search(text)
     first, last = start.end() if start else 0, end.start() if end else len(text)
@@ -82,7 +83,6 @@ def paragraphs(text):
 
 
 def _is_prose(paragraph):
-    """Whether a paragraph is neither a heading nor set apart, as verse is."""
     if all(line.startswith("    ") for line in paragraph.split("\n")):
         return False
     heading = not _PROSE.search(paragraph) or paragraph == paragraph.upper()
@@ -90,17 +90,14 @@ def _is_prose(paragraph):
     return not named and (len(paragraph) > _LONG or not heading)
 
 
-def sentences(paragraph):
+def sentences(paragraph: str) -> Iterator[tuple[int, str]]:
     """Splits a paragraph where a sentence ends and the next one begins with a capital letter.
 
     Closing quotation marks belong to the sentence before; titles such as "Mr.", other
     abbreviations, initials and "..." end none.
 
-    Args:
-        paragraph: String.
-
-    Returns:
-        Iterator of pairs: the character at which a sentence starts, and its string.
+    Yields:
+        The character at which a sentence starts, and its text.
     """
     start = 0
     for match in _BREAK.finditer(paragraph):
@@ -114,17 +111,11 @@ def sentences(paragraph):
         yield start, paragraph[start:].rstrip()
 
 
-def tokenize(sentence):
+def tokenize(sentence: str) -> list[str]:
     """Splits a sentence into tokens as those of the Penn Treebank and of LAMBADA.
 
     Quotation marks become the tokens `` and '', or ` and '; `n't`, `'s` and the like are apart;
     dashes are --, brackets -LRB- and -RRB-; titles, initials and hyphens stay with their word.
-
-    Args:
-        sentence: String, quotation marks straight or curly.
-
-    Returns:
-        List of strings, cased as the sentence is.
     """
     text = _OPENING.sub("“", sentence.translate(_PLAIN)).replace('"', "”")
     text = _CLITIC.sub(r" \1", _SINGLE.sub("‘", text))

@@ -1,6 +1,7 @@
 """Tokenizers that give the same tokens in Python and inside a TensorFlow graph."""
 
 import functools
+from typing import Any
 
 import regex
 
@@ -23,8 +24,8 @@ def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:
 
 
 @functools.cache
-def _graph_pattern():
-    """Returns the pattern of one token, or of a run of spaces, for `tf.strings`."""
+def _graph_pattern() -> str:
+    """The pattern of one token, or of a run of spaces, for `tf.strings`."""
     # Python and TensorFlow know different versions of Unicode: spell out Python's letters.
     runs = regex.finditer(f"{_WORD}+", "".join(map(chr, range(_CODE_POINTS))))
     word = "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
@@ -40,33 +41,19 @@ def _graph_spaced(texts):
 
 @functools.cache
 def _lower_case_pairs():
-    """Returns the code points that have a lower case, ascending, and these lower cases."""
+    """The code points that have a lower case, ascending, and these lower cases."""
     lowered = ((point, ord(lower(chr(point)))) for point in range(_CODE_POINTS))
     return tuple(zip(*((upper, low) for upper, low in lowered if upper != low), strict=True))
 
 
-def lower(text):
-    """Lower-cases every code point on its own, by Unicode's simple case mapping.
-
-    Args:
-        text: A string.
-
-    Returns:
-        A string with as many code points.
-    """
+def lower(text: str) -> str:
+    """Lower-cases every code point on its own, by Unicode's simple case mapping."""
     # Alone among letters, these two depend on their context or become two code points.
     return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
-def graph_lower(texts):
-    """Lower-cases as `lower` does, in a TensorFlow graph and whatever the locale.
-
-    Args:
-        texts: A string tensor of shape `(batch,)`, UTF-8.
-
-    Returns:
-        A string tensor of shape `(batch,)`.
-    """
+def graph_lower(texts: Any) -> Any:
+    """Lower-cases UTF-8 `(batch,)` as `lower` does, in a TensorFlow graph, whatever the locale."""
     import tensorflow as tf
 
     upper_case, lower_case = (tf.constant(points, "int32") for points in _lower_case_pairs())
@@ -89,18 +76,11 @@ class Tokenizer:
 
     name: str = ""
 
-    def __call__(self, text):
-        """Splits one text.
-
-        Args:
-            text: A string.
-
-        Returns:
-            A list of strings.
-        """
+    def __call__(self, text: str) -> list[str]:
+        """Splits one text."""
         raise NotImplementedError(f"{type(self).__name__} must implement __call__.")
 
-    def graph(self, texts):
+    def graph(self, texts: Any) -> Any:
         """Splits a batch of texts with TensorFlow operations.
 
         Args:
@@ -118,17 +98,19 @@ class WordTokenizer(Tokenizer):
     A run of letters, marks, digits and underscores is a word, and a single `'` or `-` inside
     joins (`don't`, `well-known`). Every other character that is no space is a token by itself.
     It needs TensorFlow for `graph` alone.
+
+    Example:
+        >>> keras_corefmem.text.WordTokenizer()("Don't move, Mary!")
+        ["don't", 'move', ',', 'mary', '!']
     """
 
     name = "words"
+    _pattern = regex.compile(token_pattern(_WORD))
 
-    def __init__(self):
-        self._pattern = regex.compile(token_pattern(_WORD))
-
-    def __call__(self, text):
+    def __call__(self, text: str) -> list[str]:
         return self._pattern.findall(lower(text))
 
-    def graph(self, texts):
+    def graph(self, texts: Any) -> Any:
         import tensorflow as tf
 
         return tf.strings.split(_graph_spaced(graph_lower(texts)))
@@ -139,15 +121,19 @@ class PennTokenizer(WordTokenizer):
 
     These are the tokens of treebanks, close enough for models that are trained on them. It needs
     TensorFlow for `graph` alone.
+
+    Example:
+        >>> keras_corefmem.text.PennTokenizer()("Don't move, Mary!")
+        ['Do', "n't", 'move', ',', 'Mary', '!']
     """
 
     name = "penn"
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> list[str]:
         spaced = "".join(f"{token} " for token in self._pattern.findall(text))
         return regex.sub(_CLITIC, r"\1 \2 ", spaced).split(" ")[:-1]
 
-    def graph(self, texts):
+    def graph(self, texts: Any) -> Any:
         import tensorflow as tf
 
         apart = tf.strings.regex_replace(_graph_spaced(texts), _CLITIC, r"\1 \2 ")
@@ -155,17 +141,14 @@ class PennTokenizer(WordTokenizer):
 
 
 class LowerPennTokenizer(PennTokenizer):
-    """The tokens of `PennTokenizer`, lower-cased: `do`, `n't`; `mary`, `'s`.
-
-    It needs TensorFlow for `graph` alone.
-    """
+    """The tokens of `PennTokenizer`, lower-cased: `do`, `n't`; `mary`, `'s`."""
 
     name = "penn_lower"
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> list[str]:
         return super().__call__(lower(text))
 
-    def graph(self, texts):
+    def graph(self, texts: Any) -> Any:
         return super().graph(graph_lower(texts))
 
 
@@ -174,14 +157,18 @@ class UnicodeScriptTokenizer(Tokenizer):
 
     A token ends at a space and wherever the script changes; digits and punctuation share one
     script of their own. Use it for text that mixes scripts; it needs `tensorflow-text`.
+
+    Example:
+        >>> keras_corefmem.text.UnicodeScriptTokenizer()("Mary's ДА")
+        ['mary', "'", 's', 'да']
     """
 
     name = "unicode_script"
 
-    def __call__(self, text):
+    def __call__(self, text: str) -> list[str]:
         return [token.decode() for token in self._compiled([text]).values.numpy()]
 
-    def graph(self, texts):
+    def graph(self, texts: Any) -> Any:
         import tensorflow as tf
         import tensorflow_text
 
@@ -191,7 +178,7 @@ class UnicodeScriptTokenizer(Tokenizer):
 
     @functools.cached_property
     def _compiled(self):
-        """Returns `graph`, compiled, since it is many small operations."""
+        # Compiled, for it is many small operations.
         import tensorflow as tf
 
         return tf.function(self.graph, input_signature=[tf.TensorSpec([None], tf.string)])
@@ -202,23 +189,25 @@ class SpaceTokenizer(Tokenizer):
 
     Use it for text whose tokens are between spaces already, such as that of CNN and Daily Mail,
     where `@entity12`, `'s` and `p.m.` are tokens. It needs TensorFlow for `graph` alone.
+
+    Example:
+        >>> keras_corefmem.text.SpaceTokenizer()("@entity12 left at 5 p.m.")
+        ['@entity12', 'left', 'at', '5', 'p.m.']
     """
 
     name = "spaces"
+    _pattern = regex.compile(f"[^{_SPACE}]+")
 
-    def __init__(self):
-        self._pattern = regex.compile(f"[^{_SPACE}]+")
-
-    def __call__(self, text):
+    def __call__(self, text: str) -> list[str]:
         return self._pattern.findall(lower(text))
 
-    def graph(self, texts):
+    def graph(self, texts: Any) -> Any:
         import tensorflow as tf
 
         return tf.strings.split(_graph_spaces(texts))
 
 
-_KINDS = (
+_KINDS: tuple[type[Tokenizer], ...] = (
     WordTokenizer,
     PennTokenizer,
     LowerPennTokenizer,
@@ -228,17 +217,21 @@ _KINDS = (
 _TOKENIZERS = {kind.name: kind for kind in _KINDS}
 
 
-def get_tokenizer(name):
+def get_tokenizer(name: str) -> Tokenizer:
     """Returns the tokenizer of a name.
 
     Args:
         name: `"words"`, `"penn"`, `"penn_lower"`, `"unicode_script"` or `"spaces"`.
 
     Returns:
-        A tokenizer: a callable from a string to its tokens, with a method `graph`.
+        A callable from a string to its tokens, with a method `graph`.
 
     Raises:
         ValueError: If no tokenizer has this name.
+
+    Example:
+        >>> keras_corefmem.text.get_tokenizer("penn_lower")("Mary's milk")
+        ['mary', "'s", 'milk']
     """
     if name not in _TOKENIZERS:
         raise ValueError(f"Unknown tokenizer {name!r}: choose one of {sorted(_TOKENIZERS)}.")

@@ -2,12 +2,13 @@
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from keras_corefmem.text.lexicons import SPEECH, TITLES, given_names
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
-from keras_corefmem.utils.files import read_text, replacing
+from keras_corefmem.utils.files import Path, read_text, replacing
 
 # Words behind which, and endings with which, a word that was never seen is hardly a name.
 BEFORE_NOUNS = frozenset(
@@ -36,15 +37,20 @@ class Truecaser:
 
     Raises:
         ValueError: if a form is not its word in another case.
+
+    Example:
+        >>> truecaser = keras_corefmem.text.Truecaser.learn(["We saw Mary. We saw Mary."])
+        >>> truecaser("we saw mary".split())
+        ['We', 'saw', 'Mary']
     """
 
-    def __init__(self, forms):
+    def __init__(self, forms: dict[str, str]) -> None:
         for word, form in forms.items():
             if lower(form) != word:
                 raise ValueError(f"{form!r} is no form of {word!r}, which differs in case alone.")
         self.forms = dict(forms)
 
-    def __call__(self, tokens):
+    def __call__(self, tokens: Sequence[str]) -> list[str]:
         initial, cased, before = _beginnings(tokens), [], ""
         for index, token in enumerate(tokens):
             form = self._form(token, before) if token == lower(token) else token
@@ -54,7 +60,7 @@ class Truecaser:
             before = token
         return cased
 
-    def _form(self, word, before):
+    def _form(self, word: str, before: str) -> str:
         if before in TITLES and before not in ("king", "queen", "father", "mother", "lady"):
             return self.forms[word] if self.forms.get(word, word) != word else word.capitalize()
         if word in self.forms:
@@ -67,20 +73,18 @@ class Truecaser:
         return word.capitalize() if is_name else word
 
     @classmethod
-    def learn(cls, texts, least=2):
+    def learn(cls, texts: Iterable[str], least: int = 2) -> "Truecaser":
         """Counts the forms of words in cased text.
 
         Args:
-            texts: iterable of strings, paragraphs say.
+            texts: the texts, paragraphs say.
             least: how often a word must be seen.
-
-        Returns:
-            `Truecaser`.
 
         Raises:
             ValueError: if no word is seen as often.
         """
-        counts, penn = defaultdict(Counter), PennTokenizer()
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        penn = PennTokenizer()
         for text in texts:
             tokens = penn(text)
             starts = sentence_starts(tokens)
@@ -88,7 +92,7 @@ class Truecaser:
                 _count(tokens[start:end], counts)
         forms = {
             # Of two equally frequent forms, the one in lower case.
-            word: max(sorted(found, reverse=True), key=found.get)
+            word: max(sorted(found, reverse=True), key=found.__getitem__)
             for word, found in sorted(counts.items())
             if found.total() >= least
         }
@@ -96,14 +100,14 @@ class Truecaser:
             raise ValueError(f"No word is in the texts {least} times, pass more cased text.")
         return cls(forms)
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes JSON, whole or not at all."""
         with replacing(path) as partial:
             content = {"forms": self.forms}
             partial.write_text(json.dumps(content, ensure_ascii=False, indent=0), "utf-8")
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: Path) -> "Truecaser":
         """Reads what `save` wrote.
 
         Raises:

@@ -3,8 +3,11 @@
 import collections
 import functools
 import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keras_corefmem.utils.checks import check_sizes
 
@@ -32,9 +35,14 @@ class Vocabulary:
     Raises:
         ValueError: If a word is empty, repeated or a special, or `unknown_types` is no integer of
             at least 1.
+
+    Example:
+        >>> vocabulary = keras_corefmem.text.Vocabulary.from_tokens([["mary", "left"], ["mary"]])
+        >>> vocabulary.encode(["mary", "slept"]).tolist(), vocabulary.decode([2, 1])
+        ([2, 1], ['mary', '[unknown]'])
     """
 
-    def __init__(self, words, unknown_types=1):
+    def __init__(self, words: Iterable[str], unknown_types: int = 1) -> None:
         check_sizes(unknown_types=unknown_types)
         self.known, self.unknown_types = list(words), unknown_types
         others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]
@@ -48,28 +56,22 @@ class Vocabulary:
             )
 
     @classmethod
-    def from_tokens(cls, token_lists, max_size=None):
+    def from_tokens(
+        cls, token_lists: Iterable[Iterable[str]], max_size: int | None = None
+    ) -> "Vocabulary":
         """Learns a vocabulary: frequent words first, equally frequent ones alphabetically.
 
         Args:
-            token_lists: Iterable of lists of tokens.
+            token_lists: Lists of tokens.
             max_size: Largest `len` of the vocabulary, specials included; `None` for all words.
-
-        Returns:
-            A `Vocabulary`.
         """
         return cls.from_counts(
             collections.Counter(itertools.chain.from_iterable(token_lists)), max_size
         )
 
     @classmethod
-    def from_counts(cls, counts, max_size=None):
-        """Learns a vocabulary as `from_tokens` does.
-
-        Args:
-            counts: Mapping of tokens to how often they occur.
-            max_size: Largest `len` of the vocabulary, specials included; `None` for all words.
-        """
+    def from_counts(cls, counts: Mapping[str, int], max_size: int | None = None) -> "Vocabulary":
+        """Learns a vocabulary as `from_tokens` does, from the number of each token."""
         if max_size is not None and max_size <= len(_SPECIALS):
             raise ValueError(
                 f"`max_size` counts the {len(_SPECIALS)} special ids and must be greater, "
@@ -78,39 +80,28 @@ class Vocabulary:
         words = sorted(counts.keys() - set(_SPECIALS), key=lambda word: (-counts[word], word))
         return cls(words if max_size is None else words[: max_size - len(_SPECIALS)])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def encode(self, tokens):
-        """Looks up ids.
+    def encode(self, tokens: Iterable[str]) -> np.ndarray:
+        """Looks up the ids of n tokens, int32 `(n,)`.
 
-        Args:
-            tokens: Sequence of n strings.
-
-        Returns:
-            An int32 array of shape `(n,)`; tokens outside the vocabulary have the id of their type
-            of unknown words, 1 where there is one type.
+        Tokens outside the vocabulary have the id of their type of unknown words, 1 where there is
+        one type.
         """
         return np.array([self._ids.get(token) or self._unknown(token) for token in tokens], "int32")
 
-    def _unknown(self, token):
-        """The id of a token outside the vocabulary."""
+    def _unknown(self, token: str) -> int:
         kind = hash_bucket(token, self.unknown_types) if self.unknown_types > 1 else 0
         return len(_SPECIALS) + len(self.known) + kind - 1 if kind else UNKNOWN
 
-    def is_unknown(self, ids):
-        """Which ids are those of unknown words, bool, of the shape of the ids."""
+    def is_unknown(self, ids: ArrayLike) -> np.ndarray:
+        """Returns which ids are those of unknown words, bool, of the shape of the ids."""
         ids = np.asarray(ids)
         return (ids == UNKNOWN) | (ids >= len(_SPECIALS) + len(self.known))
 
-    def decode(self, ids):
-        """Looks up words.
-
-        Args:
-            ids: Integers of shape `(n,)`.
-
-        Returns:
-            A list of n strings: `""` for padding, `"[unknown]"` for an unknown word.
+    def decode(self, ids: ArrayLike) -> list[str]:
+        """Looks up words: `""` for padding, `"[unknown]"` for an unknown word.
 
         Raises:
             ValueError: If an id lies outside the vocabulary.
@@ -124,19 +115,19 @@ class Vocabulary:
             )
         return [self.words[i] for i in ids]
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments, ready for JSON."""
         return {"words": self.known, "unknown_types": self.unknown_types}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> "Vocabulary":
         """Returns the vocabulary of a `get_config`."""
         return cls(**config)
 
 
 @functools.lru_cache(2**17)
-def hash_bucket(word, buckets):
-    """The bucket, 0 to `buckets - 1`, that a word falls into, the same as inside a SavedModel."""
+def hash_bucket(word: str, buckets: int) -> int:
+    """Returns the bucket of a word, 0 to `buckets - 1`, the same as in a SavedModel."""
     import tensorflow as tf
 
     return int(tf.strings.to_hash_bucket_fast(word, buckets))

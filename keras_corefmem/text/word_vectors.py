@@ -9,11 +9,13 @@ import dataclasses
 import gzip
 import re
 import zlib
+from collections.abc import Mapping
 
 import numpy as np
 
 from keras_corefmem.text.tokenizers import lower
-from keras_corefmem.text.vocabulary import PADDING, UNKNOWN
+from keras_corefmem.text.vocabulary import PADDING, UNKNOWN, Vocabulary
+from keras_corefmem.utils.files import Path
 
 _GLOVE = "https://nlp.stanford.edu/projects/glove"
 
@@ -28,6 +30,10 @@ class Coverage:
         lower_cased: Number of words that have the vector of their lower case.
         missing_tokens: Share of token occurrences without a vector, 0..1; words outside the
             vocabulary have none. `None` without counts.
+
+    Example:
+        >>> print(keras_corefmem.text.Coverage(words=3, missing=("xyzzy",)))
+        2 of 3 words have a vector
     """
 
     words: int
@@ -35,7 +41,7 @@ class Coverage:
     lower_cased: int = 0
     missing_tokens: float | None = None
 
-    def __str__(self):
+    def __str__(self) -> str:
         found = self.words - len(self.missing)
         text = f"{found} of {self.words} words have a vector"
         if self.lower_cased:
@@ -45,7 +51,15 @@ class Coverage:
         return text
 
 
-def load_word_vectors(path, vocabulary, width=None, lower_case=False, std=0.1, seed=0, counts=None):
+def load_word_vectors(
+    path: Path,
+    vocabulary: Vocabulary,
+    width: int | None = None,
+    lower_case: bool = False,
+    std: float = 0.1,
+    seed: int = 0,
+    counts: Mapping[str, int] | None = None,
+) -> tuple[np.ndarray, Coverage]:
     """Reads the vectors of a vocabulary's words.
 
     The file is streamed, plain or compressed by gzip. It is GloVe's text, `word v1 v2 ...`, or
@@ -69,18 +83,26 @@ def load_word_vectors(path, vocabulary, width=None, lower_case=False, std=0.1, s
         FileNotFoundError: If there is no such file.
         ValueError: If the file is truncated, compressed otherwise or binary, a line has fewer or
             more than d numbers, or one of them is no finite number.
+
+    Example:
+        >>> with open("vectors.txt", "w") as file:
+        ...     _ = file.write("mary 0.5 1.0\\n")
+        >>> vocabulary = keras_corefmem.text.Vocabulary(["mary"])
+        >>> matrix, coverage = keras_corefmem.text.load_word_vectors("vectors.txt", vocabulary)
+        >>> matrix.shape, matrix[2].tolist()
+        ((3, 2), [0.5, 1.0])
     """
     ids = {word.encode(): i for i, word in enumerate(vocabulary.known, UNKNOWN + 1)}
-    lowered = {}
+    lowered: dict[bytes, list[int]] = {}
     for word, i in ids.items() if lower_case else ():
         lowered.setdefault(lower(word.decode()).encode(), []).append(i)
     exact, borrowed = (np.zeros(len(vocabulary), bool) for _ in range(2))
-    matrix = None
+    matrix = np.zeros((0, 0), "float32")
     for line_number, word, line, found_width in _lines(path, width):
-        first = matrix is None
+        first = not len(matrix)
         if first:
-            matrix = np.random.default_rng(seed).normal(0, std, (len(vocabulary), found_width))
-            matrix = matrix.astype("float32")
+            drawn = np.random.default_rng(seed).normal(0, std, (len(vocabulary), found_width))
+            matrix = drawn.astype("float32")
             matrix[PADDING] = 0
         rows = [i for i in lowered.get(word, ()) if not (exact[i] or borrowed[i])]
         borrowed[rows] = True
@@ -100,14 +122,12 @@ def load_word_vectors(path, vocabulary, width=None, lower_case=False, std=0.1, s
 
 
 def _missing_share(counts, found):
-    """Returns the share of the counts of words that are not found, 0 of none."""
     total = sum(counts.values())
     return sum(count for word, count in counts.items() if word not in found) / max(total, 1)
 
 
 @contextlib.contextmanager
 def _opened(path):
-    """Opens a plain or compressed file as bytes, with clear errors."""
     try:
         with open(path, "rb") as stream:
             magic = stream.read(4)
@@ -169,7 +189,6 @@ def _is_number(text):
 
 
 def _numbers(text, place):
-    """Returns the numbers of a vector."""
     parts = text.split(b" ")
     vector = np.array([float(part) if _is_number(part) else np.nan for part in parts])
     if not np.isfinite(vector).all():

@@ -1,6 +1,7 @@
 """Old names that are kept for one version."""
 
 import functools
+import importlib
 import inspect
 import warnings
 from collections.abc import Callable
@@ -33,3 +34,21 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
         return wrapper
 
     return decorate
+
+
+def renamed_names(module: str, **names: str) -> Callable[[str], Any]:
+    """Makes the `__getattr__` of a module whose functions or classes have old names.
+
+    Args:
+        module: name of the module.
+        **names: the new name of each old one.
+    """
+
+    def getattr_of_module(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        warning = f"{module}.{name} is now called {names[name]}."
+        warnings.warn(warning, DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module(module), names[name])
+
+    return getattr_of_module

@@ -5,13 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from keras_corefmem.graphs import (
-    learn_entities,
-    learn_entity_words,
-    spacy_tagger,
-    tagged_entities,
-    tagged_entity_words,
-)
+from keras_corefmem import graphs
+from keras_corefmem.graphs import learn_entity_words, spacy_tagger, tagged_entity_words
 
 PEOPLE = "mary john daniel sandra bill fred jeff julie".split()
 PLACES = "bathroom hallway garden office kitchen bedroom cinema park school".split()
@@ -164,7 +159,9 @@ def test_pipeline_with_joined_tags(ud_pipeline):
 
 
 def test_old_names_warn():
-    with pytest.warns(DeprecationWarning, match="learn_entity_words"):
-        assert learn_entities([], tokenizer) == frozenset()
-    with pytest.warns(DeprecationWarning, match="tagged_entity_words"):
-        assert tagged_entities([], None, tokenizer) == frozenset()
+    with pytest.warns(DeprecationWarning, match="graphs.learn_entities is now called"):
+        assert graphs.learn_entities is learn_entity_words
+    with pytest.warns(DeprecationWarning, match="now called tagged_entity_words"):
+        assert graphs.tagged_entities is tagged_entity_words
+    with pytest.raises(AttributeError, match="no attribute 'learn_words'"):
+        graphs.learn_words  # noqa: B018
