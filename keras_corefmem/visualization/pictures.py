@@ -90,8 +90,7 @@ def _draw_table(view: TableView) -> bytes:
     width = left + cell * len(columns) + 2 * MARGIN
     top = MARGIN + 2.6 * LINE + names_height
     page = _Page(
-        max(count * width, _head_width([view.question], view.heading)),
-        top + LINE * height + MARGIN,
+        max(count * width, _head_width([view.question], view.heading)), top + LINE * height + MARGIN
     )
     page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, view.question, weight="bold")
     page.heading(view.heading)

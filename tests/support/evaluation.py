@@ -110,7 +110,9 @@ def assert_gradients(function, arrays, gradients, step=1e-6):
         assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
 
 
-def assert_follows(layer, oracle, inputs, scale=0.4, join=lambda output: output, **kwargs):
+def assert_follows(
+    layer, oracle, inputs, scale=0.4, join=lambda output: output, names=(), **kwargs
+):
     """Compares a built layer and its gradients with an oracle, for random weights.
 
     Args:
@@ -118,7 +120,8 @@ def assert_follows(layer, oracle, inputs, scale=0.4, join=lambda output: output,
         oracle: NumPy function of the inputs and weights, float64, to the output.
         inputs: float32 arrays.
         scale: standard deviation of the weights.
-        join: function from the outputs of the layer to one tensor, that of the oracle.
+        names: what the inputs but the first are called, where they are not in order.
+        join: function from the outputs of a layer of several to one tensor, that of the oracle.
         **kwargs: further arguments of the call.
 
     Returns:
@@ -129,14 +132,34 @@ def assert_follows(layer, oracle, inputs, scale=0.4, join=lambda output: output,
     count, doubles = len(inputs), [array.astype("float64") for array in arrays]
     expected = oracle(*doubles)
     upstream = rng.normal(size=expected.shape).astype("float32")
-    output, gradients = value_and_gradients(
-        lambda *tensors: join(stateless(layer, tensors[count:], *tensors[:count], **kwargs)),
-        arrays,
-        upstream,
-    )
+
+    def function(*tensors):
+        inputs, weights = tensors[:count], tensors[count:]
+        named = dict(zip(names, inputs[1:], strict=True)) if names else {}
+        unnamed = inputs[:1] if names else inputs
+        outputs = stateless(layer, weights, *unnamed, **named, **kwargs)
+        return outputs if join is None else join(outputs)
+
+    output, gradients = value_and_gradients(function, arrays, upstream)
     np.testing.assert_allclose(output, expected, atol=1e-5)
     assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), doubles, gradients)
     return output, gradients
+
+
+def assert_agree(function, other, arrays, upstream):
+    """Compares two functions of arrays, where the gradient upstream is not 0, and their gradients.
+
+    Returns:
+        The output of the first.
+    """
+    (output, gradients), (expected, others) = (
+        value_and_gradients(each, arrays, upstream) for each in (function, other)
+    )
+    counted = upstream != 0
+    np.testing.assert_allclose(output[counted], expected[counted], atol=1e-5)
+    for gradient, expected in zip(gradients, others, strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=1e-5, rtol=1e-5)
+    return output
 
 
 def alike(variables):

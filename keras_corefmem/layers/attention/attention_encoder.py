@@ -152,13 +152,7 @@ class AttentionEncoder(SupervisedLayer):
             layer.build((None, None, self.inner_units))
 
     def call(
-        self,
-        inputs,
-        targets=None,
-        sentences=None,
-        mask=None,
-        inputs_mask=None,
-        training=None,
+        self, inputs, targets=None, sentences=None, mask=None, inputs_mask=None, training=None
     ):
         self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask

@@ -157,13 +157,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         )
 
     def call(
-        self,
-        inputs,
-        targets=None,
-        sentences=None,
-        mask=None,
-        inputs_mask=None,
-        training=None,
+        self, inputs, targets=None, sentences=None, mask=None, inputs_mask=None, training=None
     ):
         self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask

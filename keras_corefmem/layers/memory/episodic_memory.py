@@ -166,13 +166,7 @@ class EpisodicMemory(keras.layers.Layer):
         return self.drop(new, training=training)
 
     def call(
-        self,
-        facts,
-        question,
-        supporting_facts=None,
-        mask=None,
-        facts_mask=None,
-        training=None,
+        self, facts, question, supporting_facts=None, mask=None, facts_mask=None, training=None
     ):
         mask = facts_mask if mask is None else mask
         batch, time = ops.shape(facts)[:2]

@@ -7,7 +7,14 @@ from keras import ops
 
 from keras_corefmem.layers import SupervisedMultiHeadAttention, attention_mass
 from tests.support import supervised
-from tests.support.evaluation import assert_gradients, compiled, random_weights, value_and_gradients
+from tests.support.evaluation import (
+    assert_agree,
+    assert_gradients,
+    compiled,
+    random_weights,
+    stateless,
+    value_and_gradients,
+)
 from tests.support.graphs import WIDTH, random_features, random_mask
 from tests.support.supervised import (
     BATCH,
@@ -105,18 +112,15 @@ def test_weights_outputs_and_gradients_are_those_of_keras(rng, signals, masked):
     mask = random_mask(BATCH, TIME) if masked else np.ones((BATCH, TIME), bool)
     arrays, upstream = [x, *theirs.get_weights()], rng.normal(size=x.shape) * mask[..., None]
 
-    def run(layer, *args, **kwargs):
-        def function(x, *weights):
-            given = [x] * len(args or [0])
-            return layer.stateless_call(list(weights), [], *given, **kwargs)[0]
+    def run(layer, count, **kwargs):
+        return lambda x, *weights: stateless(layer, weights, *[x] * count, **kwargs)
 
-        return value_and_gradients(function, arrays, upstream.astype("float32"))
-
-    output, gradients = run(ours, mask=mask if masked else None)
-    expected, wanted = run(theirs, 0, 0, attention_mask=mask[:, None] if masked else None)
-    np.testing.assert_allclose(output[mask], expected[mask], atol=1e-5)
-    for gradient, other in zip(gradients, wanted, strict=True):
-        np.testing.assert_allclose(gradient, other, atol=1e-5)
+    assert_agree(
+        run(ours, 1, mask=mask if masked else None),
+        run(theirs, 2, attention_mask=mask[:, None] if masked else None),
+        arrays,
+        upstream.astype("float32"),
+    )
 
 
 def test_neither_padding_nor_compiling_changes_anything(rng):

@@ -84,8 +84,8 @@ def test_end_to_end_memory_follows_the_equations(story, linear):
 def test_noise_moves_sentences_back_in_training_alone(story):
     layer = make_memory(time_noise=1.0)
     read = np.ones((1, TIME), bool)
-    assert ops.convert_to_numpy(layer.places(read, training=False)).tolist() == [[2, 2, 1, 0]]
-    assert ops.convert_to_numpy(layer.places(read, training=True)).tolist() == [[2, 2, 2, 1]]
+    assert ops.convert_to_numpy(layer.ages(read, training=False)).tolist() == [[2, 2, 1, 0]]
+    assert ops.convert_to_numpy(layer.ages(read, training=True)).tolist() == [[2, 2, 2, 1]]
     quiet = make_memory()
     np.testing.assert_array_equal(compiled(layer)(*story)[0], compiled(quiet)(*story)[0])
 

@@ -1,8 +1,5 @@
 """The entity memory against its equations in float64 and its cell in `keras.layers.RNN`."""
 
-import functools
-from collections import namedtuple
-
 import keras
 import numpy as np
 import pytest
@@ -11,12 +8,12 @@ from keras import ops
 from keras_corefmem.layers import EntityMemory, EntityMemoryCell, EntityOutput
 from tests.support import memory_oracles
 from tests.support.evaluation import (
-    assert_gradients,
+    assert_agree,
+    assert_follows,
     compiled,
     evaluate,
     random_weights,
     stateless,
-    value_and_gradients,
 )
 from tests.support.graphs import random_features, random_mask
 
@@ -31,159 +28,100 @@ CASES = {
     "tanh": ("tanh", False, False, True, False),
     "linear": ("linear", False, True, False, False),
 }
-Result = namedtuple("Result", "layer arrays mask weights upstream output gradients")
-every_case = pytest.mark.parametrize("name", CASES)
 
 
-def make_layer(name, **options):
-    activation, by_slot, question_dependent, _, _ = CASES[name]
-    if by_slot:
-        activation = keras.layers.PReLU()
-    return EntityMemory(
-        SLOTS, UNITS, question_dependent=question_dependent, activation=activation, **options
-    )
-
-
-def make_arrays(name, rng):
-    """Sentences and, where the case has them, question and keys, by name."""
-    _, _, question_dependent, tied, _ = CASES[name]
-    arrays = {"sentences": random_features(rng, BATCH, TIME, UNITS)}
-    if question_dependent:
-        arrays["question"] = random_features(rng, BATCH, 1, UNITS)[:, 0]
-    if tied:
-        arrays["keys"] = random_features(rng, BATCH, SLOTS, UNITS)
-    return arrays
-
-
-@functools.cache
-def run(name):
+def make(name, **options):
+    """A built layer, its inputs by name, and its mask."""
+    activation, by_slot, question_dependent, tied, masked = CASES[name]
     rng = np.random.default_rng(sum(map(ord, name)))
-    layer, arrays = (
-        make_layer(name, return_sequences=True, return_gates=True),
-        make_arrays(name, rng),
+    inputs = {"sentences": random_features(rng, BATCH, TIME, UNITS)}
+    if question_dependent:
+        inputs["question"] = random_features(rng, BATCH, 1, UNITS)[:, 0]
+    layer = EntityMemory(
+        SLOTS,
+        UNITS,
+        question_dependent=question_dependent,
+        activation=keras.layers.PReLU() if by_slot else activation,
+        **options,
     )
-    mask = random_mask(BATCH, TIME) if CASES[name][-1] else None
-    layer.build(
-        *(arrays[key].shape if key in arrays else None for key in ("sentences", "question"))
-    )
-    weights = random_weights(layer, rng)
-    upstream = rng.normal(size=(BATCH, TIME, SLOTS, UNITS + 1)).astype("float32")
-
-    def function(*tensors):
-        given = dict(zip(arrays, tensors, strict=False))
-        sentences = given.pop("sentences")
-        memory, gates = stateless(layer, tensors[len(arrays) :], sentences, **given, mask=mask)
-        return ops.concatenate([memory, gates[..., None]], axis=-1)
-
-    output, gradients = value_and_gradients(function, [*arrays.values(), *weights], upstream)
-    return Result(layer, arrays, mask, weights, upstream, output, gradients)
+    # Built without keys, it has some of its own.
+    layer.build(*(array.shape for array in inputs.values()))
+    if tied:
+        inputs["keys"] = random_features(rng, BATCH, SLOTS, UNITS)
+    return layer, inputs, random_mask(BATCH, TIME) if masked else None
 
 
-def oracle(name, arrays):
-    """Memory and gates, as the layer gives them."""
-    result = run(name)
-    given = dict(zip(result.arrays, arrays, strict=False))
-    names = [weight.name for weight in result.layer.trainable_variables]
-    weights = dict(zip(names, arrays[len(result.arrays) :], strict=True))
-    mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
-    rows = []
-    for b in range(BATCH):
-        question = given["question"][b] if "question" in given else None
-        keys = given["keys"][b] if "keys" in given else weights["keys"]
-        memory, gates = memory_oracles.entity_memory(
-            given["sentences"][b], question, keys, mask[b], weights, CASES[name][0]
-        )
-        rows.append(np.concatenate([memory, gates[..., None]], axis=-1))
-    return np.stack(rows)
+def join(outputs):
+    """Memory and gates side by side."""
+    return ops.concatenate([outputs[0], outputs[1][..., None]], axis=-1)
 
 
-def float64(name):
-    result = run(name)
-    return [array.astype("float64") for array in (*result.arrays.values(), *result.weights)]
+@pytest.mark.parametrize("name", CASES)
+def test_memory_gates_and_gradients_follow_the_equations(name):
+    layer, inputs, mask = make(name, return_sequences=True, return_gates=True)
 
+    def oracle(*arrays):
+        given = dict(zip(inputs, arrays, strict=False))
+        names = [weight.name for weight in layer.trainable_variables]
+        weights = dict(zip(names, arrays[len(inputs) :], strict=True))
+        rows = []
+        for b in range(BATCH):
+            memory, gates = memory_oracles.entity_memory(
+                given["sentences"][b],
+                given["question"][b] if "question" in given else None,
+                given["keys"][b] if "keys" in given else weights["keys"],
+                np.ones(TIME, bool) if mask is None else mask[b],
+                weights,
+                CASES[name][0],
+            )
+            rows.append(np.concatenate([memory, gates[..., None]], axis=-1))
+        return np.stack(rows)
 
-@every_case
-def test_memory_and_gates_follow_the_equations(name):
-    np.testing.assert_allclose(run(name).output, oracle(name, float64(name)), atol=1e-5, rtol=0)
-
-
-@every_case
-def test_gradients_equal_finite_differences_of_the_equations(name):
-    result = run(name)
-    assert_gradients(
-        lambda *arrays: np.sum(oracle(name, arrays) * result.upstream),
-        float64(name),
-        result.gradients,
-    )
+    names = list(inputs)[1:]
+    output, _ = assert_follows(layer, oracle, [*inputs.values()], 0.4, join, names, mask=mask)
+    np.testing.assert_allclose(np.linalg.norm(output[:, -1, :, :UNITS], axis=-1), 1, atol=1e-5)
+    # Masked sentences change nothing.
+    for b, t in () if mask is None else np.argwhere(~mask):
+        assert np.all(output[b, t, :, UNITS] == 0)
+        if t:
+            np.testing.assert_array_equal(output[b, t, :, :UNITS], output[b, t - 1, :, :UNITS])
 
 
 @pytest.mark.parametrize("name", ["ren", "qdren", "slopes_by_slot", "relu"])
 def test_the_layer_equals_its_cell_in_a_keras_rnn(name):
-    result = run(name)
-    config = {**result.layer.cell.get_config(), "name": "copy"}
+    layer, inputs, mask = make(name, return_sequences=True)
+    rng, count = np.random.default_rng(3), len(inputs)
+    config = {**layer.cell.get_config(), "name": "copy"}
     rnn = keras.layers.RNN(EntityMemoryCell.from_config(config), return_sequences=True)
-    rnn.build((BATCH, TIME, UNITS * len(result.arrays)))
+    rnn.build((BATCH, TIME, UNITS * count))
     # Before the first sentence that is not masked, Keras' output depends on the backend.
-    mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
-    begun = np.maximum.accumulate(mask, axis=1)[..., None, None]
-    upstream = begun * result.upstream[..., :UNITS]
+    begun = np.maximum.accumulate(np.ones((BATCH, TIME)) if mask is None else mask, axis=1)
+    upstream = rng.normal(size=(BATCH, TIME, SLOTS * UNITS)) * begun[..., None]
 
-    def function(sentences, *tensors):
-        inputs, weights = sentences, tensors
-        if "question" in result.arrays:
-            question = ops.broadcast_to(tensors[0][:, None], ops.shape(sentences))
-            inputs, weights = ops.concatenate([sentences, question], axis=-1), tensors[1:]
-        return ops.reshape(
-            stateless(rnn, weights, inputs, mask=result.mask), (BATCH, TIME, SLOTS, UNITS)
-        )
+    def fused(*tensors):
+        memory = stateless(layer, tensors[count:], *tensors[:count], mask=mask)
+        return ops.reshape(memory, (BATCH, TIME, SLOTS * UNITS))
 
-    output, gradients = value_and_gradients(
-        function, [*result.arrays.values(), *result.weights], upstream
-    )
-    expected = begun * result.output[..., :UNITS]
-    np.testing.assert_allclose(begun * output, expected, atol=1e-5)
-    alone = value_and_gradients(
-        lambda *tensors: stateless(
-            result.layer,
-            tensors[len(result.arrays) :],
-            *tensors[: len(result.arrays)],
-            mask=result.mask,
-        )[0],
-        [*result.arrays.values(), *result.weights],
-        upstream,
-    )[1]
-    for found, expected in zip(alone, gradients, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-5, rtol=1e-5)
+    def stepwise(sentences, *tensors):
+        texts = [sentences]
+        if count > 1:
+            texts.append(ops.broadcast_to(tensors[0][:, None], ops.shape(sentences)))
+        return stateless(rnn, tensors[count - 1 :], ops.concatenate(texts, axis=-1), mask=mask)
+
+    arrays = [*inputs.values(), *random_weights(layer, rng)]
+    assert_agree(fused, stepwise, arrays, upstream.astype("float32"))
 
 
 def test_the_last_memory_and_its_gradients():
-    result = run("qdren")
-    last = make_layer("qdren")
-    last.build((BATCH, TIME, UNITS), (BATCH, UNITS))
-    upstream = result.upstream[:, -1, :, :UNITS]
-
-    def function(sentences, question, *weights):
-        return stateless(last, weights, sentences, question, mask=result.mask)
-
-    def sliced(sentences, question, *weights):
-        return stateless(result.layer, weights, sentences, question, mask=result.mask)[0][:, -1]
-
-    arrays = [*result.arrays.values(), *result.weights]
-    output, gradients = value_and_gradients(function, arrays, upstream)
-    expected, others = value_and_gradients(sliced, arrays, upstream)
-    np.testing.assert_allclose(output, expected, atol=1e-6)
-    for found, other in zip(gradients, others, strict=True):
-        np.testing.assert_allclose(found, other, atol=1e-5)
-
-
-def test_slots_have_unit_length_and_masked_sentences_change_nothing():
-    result = run("qdren")
-    memory = result.output[..., :UNITS]
-    np.testing.assert_allclose(np.linalg.norm(memory[:, -1], axis=-1), 1, atol=1e-5)
-    for b, t in np.argwhere(~result.mask):
-        assert np.all(result.output[b, t, :, UNITS] == 0)
-        if t:
-            np.testing.assert_array_equal(memory[b, t], memory[b, t - 1])
+    (last, inputs, mask), (layer, *_) = make("qdren"), make("qdren", return_sequences=True)
+    rng = np.random.default_rng(3)
+    upstream = rng.normal(size=(BATCH, SLOTS, UNITS)).astype("float32")
+    assert_agree(
+        lambda s, q, *weights: stateless(last, weights, s, q, mask=mask),
+        lambda s, q, *weights: stateless(layer, weights, s, q, mask=mask)[:, -1],
+        [*inputs.values(), *random_weights(layer, rng)],
+        upstream,
+    )
 
 
 def test_layers_may_share_a_prelu():
