@@ -1,26 +1,43 @@
-"""Readers with trained weights: data in the folder `presets`."""
+"""Bundled models with trained weights: a JSON file and an `.npz` each, in the folder `presets`."""
 
+import collections
 import difflib
 import json
+import math
+import os
 import pathlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from keras_corefmem.utils.files import load_json, replacing
 
+if TYPE_CHECKING:
+    from zoo.architectures import TextModel
+
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
 
 
-def presets(folder=FOLDER):
-    """Names of the presets."""
+def presets(folder: str | os.PathLike = FOLDER) -> list[str]:
+    """Lists the names of the presets.
+
+    Example:
+        >>> "ga_mage_gru_babi_2" in zoo.presets()
+        True
+    """
     return sorted(path.stem for path in pathlib.Path(folder).glob("*.json"))
 
 
-def read_preset(name, folder=FOLDER):
-    """What a preset says of itself: `class`, `arguments`, `preprocessor` and `card`.
+def read_preset(name: str, folder: str | os.PathLike = FOLDER) -> dict[str, Any]:
+    """Reads what a preset says of itself: `class`, `arguments`, `preprocessor` and `card`.
 
     The card holds the data set, task and seed, validation and test accuracy, the command that made
     it, and its licence.
+
+    Args:
+        name: name of the preset.
+        folder: folder of the presets.
 
     Raises:
         ValueError: if there is no such preset.
@@ -33,8 +50,8 @@ def read_preset(name, folder=FOLDER):
     return load_json(pathlib.Path(folder, f"{name}.json"))
 
 
-def from_preset(name, folder=FOLDER):
-    """A trained reader: architecture, preprocessing and weights, compiled with its defaults.
+def from_preset(name: str, folder: str | os.PathLike = FOLDER) -> "TextModel":
+    """Loads a trained model: architecture, preprocessing and weights, compiled with its defaults.
 
     Args:
         name: one of `zoo.presets()`, such as `"ga_mage_gru_babi_2"`.
@@ -42,6 +59,11 @@ def from_preset(name, folder=FOLDER):
 
     Raises:
         ValueError: if there is no such preset, or its weights do not fit.
+
+    Example:
+        >>> model = zoo.from_preset("qrn_babi_1")
+        >>> model.read("Mary went to the kitchen.", "Where is Mary?").answer
+        'kitchen'
     """
     from zoo import architectures
 
@@ -51,40 +73,62 @@ def from_preset(name, folder=FOLDER):
     )
     path = pathlib.Path(folder) / f"{name}.npz"
     with np.load(path, allow_pickle=False) as file:
-        weights = [file[key].astype("float32") for key in sorted(file.files)]
-    shapes = [tuple(weight.shape) for weight in model.weights]
-    if [weight.shape for weight in weights] != shapes:
+        arrays = {key: file[key] for key in sorted(file.files)}
+    shapes = {weight.path: tuple(weight.shape) for weight in model.weights}
+    if "weights" in content:
+        stored = {key: tuple(shape) for key, shape in content["weights"].items()}
+        values = _unpack(**arrays)
+    else:  # Version 0.1 had an array a weight, by number.
+        stored = dict(zip(shapes, (array.shape for array in arrays.values()), strict=False))
+        values = np.concatenate([array.ravel() for array in arrays.values()])
+    sizes = [math.prod(shape) for shape in stored.values()]
+    if stored != shapes or sum(sizes) != len(values):
         raise ValueError(f"{path}: the weights do not fit {name}.json; install the package again.")
-    model.set_weights(weights)
+    parts = dict(zip(stored, np.split(values, np.cumsum(sizes)[:-1]), strict=True))
+    model.set_weights([parts[key].reshape(shape) for key, shape in shapes.items()])
     model.compile()
     return model
 
 
-def round_weights(model):
+def round_weights(model: "TextModel") -> dict[str, np.ndarray]:
     """Rounds the weights of a model to half precision, as a preset holds them.
 
+    Args:
+        model: the model; its weights change.
+
+    Returns:
+        The rounded weights by their names, such as `"encoder_1/forward/kernel"`.
+
     Raises:
-        ValueError: if a weight is too large for half precision.
+        ValueError: if half precision cannot hold a weight, or two have the same name.
     """
+    counts = collections.Counter(weight.path for weight in model.weights)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise ValueError(f"{model.name} has several weights named {twice[0]}: name its layers.")
     with np.errstate(over="ignore"):
         weights = [weight.astype("float16") for weight in model.get_weights()]
     if not all(np.isfinite(weight).all() for weight in weights):
         raise ValueError(f"{model.name} has weights that half precision cannot hold.")
     model.set_weights([weight.astype("float32") for weight in weights])
-    return weights
+    return dict(zip(counts, weights, strict=True))
 
 
-def save_preset(model, name, card, folder=FOLDER):
-    """Writes a reader as a preset, its weights in half precision.
+def save_preset(
+    model: "TextModel", name: str, card: dict[str, Any], folder: str | os.PathLike = FOLDER
+) -> None:
+    """Writes a model as a preset, its weights in half precision.
 
     Args:
-        model: a reader with a preprocessor. Its weights are rounded.
+        model: a model with a preprocessor. Its weights are rounded.
         name: name of the preset.
-        card: dictionary of what to know about it.
+        card: what to know about it.
         folder: folder of the presets.
+
+    Raises:
+        ValueError: if half precision cannot hold a weight, or two have the same name.
     """
     folder = pathlib.Path(folder)
-    weights = {f"{n:03}": weight for n, weight in enumerate(round_weights(model))}
+    weights = round_weights(model)
     arguments = model.get_config()
     content = {
         "class": type(model).__name__,
@@ -93,9 +137,21 @@ def save_preset(model, name, card, folder=FOLDER):
         "arguments": {
             k: v for k, v in arguments.items() if k not in ("name", "trainable", "dtype")
         },
+        "weights": {key: weight.shape for key, weight in weights.items()},
     }
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
     with replacing(folder / f"{name}.npz") as partial:
-        np.savez_compressed(partial, **weights)
+        np.savez_compressed(partial, allow_pickle=False, **_pack(weights.values()))
     with replacing(folder / f"{name}.json") as partial:
         partial.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _pack(weights: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
+    """The low bytes of all weights, and the high ones: they compress better apart."""
+    pairs = np.concatenate([weight.ravel() for weight in weights]).astype("<f2").view("uint8")
+    return {"low": pairs[::2], "high": pairs[1::2]}
+
+
+def _unpack(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """All weights, one after the other."""
+    return np.stack([low, high], axis=-1).view("<f2").ravel()

@@ -135,7 +135,7 @@ class RecurrentEntityNetwork(StoryModel):
         activation = output = config["activation"]
         if activation == "prelu":
             axes = None if config["slot_slopes"] else [1]
-            activation = keras.layers.PReLU(alpha_initializer="ones", shared_axes=axes)
+            activation = keras.layers.PReLU("ones", shared_axes=axes, name="activation")
             output = "prelu" if config["slot_slopes"] else activation
         given, entities = {}, config["entity_tokens"]
         if entities is not None:
