@@ -38,6 +38,11 @@ def best_answer(logits: np.ndarray, answers: Sequence[str]) -> tuple[str, float]
     Args:
         logits: float32 `(answers,)`, or `(steps, words)`.
         answers: texts by number.
+
+    Example:
+        >>> best_answer = keras_corefmem.preprocessing.best_answer
+        >>> best_answer(np.log([1e-9, 0.25, 0.75]), ["[unknown]", "garden", "kitchen"])
+        ('kitchen', 0.7...)
     """
     sequences, logs = best_sequences(logits[None], 1)
     return answer_text(sequences[0, 0], answers), float(np.exp(logs[0, 0]))
@@ -51,6 +56,11 @@ def best_tags(
     Args:
         logits: float32 `(words, answers)`.
         answers: texts by number.
+
+    Example:
+        >>> best_tags = keras_corefmem.preprocessing.best_tags
+        >>> best_tags(np.array([[0.0, 9, 1], [0, 1, 9]]), ["[unknown]", "NN", "VB"])[0]
+        ('NN', 'VB')
     """
     numbers, logs = best_sequences(logits, 1)
     return tuple(answers[n] for n in numbers[:, 0, 0]), tuple(np.exp(logs[:, 0]).tolist())

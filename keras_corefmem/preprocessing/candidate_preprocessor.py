@@ -20,8 +20,9 @@ from keras_corefmem.datasets.passages.candidates import (
 from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing.answers import best_sequences
-from keras_corefmem.preprocessing.arrays import pad
-from keras_corefmem.preprocessing.attention_targets import (
+from keras_corefmem.preprocessing.features import (
+    Spelling,
+    pad,
     pad_pairs,
     room_for,
     sentence_numbers,
@@ -36,7 +37,6 @@ from keras_corefmem.preprocessing.graph import (
 )
 from keras_corefmem.preprocessing.preprocessor import ranked
 from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
-from keras_corefmem.preprocessing.spelling import Spelling
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, Tokenizer, get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes

@@ -9,8 +9,8 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
-from keras_corefmem.preprocessing.arrays import check_ids, pad
 from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary

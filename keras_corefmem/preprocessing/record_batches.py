@@ -50,8 +50,9 @@ def stream(
             question is too long or is no question.
 
     Example:
-        >>> stream = keras_corefmem.preprocessing.stream
-        >>> stream("annotated/train", None, ["passage"], 64)
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.CandidatePreprocessor.fit(examples)
+        >>> keras_corefmem.preprocessing.stream("no folder", preprocessor, ["passage"], 64)
         Traceback (most recent call last):
         FileNotFoundError: ...
     """

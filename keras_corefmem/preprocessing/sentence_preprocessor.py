@@ -9,11 +9,10 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.arrays import pad
+from keras_corefmem.preprocessing.batches import SentenceBatches
+from keras_corefmem.preprocessing.features import Spelling, pad
 from keras_corefmem.preprocessing.graph import look_up_letters, vocabulary_table
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
-from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
-from keras_corefmem.preprocessing.spelling import Spelling
 from keras_corefmem.text.tokenizers import graph_lower, lower
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import check_sizes

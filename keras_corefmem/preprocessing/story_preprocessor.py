@@ -9,8 +9,8 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
-from keras_corefmem.preprocessing.arrays import pad
 from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary

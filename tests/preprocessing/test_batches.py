@@ -16,7 +16,7 @@ NAMES = ("passage", "question", "passage_antecedents", "candidates")
 
 @pytest.fixture(scope="module")
 def preprocessor():
-    return ReaderPreprocessor.fit(simulator.simulate(2, 60), ENTITIES)
+    return ReaderPreprocessor.fit(simulator.simulate(2, 60), entity_words=ENTITIES)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Annotation, Structure, attention_pairs
-from keras_corefmem.preprocessing.attention_targets import target_name
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
+from keras_corefmem.preprocessing.features import target_name
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(

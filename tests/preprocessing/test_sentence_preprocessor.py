@@ -45,7 +45,7 @@ def test_rare_words_are_unknown():
 def test_words_are_spelt_as_they_are_written():
     preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=5)
     spelt = preprocessor.spelling(("Dogs", "tagger", "x", "the-end"))
-    letters = ["".join(preprocessor.characters.decode(row)) for row in spelt]
+    letters = ["".join(preprocessor.spelling.vocabulary.decode(row)) for row in spelt]
     unknown = "[unknown]"
     known = set("".join(word for sentence in TAGGED for word in sentence.words))
     expected = ("Dogs", "tager", "x", "thend")

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 from typing import Any
 
-from keras_corefmem.preprocessing.attention_targets import TARGETS
+from keras_corefmem.preprocessing.features import TARGETS
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from zoo.reading.answers import number_of_answers, preprocessor_of
 

@@ -6,8 +6,8 @@ import pytest
 
 import zoo
 from keras_corefmem.layers import WordPieces
-from keras_corefmem.preprocessing.attention_targets import target_name
 from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.features import target_name
 from tests.support.evaluation import JIT
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, UNSEEN, make, shared
 from zoo.architectures.passage.supervision import Supervision, plan_supervision

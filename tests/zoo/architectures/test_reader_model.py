@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.preprocessing import Encoded, pad
-from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing import Batches, pad
+from keras_corefmem.preprocessing.reader_preprocessor import Encoded
 from tests.support.evaluation import JIT
 
 

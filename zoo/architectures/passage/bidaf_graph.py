@@ -10,7 +10,7 @@ from keras_corefmem.layers import (
     HashDropout,
     Highway,
 )
-from keras_corefmem.preprocessing.attention_targets import target_name
+from keras_corefmem.preprocessing.features import target_name
 from zoo.architectures.passage.encoders import STRUCTURE, make_encoder
 from zoo.architectures.passage.reader_graph import PARTS, call, embed, encode_joint, make_inputs
 from zoo.architectures.passage.supervision import at

@@ -3,8 +3,8 @@
 import keras
 from keras import ops
 
+from keras_corefmem.preprocessing.batches import SentenceBatches
 from keras_corefmem.preprocessing.loading import get
-from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor, word_counts
 from zoo.architectures.text_model import TextModel, without_unknown
 

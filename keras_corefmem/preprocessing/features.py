@@ -1,0 +1,134 @@
+"""Parts of features: padded ids, spelled words, and pairs of tokens that supervise attention."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.graphs.targets import attention_pairs
+from keras_corefmem.text.vocabulary import Vocabulary
+from keras_corefmem.utils.checks import check_sizes
+
+TARGETS = "passage_targets_"
+
+
+def pad(
+    arrays: Sequence, width: int, count: int | None = None, inner: tuple[int, ...] = ()
+) -> np.ndarray:
+    """Stacks arrays of different lengths, padded with zeros at the end.
+
+    Args:
+        arrays: arrays `(n, *inner)` with n of at most `width`.
+        width: length of each row.
+        count: number of rows, those beyond the arrays zero; `None` for one an array.
+        inner: further dimensions of each array.
+
+    Returns:
+        int32 array `(count, width, *inner)`.
+
+    Raises:
+        ValueError: if an array is longer than `width`.
+
+    Example:
+        >>> keras_corefmem.preprocessing.pad([[1, 2], [3]], 3)
+        array([[1, 2, 0],
+               [3, 0, 0]], dtype=int32)
+    """
+    result = np.zeros((len(arrays) if count is None else count, width, *inner), "int32")
+    for row, array in zip(result, arrays, strict=count is None):
+        row[: len(array)] = array
+    return result
+
+
+def check_ids(name: str, ids: np.ndarray, count: int) -> None:
+    """Raises a ValueError, with feature, row and number, for ids outside 0 to `count - 1`."""
+    outside = np.argwhere((ids < 0) | (ids >= count))
+    if len(outside):
+        raise ValueError(
+            f"{name} of row {outside[0][0]} holds {ids[tuple(outside[0])]}, which the model does "
+            f"not know: numbers go from 0 to {count - 1}. Encode with the model's own preprocessor."
+        )
+
+
+class Spelling:
+    """Spells words as ids of characters.
+
+    Args:
+        characters: string of the known characters, `""` where words are not spelled.
+        length: characters of a word that are read.
+        tail: how many of these are the last ones of a word that is longer.
+    """
+
+    def __init__(self, characters: str, length: int, tail: int = 0) -> None:
+        check_sizes(word_length=length)
+        self.vocabulary, self.length = Vocabulary(characters), length
+        self.head, self.tail = length - tail, tail
+        self._rows: dict[str, np.ndarray] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of character ids, 0 where words are not spelled."""
+        return len(self.vocabulary) if self else 0
+
+    @property
+    def characters(self) -> str:
+        return "".join(self.vocabulary.known)
+
+    def __bool__(self) -> bool:
+        return bool(self.vocabulary.known)
+
+    def __call__(self, words: Sequence[str]) -> np.ndarray:
+        """Returns int32 ids `(words, length)`."""
+        for word in words:
+            if word not in self._rows:
+                cut = word
+                if len(word) > self.length:
+                    cut = word[: self.head] + word[len(word) - self.tail :]
+                self._rows[word] = pad([self.vocabulary.encode(cut)], self.length)[0]
+        return np.reshape([self._rows[word] for word in words], (-1, self.length)).astype("int32")
+
+
+def targets_of(example: Example, signals: Iterable[str]) -> dict[str, np.ndarray]:
+    """Returns the pairs `(N, 2)` by signal; an example without a `structure` has none."""
+    structure = getattr(example, "structure", None)
+    if structure is None:
+        return {}
+    return {signal: attention_pairs(structure, signal) for signal in signals}
+
+
+def target_name(signal: str) -> str:
+    """Names the feature that holds the pairs of a signal."""
+    return TARGETS + signal
+
+
+def pad_pairs(pairs: Sequence, room: int, count: int) -> np.ndarray:
+    """Stacks lists of pairs to int32 `(count, room, 2)`, doubling the room where one needs it."""
+    while room < max(map(len, pairs), default=0):
+        room *= 2
+    return pad([np.reshape(each, (-1, 2)) for each in pairs], room, count, (2,))
+
+
+def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict[str, int]:
+    """Raises pairs for each token, by signal, to what the targets of a passage need.
+
+    Args:
+        room: pairs for each token that there is room for.
+        targets: pairs `(N, 2)` by the name of their signal.
+        length: number of tokens of the passage.
+    """
+    return {
+        signal: max(least, -(-len(targets.get(signal, ())) // length))
+        for signal, least in room.items()
+    }
+
+
+def sentence_numbers(ends: Any, xp: Any = np) -> Any:
+    """Numbers the sentence of each token from 1.
+
+    Args:
+        ends: whether each token ends a sentence, bool `(…, time)`.
+        xp: `numpy`, or a `GraphNumpy` inside a graph.
+    """
+    ends = xp.asarray(ends, dtype="int32")
+    return 1 + xp.asarray(xp.cumsum(ends, axis=-1), dtype="int32") - ends
