@@ -12,7 +12,7 @@ import zoo
 from keras_corefmem.datasets import simulator
 from zoo.architectures.text_model import TextModel
 from zoo.cli import app as cli
-from zoo.cli.commands import parse_settings
+from zoo.cli.options import parse_settings
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -65,10 +65,9 @@ def test_commands_are_understood(command):
     words = [
         word for word in shlex.split(command, comments=True) if not re.match(r"[A-Z_]+=", word)
     ]
-    args = cli.build_parser().parse_args(words[1:])
-    assert args.command in cli.COMMANDS
-    parse_settings(getattr(args, "set", []))
-    assert set(getattr(args, "models", None) or []) <= set(zoo.models())
+    context = cli.parse(words[1:])
+    parse_settings(context.params.get("settings"))
+    assert set(context.params.get("models") or ()) <= set(zoo.models())
 
 
 def test_pages_have_examples_commands_and_links_that_lead_somewhere():

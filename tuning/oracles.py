@@ -54,7 +54,7 @@ class Lasting(keras_tuner.Oracle):
             self.trials[number].status, self.trials[number].message = "RUNNING", None
             self._save_trial(self.trials[number])
             self._run_times.pop(number, None)
-        self.end_order = [number for number in self.end_order if number not in again]
+        self.end_order[:] = [number for number in self.end_order if number not in again]
         # The last of the queue is taken first.
         self._retry_queue = again[::-1]
         self.save()

@@ -198,13 +198,9 @@ def check_entry(name: str, entry: Any, where: str = "the search space") -> None:
     """
     if isinstance(entry, list) and entry:
         return
-    if isinstance(entry, dict) and {"low", "high"} <= entry.keys() <= {
-        "low",
-        "high",
-        "log",
-        "step",
-    }:
-        low, high, log, step = (entry.get(key) for key in ("low", "high", "log", "step"))
+    names = {"low", "high", "log", "step"}
+    if isinstance(entry, dict) and {"low", "high"} <= entry.keys() <= names:
+        low, high, log, step = entry["low"], entry["high"], entry.get("log"), entry.get("step")
         numbers = (low, high) if step is None else (low, high, step)
         kinds = int if isinstance(low, int) and isinstance(high, int) else int | float
         if (
@@ -253,3 +249,8 @@ def values_of(chosen: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]
         name: json.loads(value[len(JSON) :]) if str(value).startswith(JSON) else value
         for name, value in values.items()
     }
+
+
+def list_spaces() -> dict[str, str]:
+    """Describes the named spaces and their models, for `corefmem list`."""
+    return {name: f"{space.line}: {', '.join(space.models)}" for name, space in SPACES.items()}

@@ -36,7 +36,7 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
     context = multiprocessing.get_context("spawn")
     cores = available_cores()
     reported = {outcome["trial"] for outcome in search.outcomes()}
-    ended, deaths, running = set(search.ended()), collections.Counter(), {}
+    ended, deaths, running = set(search.ended()), collections.Counter[str](), {}
     names = ["chief", *(f"worker-{n}" for n in range(workers))]
     port = free_port()
 

@@ -184,13 +184,13 @@ def test_a_projector_of_no_words_is_refused(tmp_path):
 
 def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     from keras_corefmem.datasets.stories import simulator
-    from zoo.cli.train import hyper_parameters
-    from zoo.training import Settings, make_model
+    from zoo.experiments import Experiment
+    from zoo.experiments.experiment import hyper_parameters
+    from zoo.training import make_model
 
-    settings = Settings.of("as-gru", arguments={"units": 4, "embedding_dim": 4})
-    model = make_model(simulator.simulate(1, 8), settings)
-    record = {"dataset": "simulator", "task": 1, "language": None}
-    values = hyper_parameters(model, settings, record)
+    experiment = Experiment("as-gru", changes={"arguments": {"units": 4, "embedding_dim": 4}})
+    settings = experiment.settings
+    values = hyper_parameters(experiment, make_model(simulator.simulate(1, 8), settings))
     assert values["dataset"] == "simulator" and values["model"] == "as-gru"
     assert values["units"] == 4 and values["learning_rate"] == settings.learning_rate
     # Also what nobody set, so that no column has gaps; but nothing learned from the data.

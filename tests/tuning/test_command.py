@@ -3,7 +3,7 @@ import shlex
 
 from keras_corefmem.utils.files import write_json
 from keras_corefmem.visualization import make_console
-from tuning.command import conclude
+from tuning.running import conclude
 from tuning.search import OUTCOME, Search
 from zoo.cli.app import main
 
@@ -23,8 +23,8 @@ def test_progress_counts_the_trials_of_other_machines(tmp_path, capsys, monkeypa
         end_trial(given, "1", 0.5)
         report(end_trial(given, "2", 0.25))
 
-    monkeypatch.setattr("tuning.command.run_trials", run_trials)
-    monkeypatch.setattr("tuning.command.conclude", lambda *arguments: 0)
+    monkeypatch.setattr("tuning.running.run_trials", run_trials)
+    monkeypatch.setattr("tuning.running.conclude", lambda *arguments: 0)
     (tmp_path / "own.json").write_text(json.dumps({"slots": [2, 3]}))
     line = ["search", "--space", str(tmp_path / "own.json"), "--output", str(tmp_path / "searches")]
     assert main([*line, "--trials", "4"]) == 0

@@ -69,7 +69,7 @@ def test_what_is_chosen_goes_before_what_is_fixed():
         ({"hops": [1]}, {}, "'hops' is no argument of ren"),
         ({"slots": 1}, {}, "slots must be a list"),
         ({"slots": [1]}, {"arguments": {"hops": 1}}, "'hops' is no argument of ren"),
-        ({"slots": [1]}, {"epochs": 0}, "epochs must be a positive integer"),
+        ({"slots": [1]}, {"epochs": 0}, "epochs: Input should be greater than 0"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_trial(space, settings, message):

@@ -2,87 +2,140 @@
 
 import json
 import pathlib
-import time
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+import typer
 
-from keras_corefmem import corpora, datasets
-from keras_corefmem.corpora import Text, TextAnnotator, TextReader
-from keras_corefmem.corpora.shards import split_texts
-from keras_corefmem.visualization.terminal import make_console, print_annotation
-
-# Seconds between two lines about what is done, where there is no terminal.
-PULSE = 60
+from zoo.cli.options import one_of
 
 
-def annotate(args):
-    check(args)
-    tokenized = args.tokenized or args.dataset is not None
-    annotator = TextAnnotator(args.annotator, tokenized=tokenized, truecaser=args.truecaser)
-    if args.output is None:
-        show(args, annotator)
-    elif args.dataset is None:
-        annotate_files(args, args.inputs, args.output, annotator)
+def _annotated() -> list[str]:
+    from keras_corefmem.datasets import DATASETS
+
+    return [name for name, known in DATASETS.items() if known.from_record]
+
+
+def annotate(
+    inputs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TEXT",
+            help="a text, a .txt file of one a line, a .jsonl file of objects with a text; - for "
+            "standard input",
+        ),
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            parser=one_of(_annotated),
+            metavar="NAME",
+            help="questions of a data set instead, all its parts: lambada, wikihop, medhop, cbt",
+        ),
+    ] = None,
+    task: Annotated[str, typer.Option(metavar="TASK", help="of the Children's Book Test")] = "NE",
+    data_dir: Annotated[
+        str | None, typer.Option(metavar="DIR", help="folder of the data set's files")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="write records instead of printing")
+    ] = None,
+    annotator: Annotated[
+        str,
+        typer.Option(metavar="PIPELINE", help="path or name of a spaCy pipeline; exact needs none"),
+    ] = "exact",
+    whole: Annotated[bool, typer.Option("--whole", help="a .txt file is one text")] = False,
+    tokenized: Annotated[
+        bool, typer.Option("--tokenized", help="spaces separate the tokens")
+    ] = False,
+    truecaser: Annotated[
+        str | None, typer.Option(metavar="FILE", help="for texts in lower case")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print lines of JSON")] = False,
+    shard_size: Annotated[int, typer.Option(metavar="N", help="texts in a file")] = 2000,
+    processes: Annotated[
+        int | None, typer.Option(metavar="N", help="one a core by default")
+    ] = None,
+    runner: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUNNER", help="run on Apache Beam: DirectRunner, DataflowRunner, ..."
+        ),
+    ] = None,
+) -> None:
+    """Find the linguistic structure of texts.
+
+    Killed and started again with the same arguments, it continues.
+    keras_corefmem.corpora.read_shards reads the records.
+    """
+    inputs = inputs or []
+    if bool(inputs) == bool(dataset):
+        raise ValueError("Give texts, files or -, or a --dataset with its --data-dir.")
+    if dataset is None and data_dir is not None:
+        raise ValueError(f"--data-dir {data_dir} is that of a --dataset: give both.")
+    if dataset and (output is None or whole):
+        raise ValueError("--dataset writes records of questions: give --output, and not --whole.")
+    if output is None and (runner or processes is not None):
+        raise ValueError("--runner and --processes write records: give --output FOLDER.")
+    if output is not None and as_json:
+        raise ValueError("--json prints annotations and --output writes them: give one of them.")
+    if runner and processes is not None:
+        raise ValueError("Beam has processes of its own: give --runner or --processes.")
+    if runner and "-" in inputs:
+        raise ValueError("Beam reads files, not standard input: give their names.")
+    for name, value in (("--shard-size", shard_size), ("--processes", processes)):
+        if value is not None and value < 1:
+            raise ValueError(f"{name} {value}: give at least 1.")
+    from keras_corefmem import corpora, datasets
+
+    tokenized = tokenized or dataset is not None
+    annotate_texts = corpora.TextAnnotator(annotator, tokenized=tokenized, truecaser=truecaser)
+    options = {
+        "whole": whole,
+        "shard_size": shard_size,
+        "processes": processes,
+        "runner": runner,
+    }
+    if output is None:
+        show(inputs, whole, as_json, annotate_texts)
+    elif dataset is None:
+        write(inputs, output, annotate_texts, options)
     else:
-        annotator.describe()
-        splits = datasets.load(args.dataset, args.task, args.data_dir, cased=True)
-        for part, path in corpora.write_questions(splits, args.output).items():
-            annotate_files(args, [str(path)], path.with_name(part), annotator)
+        annotate_texts.describe()
+        splits = datasets.load(dataset, task, data_dir, cased=True)
+        for part, path in corpora.write_questions(splits, output).items():
+            write([str(path)], path.with_name(part), annotate_texts, options)
 
 
-def annotate_files(args, inputs, folder, annotator):
+def write(
+    inputs: list[str], folder: str | pathlib.Path, annotator: Any, options: dict[str, Any]
+) -> None:
     """Writes the records of files into a folder, or the rest of them, and says how far it is."""
+    from keras_corefmem import corpora
+    from keras_corefmem.visualization import make_console
+    from zoo.cli.progress import Report
+
     console = make_console()
     console.print(f"Records: {folder}")
     with Report(console) as report:
-        index = corpora.annotate_files(
-            inputs,
-            folder,
-            annotator,
-            whole=args.whole,
-            shard_size=args.shard_size,
-            processes=args.processes,
-            runner=args.runner,
-            progress=report,
-        )
-    if report.started and not args.runner:
+        index = corpora.annotate_files(inputs, folder, annotator, **options, progress=report)
+    if report.started and not options["runner"]:
         console.print(report.summary())
-    console.print(f"{'Complete' if report.started else 'All there'}: {describe(index)}.")
+    console.print(
+        f"{'Complete' if report.started else 'All there'}: {index['texts']:,} texts, "
+        f"{index['tokens']:,} tokens in {len(index['shards'])} shards."
+    )
 
 
-def check(args):
-    """Refuses options that do not go together."""
-    if bool(args.inputs) == bool(args.dataset):
-        raise ValueError("Give texts, files or -, or a --dataset with its --data-dir.")
-    if args.dataset is None and args.data_dir is not None:
-        raise ValueError(f"--data-dir {args.data_dir} is that of a --dataset: give both.")
-    if args.dataset and (args.output is None or args.whole):
-        raise ValueError("--dataset writes records of questions: give --output, and not --whole.")
-    if args.output is None and (args.runner or args.processes is not None):
-        raise ValueError("--runner and --processes write records: give --output FOLDER.")
-    if args.output is not None and args.json:
-        raise ValueError("--json prints annotations and --output writes them: give one of them.")
-    if args.runner and args.processes is not None:
-        raise ValueError("Beam has processes of its own: give --runner or --processes.")
-    if args.runner and "-" in args.inputs:
-        raise ValueError("Beam reads files, not standard input: give their names.")
-    for name in ("shard_size", "processes"):
-        value = getattr(args, name)
-        if value is not None and value < 1:
-            raise ValueError(f"--{name.replace('_', '-')} {value}: give at least 1.")
-
-
-def describe(index):
-    """How much there is, by an index."""
-    return f"{index['texts']:,} texts, {index['tokens']:,} tokens in {len(index['shards'])} shards"
-
-
-def show(args, annotator):
+def show(inputs: list[str], whole: bool, as_json: bool, annotator: Any) -> None:
     """Prints annotations: sentences for people to read, or lines of JSON."""
+    from keras_corefmem.corpora.shards import split_texts
+    from keras_corefmem.visualization.terminal import make_console, print_annotation
+
     console, several = make_console(), False
-    for _, chunk in split_texts(read(args.inputs, args.whole), annotator.batch_size):
+    for _, chunk in split_texts(read(inputs, whole), annotator.batch_size):
         for annotation in annotator(chunk):
-            if args.json:
+            if as_json:
                 print(json.dumps(annotation.to_dict(), ensure_ascii=False))
                 continue
             if several:
@@ -91,62 +144,15 @@ def show(args, annotator):
             several = True
 
 
-def read(inputs, whole):
-    """Yields the texts of files, and those that are given themselves."""
-    for number, given in enumerate(inputs, 1):
-        looks_like_path = given.endswith((".txt", ".jsonl")) and not any(map(str.isspace, given))
-        if given == "-" or looks_like_path or pathlib.Path(given[:255]).is_file():
-            yield from TextReader([given], whole)
-        elif not given.strip():
+def read(inputs: list[str], whole: bool) -> Iterator[Any]:
+    """Yields the texts of files, and those that stand in the command."""
+    from keras_corefmem.corpora import Text, TextReader
+
+    for number, text in enumerate(inputs, 1):
+        looks_like_path = text.endswith((".txt", ".jsonl")) and not any(map(str.isspace, text))
+        if text == "-" or looks_like_path or pathlib.Path(text[:255]).is_file():
+            yield from TextReader([text], whole)
+        elif not text.strip():
             raise ValueError(f"Text {number} is empty, give it a word.")
         else:
-            yield Text(given, {}, f"text {number}")
-
-
-class Report(corpora.Progress):
-    """How far the shards are, as a bar in a terminal and as a line a minute elsewhere.
-
-    Args:
-        console: what `make_console` returns.
-    """
-
-    def __init__(self, console):
-        self.console, self.started = console, False
-        self.texts = self.tokens = self.before = 0
-        self.began = self.last = time.monotonic()
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-        self.progress = Progress(*columns, console=console, disable=not console.is_terminal)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        if self.started:
-            self.progress.stop()
-
-    def start(self, size):
-        self.started, self.task = True, self.progress.add_task(self.summary(), total=size)
-        self.progress.start()
-
-    def add(self, shard, is_new, size):
-        if is_new:
-            self.texts += shard["texts"]
-            self.tokens += shard["tokens"]
-        else:
-            self.before += 1
-        self.progress.update(self.task, advance=size, description=self.summary())
-
-    def pulse(self):
-        """Prints a line where the last one is long ago and there is no bar."""
-        if not self.console.is_terminal and time.monotonic() - self.last >= PULSE:
-            self.last = time.monotonic()
-            self.console.print(self.summary())
-
-    def summary(self):
-        """What was done now, and how fast."""
-        seconds = max(time.monotonic() - self.began, 1e-9)
-        there = f"; {self.before} shards were there" if self.before else ""
-        return (
-            f"{self.texts:,} texts, {self.texts / seconds:,.0f} texts/s, "
-            f"{self.tokens / seconds:,.0f} tokens/s{there}"
-        )
+            yield Text(text, {}, f"text {number}")

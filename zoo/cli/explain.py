@@ -2,71 +2,95 @@
 
 import pathlib
 import re
+from typing import Annotated, Any
 
-from keras_corefmem.datasets import Example
-from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
-from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.graphs import annotate
-from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
-from keras_corefmem.utils.files import replacing
-from keras_corefmem.visualization import draw, make_console, print_view, views
-from keras_corefmem.visualization.terminal import print_heading
-from zoo.architectures.sentences.sentence_model import SentenceModel
-from zoo.architectures.stories.story_model import StoryModel
-from zoo.cli.commands import check_strings, given_texts, load_model, read_questions
-from zoo.reading import preprocessor_of, warn_of_unknown_words
+import typer
+
+from keras_corefmem.utils.processes import import_quietly
+from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE
 
 
-def explain(args):
-    if args.output and pathlib.Path(args.output).suffix != ".png":
-        raise ValueError(
-            f"--output {args.output}: the picture is a PNG file, end its name in .png."
-        )
-    texts = given_texts(args)
-    example = None if "sentence" in texts else choose(args, texts)
-    model = load_model(args.model)
-    check_strings(args.model, model, texts or dict.fromkeys(("passage", "question")))
-    preprocessor, console = preprocessor_of(model), make_console()
+def explain(
+    model: MODEL_FILE,
+    file: QUESTIONS_FILE = None,
+    passage: PASSAGE = None,
+    question: QUESTION = None,
+    sentence: SENTENCE = None,
+    number: Annotated[
+        int | None, typer.Option(metavar="N", help="question of the file, 1 by default")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.png", help="write the picture of TensorBoard too"),
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PIPELINE",
+            help="path or name of a spaCy pipeline that finds chains and the targets of heads",
+        ),
+    ] = None,
+) -> None:
+    """Show where a reader looks to answer a question."""
+    import_quietly("keras")
+    from keras_corefmem.visualization import draw, make_console, print_view, views
+    from keras_corefmem.visualization.terminal import print_heading
+    from zoo.architectures.sentences.sentence_model import SentenceModel
+    from zoo.architectures.stories.story_model import StoryModel
+    from zoo.cli.inputs import check_strings, choose_texts, load_model
+    from zoo.reading import preprocessor_of, warn_of_unknown_words
+
+    if output and pathlib.Path(output).suffix != ".png":
+        raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
+    texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
+    example = None if "sentence" in texts else choose(file, number, texts)
+    reader = load_model(model)
+    check_strings(model, reader, texts or dict.fromkeys(("passage", "question")))
+    preprocessor, console = preprocessor_of(reader), make_console()
     if example is None:
         example = make_sentence(texts["sentence"], preprocessor)
     else:
-        if args.annotator:
-            example = annotate_question(example, args.annotator, preprocessor)
+        if annotator:
+            example = annotate_question(example, annotator, preprocessor)
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
-    if args.output and not model.has_attention:
-        raise ValueError(f"{args.model} has no attention to draw: leave --output out.")
-    arguments = [example], preprocessor, model.inspect
-    if isinstance(model, SentenceModel):
+    if output and not reader.has_attention:
+        raise ValueError(f"{model} has no attention to draw: leave --output out.")
+    view: Any
+    arguments = [example], preprocessor, reader.inspect
+    if isinstance(reader, SentenceModel):
         (view,) = views.word_views(*arguments)
-    elif not model.has_attention:
+    elif not reader.has_attention:
         logits = views.inspect_examples(*arguments).logits[0]
         verdict = views.heading(example, logits, preprocessor)
         print_heading(console, example.question, verdict)
         console.print("This model attends to nothing in particular: there is no more to show.")
         return
-    elif isinstance(model, StoryModel):
-        (view,) = views.sentence_views(*arguments, model.columns())
+    elif isinstance(reader, StoryModel):
+        (view,) = views.sentence_views(*arguments, reader.columns())
     else:
         (view,) = views.token_views(*arguments)
     print_view(console, view)
-    if args.output:
-        write_picture(console, args.output, draw(view))
-    if getattr(model, "signals", ()):
-        (view,) = views.head_views([example], preprocessor, model.look)
+    if output:
+        write_picture(console, output, draw(view))
+    if getattr(reader, "signals", ()):
+        (view,) = views.head_views([example], preprocessor, reader.look)
         print_view(console, view)
-        if args.output:
-            path = pathlib.Path(args.output)
+        if output:
+            path = pathlib.Path(output)
             write_picture(console, path.with_stem(f"{path.stem}-heads"), draw(view))
 
 
-def write_picture(console, path, png):
+def write_picture(console: Any, path: str | pathlib.Path, png: bytes) -> None:
+    """Writes a picture and names its file."""
+    from keras_corefmem.utils.files import replacing
+
     with replacing(path) as partial:
         partial.write_bytes(png)
     console.print(f"Picture: {path}")
 
 
-def annotate_question(example, annotator, preprocessor):
-    """A question as an `AnnotatedExample`; sentences are new ones, so that no facts support it.
+def annotate_question(example: Any, annotator: str, preprocessor: Any) -> Any:
+    """Annotates a question; sentences are new ones, so that no facts support it.
 
     Args:
         example: the `Example`.
@@ -76,6 +100,9 @@ def annotate_question(example, annotator, preprocessor):
     Raises:
         ValueError: if the reader reads no annotation, or there is no such pipeline.
     """
+    from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
+    from keras_corefmem.graphs import annotate
+
     if not preprocessor.local:
         raise ValueError("--annotator is for readers of annotated passages, leave it out.")
     text, fields = to_text(example)
@@ -83,31 +110,39 @@ def annotate_question(example, annotator, preprocessor):
     return AnnotatedExample.from_record(annotation, fields)
 
 
-def make_sentence(text, preprocessor):
-    """A `Sentence` whose answer is unknown; warns of its unknown words."""
+def make_sentence(text: str, preprocessor: Any) -> Any:
+    """Makes a `Sentence` whose answer is unknown; warns of its unknown words."""
+    from keras_corefmem.datasets.sentences.sentence import Sentence
+    from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
+    from zoo.reading import warn_of_unknown_words
+
     warn_of_unknown_words(preprocessor, [(text,)], stacklevel=3)
     words = preprocessor.tokenizer(text)
     answer = (UNKNOWN_ANSWER,) * len(words) if preprocessor.tags else UNKNOWN_ANSWER
     return Sentence(tuple(words), answer)
 
 
-def choose(args, texts):
-    """The `Example` that the arguments ask about."""
-    if not texts and not args.file:
-        raise ValueError("Give --passage and --question, --sentence, or a file of questions.")
+def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
+    """Makes or reads the `Example` that the arguments ask about."""
+    from keras_corefmem.datasets import Example
+    from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
+    from zoo.cli.inputs import read_questions
+
     if texts:
-        if args.number is not None:
+        if number is not None:
             raise ValueError("--number chooses a question of a file: give a file, or leave it out.")
         return Example(split_sentences(texts["passage"]), texts["question"], UNKNOWN_ANSWER)
-    examples, number = read_questions(args.file), 1 if args.number is None else args.number
+    if file is None:
+        raise ValueError("Give --passage and --question, --sentence, or a file of questions.")
+    examples, number = read_questions(file), 1 if number is None else number
     if not 1 <= number <= len(examples):
         raise ValueError(
-            f"--number {number}: {args.file} has {len(examples)} questions, choose one of "
+            f"--number {number}: {file} has {len(examples)} questions, choose one of "
             f"1..{len(examples)}."
         )
     return examples[number - 1]
 
 
-def split_sentences(text):
+def split_sentences(text: str) -> tuple[str, ...]:
     """Cuts a text where `.`, `?` or `!` is followed by a space."""
     return tuple(filter(None, re.split(r"(?<=[.?!])\s+", text.strip())))

@@ -6,75 +6,106 @@ import pathlib
 import shlex
 import shutil
 import sys
+from typing import Annotated, Any
 
-import zoo
-from keras_corefmem.callbacks import (
-    AnswerAfterSentence,
-    AnswerTable,
-    AttentionPictures,
-    HeadPictures,
-    LabelTable,
-    SentencePictures,
-    WordPictures,
-    WordProjector,
+import typer
+
+from keras_corefmem.utils.processes import import_quietly
+from zoo.cli.options import (
+    DATA_DIR,
+    DATASET,
+    EPOCHS,
+    FRESH,
+    LANGUAGE,
+    LOG_DIR,
+    SETTINGS,
+    TASK,
+    parse_model,
+    parse_settings,
 )
-from keras_corefmem.utils.files import load_json
-from keras_corefmem.visualization.views import word_views
-from zoo import training
-from zoo.architectures.sentences.sentence_model import SentenceModel
-from zoo.architectures.stories.story_model import StoryModel
-from zoo.cli.commands import parse_settings
-from zoo.configs import models
-from zoo.experiments import Experiment, data, run_experiment
-from zoo.experiments.experiment import watch
-from zoo.experiments.folders import epochs_done
-from zoo.training import data_parallel
 
 EXAMPLES = 5
 DEFAULT_MODEL = "ga-coref-gru"
 PRESET = {"model", "dataset", "task", "settings"}
 
 
-def train(args):
-    with data_parallel(args.devices):
-        train_on(args)
+def train(
+    model: Annotated[
+        str | None,
+        typer.Option(
+            parser=parse_model,
+            metavar="MODEL",
+            help=f"a model, see `corefmem list`; {DEFAULT_MODEL} by default",
+        ),
+    ] = None,
+    dataset: DATASET = None,
+    task: TASK = None,
+    data_dir: DATA_DIR = None,
+    language: LANGUAGE = None,
+    epochs: EPOCHS = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="0 by default")] = None,
+    log_dir: LOG_DIR = "tensorboard_logs",
+    settings: SETTINGS = None,
+    fresh: FRESH = False,
+    output: Annotated[str, typer.Option(metavar="DIR", help="folder of the runs")] = "models",
+    devices: Annotated[int, typer.Option(metavar="N", help="devices that share each batch")] = 1,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="model, data and settings that `corefmem search` found best"
+        ),
+    ] = None,
+) -> None:
+    """Train a reader on simulated stories, or on a data set."""
+    # Keras seeds TensorFlow's random numbers on every backend.
+    import_quietly("keras", "tensorflow")
+    from keras_corefmem.datasets import DATASETS
+    from zoo.experiments import Experiment
+    from zoo.training import data_parallel, merge_settings
 
-
-def train_on(args):
-    """Trains on the devices at hand."""
-    found = read_preset(args.preset) if args.preset else {}
-    chosen = training.merge_settings(found.get("settings", {}), parse_settings(args.set))
-    if args.epochs is not None:
-        chosen["epochs"] = args.epochs
-    model_name = args.model or found.get("model", DEFAULT_MODEL)
-    dataset = args.dataset or found.get("dataset") or ("babi" if args.data_dir else "simulator")
+    known = read_preset(preset) if preset else {}
+    changes = merge_settings(known.get("settings", {}), parse_settings(settings))
+    if epochs is not None:
+        changes["epochs"] = epochs
+    model = model or known.get("model", DEFAULT_MODEL)
+    dataset = dataset or known.get("dataset") or ("babi" if data_dir else "simulator")
     # Of other data a preset says nothing.
-    same = found if dataset == found.get("dataset") else {}
-    seed = found.get("seed", 0) if args.seed is None else args.seed
-    task = same.get("task", data.DATASETS[dataset].first_task) if args.task is None else args.task
-    language = args.language or same.get("language")
-    experiment = Experiment(model_name, dataset, task, seed, args.data_dir, language, chosen)
-    data.check_model(model_name, dataset)
-    if experiment.settings.batch_size % args.devices:
-        raise ValueError(
-            f"--devices {args.devices} cannot share a batch of {experiment.settings.batch_size}: "
-            "give --set batch_size= a multiple."
-        )
-    folder = pathlib.Path(args.output, experiment.name)
-    log_dir = pathlib.Path(args.log_dir, experiment.name)
+    same = known if dataset == known.get("dataset") else {}
+    seed = known.get("seed", 0) if seed is None else seed
+    task = same.get("task", DATASETS[dataset].first_task) if task is None else task
+    language = language or same.get("language")
+    with data_parallel(devices):
+        experiment = Experiment(model, dataset, task, seed, data_dir, language, changes)
+        if experiment.settings.batch_size % devices:
+            raise ValueError(
+                f"--devices {devices} cannot share a batch of {experiment.settings.batch_size}: "
+                "give --set batch_size= a multiple."
+            )
+        run(experiment, pathlib.Path(output), pathlib.Path(log_dir), fresh)
+    print(f"\nTensorBoard:  tensorboard --logdir {shlex.quote(log_dir)}")
+
+
+def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
+    """Runs an experiment, and says how it goes and what came of it."""
+    from keras_corefmem.datasets import DATASETS
+    from zoo.experiments import run_experiment
+    from zoo.experiments.experiment import watch
+    from zoo.experiments.folders import epochs_done
+    from zoo.training import evaluate
+
+    folder, log_dir = output / experiment.name, logs / experiment.name
     splits = experiment.load()
-    if args.fresh:
+    if fresh:
         for old in (folder, log_dir):
             shutil.rmtree(old, ignore_errors=True)
-
-    def watching(model, splits, batches):
-        return [*watch(experiment, model, batches, log_dir), *callbacks(log_dir, splits, model)]
-
     before = epochs_done(folder)
     outcome = run_experiment(
         experiment,
         folder,
-        watching,
+        lambda model, splits, batches: [
+            *watch(experiment, model, batches, log_dir),
+            *callbacks(log_dir, splits, model),
+        ],
         splits,
         ignoring=("epochs",),
         remedy="pass --fresh to replace it, or another --output",
@@ -83,37 +114,41 @@ def train_on(args):
     )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
-    test = training.evaluate(outcome.model, outcome.batches["test"])
-    counted = data.DATASETS[dataset].counted
+    test = evaluate(outcome.model, outcome.batches["test"])
     print(
         f"\nBest of {len(outcome.progress.history)} epochs by validation: "
         f"{outcome.progress.best_epoch + 1}, "
         f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
-        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} {counted}\n"
+        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} "
+        f"{DATASETS[experiment.dataset].counted}\n"
     )
     show_answers(outcome.model, splits.test)
-    save(outcome.model, folder)
-    print(f"\nTensorBoard:  tensorboard --logdir {shlex.quote(args.log_dir)}")
+    show_files(outcome.model, folder)
 
 
-def read_preset(path):
-    """What `corefmem search` found best: a model, its data and how it is trained.
+def read_preset(path: str) -> dict[str, Any]:
+    """Reads what `corefmem search` found best: a model, its data and how it is trained.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if it holds something else.
     """
+    from keras_corefmem.datasets import DATASETS
+    from keras_corefmem.utils.files import load_json
+    from zoo.configs.configurations import models
+    from zoo.training import Settings
+
     content = load_json(path)
     if not isinstance(content, dict) or not PRESET <= content.keys():
         raise ValueError(f"{path}: no preset of a search, which has {', '.join(sorted(PRESET))}.")
-    for name, known in (("model", models()), ("dataset", list(data.DATASETS))):
+    for name, known in (("model", models()), ("dataset", list(DATASETS))):
         if content[name] not in known:
             raise ValueError(f"{path}: no {name} {content[name]!r}; choose of {', '.join(known)}.")
     settings = content["settings"]
     if not isinstance(settings, dict) or not isinstance(settings.get("arguments", {}), dict):
         raise ValueError(f"{path}: settings, and their arguments, must be objects.")
-    known = {field.name for field in dataclasses.fields(training.Settings)} - {"model", "seed"}
-    unknown = settings.keys() - known
+    fields = {field.name for field in dataclasses.fields(Settings)} - {"model", "seed"}
+    unknown = settings.keys() - fields
     if unknown:
         raise ValueError(
             f"{path}: settings have no {', '.join(sorted(unknown))}; arguments of the model belong "
@@ -122,8 +157,21 @@ def read_preset(path):
     return content
 
 
-def callbacks(log_dir, splits, model):
-    """What TensorBoard shows of what a model makes of words and questions."""
+def callbacks(log_dir: pathlib.Path, splits: Any, model: Any) -> list[Any]:
+    """Makes what TensorBoard shows of what a model makes of words and questions."""
+    from keras_corefmem.callbacks import (
+        AnswerAfterSentence,
+        AnswerTable,
+        AttentionPictures,
+        HeadPictures,
+        LabelTable,
+        SentencePictures,
+        WordPictures,
+        WordProjector,
+    )
+    from zoo.architectures.sentences.sentence_model import SentenceModel
+    from zoo.architectures.stories.story_model import StoryModel
+
     asked = log_dir, splits.valid, model.preprocessor, model.inspect
     watching = [WordProjector(log_dir, model.preprocessor)]
     if isinstance(model, SentenceModel):
@@ -144,8 +192,11 @@ def callbacks(log_dir, splits, model):
     return watching
 
 
-def show_answers(model, examples):
+def show_answers(model: Any, examples: list[Any]) -> None:
     """Prints a few questions, their answers, and whether they are right."""
+    from keras_corefmem.visualization.views import word_views
+    from zoo.architectures.sentences.sentence_model import SentenceModel
+
     chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
     if isinstance(model, SentenceModel):
         for view in word_views(chosen, model.preprocessor, model.inspect):
@@ -157,8 +208,11 @@ def show_answers(model, examples):
         print(f"  {example.question}  {reading.answer} ({reading.probability:.0%}), {right}")
 
 
-def save(model, folder):
+def show_files(model: Any, folder: pathlib.Path) -> None:
     """Names the model's file, and exports it where TensorFlow is installed."""
+    import zoo
+    from zoo.architectures.sentences.sentence_model import SentenceModel
+
     path = folder / "model.keras"
     print(f"\nKeras model:  {path}")
     if importlib.util.find_spec("tensorflow"):

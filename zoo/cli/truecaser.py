@@ -1,37 +1,49 @@
-"""`corefmem truecaser`: learns capital letters, for `corefmem annotate --truecaser`."""
+"""`corefmem truecaser`."""
 
 import pathlib
+from collections.abc import Iterator
+from typing import Annotated
 
-from rich.progress import track
-
-from keras_corefmem.text.truecase import Truecaser
-from keras_corefmem.utils.files import read_text
-from keras_corefmem.visualization import make_console
+import typer
 
 
-def learn(args):
+def truecaser(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="plain text with its capitals, or folders of .txt"),
+    ],
+    output: Annotated[str, typer.Option(metavar="FILE.json", help="file to write")],
+) -> None:
+    """Learn capital letters, for texts in lower case."""
+    from rich.progress import track
+
+    from keras_corefmem.text.truecase import Truecaser
+    from keras_corefmem.visualization import make_console
+
     console = make_console()
-    paths = [path for name in args.inputs for path in find_texts(name)]
+    paths = [path for name in inputs for path in find_texts(name)]
     progress = track(paths, "Reading", console=console, disable=not console.is_terminal)
-    truecaser = Truecaser.learn(paragraph for path in progress for paragraph in read(path))
-    truecaser.save(args.output)
-    names = sum(word != form for word, form in truecaser.forms.items())
-    console.print(f"{len(truecaser.forms):,} words of {len(paths)} files, {names:,} with capitals.")
-    console.print(f"Written: {args.output}")
+    learned = Truecaser.learn(paragraph for path in progress for paragraph in read(path))
+    learned.save(output)
+    names = sum(word != form for word, form in learned.forms.items())
+    console.print(f"{len(learned.forms):,} words of {len(paths)} files, {names:,} with capitals.")
+    console.print(f"Written: {output}")
 
 
-def find_texts(name):
-    """A file, or the `.txt` files in a folder and in those below it."""
+def find_texts(name: str) -> list[pathlib.Path]:
+    """Finds a file, or the `.txt` files in a folder and in those below it."""
     path = pathlib.Path(name)
     if not path.is_dir():
         return [path]
-    found = sorted(path.rglob("*.txt"))
-    if not found:
+    paths = sorted(path.rglob("*.txt"))
+    if not paths:
         raise FileNotFoundError(f"{name}: no .txt files in this folder, pass one with some.")
-    return found
+    return paths
 
 
-def read(path):
-    """The paragraphs of a file, which blank lines separate, each on one line."""
+def read(path: pathlib.Path) -> Iterator[str]:
+    """Reads the paragraphs of a file, which blank lines separate, each on one line."""
+    from keras_corefmem.utils.files import read_text
+
     paragraphs = read_text(path, "plain text").split("\n\n")
     return filter(None, (" ".join(paragraph.split()) for paragraph in paragraphs))

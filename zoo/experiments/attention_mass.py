@@ -1,6 +1,8 @@
 """How much heads of a reader attend to what signals say, on passages that it did not train on."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 
@@ -11,8 +13,13 @@ from zoo.training import make_batches
 SIGNALS = ("dependency", "coref_all", "coref_previous", "coref_next", "narrative")
 
 
-def measure_attention_mass(reader, examples, signals=SIGNALS, batch_size=32):
-    """The attention that rows with a target pay to their targets, in the mean over these rows.
+def measure_attention_mass(
+    reader: BiDAFReader,
+    examples: Sequence[Any],
+    signals: Sequence[str] = SIGNALS,
+    batch_size: int = 32,
+) -> dict[str, float]:
+    """Measures the mean attention that rows with a target pay to their targets.
 
     A supervised head is measured by its own signal. Where none is, that head is measured by each
     of the signals that would be supervised by it: what heads find out on their own. A head that
@@ -32,7 +39,7 @@ def measure_attention_mass(reader, examples, signals=SIGNALS, batch_size=32):
         return {}
     own = reader.config["supervision"]
     plans = [own] if own else [[signal] for signal in signals]
-    found = {}
+    masses: dict[str, float] = {}
     for plan in plans:
         twin = supervised_twin(reader, plan)
         batches = make_batches(twin, examples, batch_size=batch_size)
@@ -40,12 +47,12 @@ def measure_attention_mass(reader, examples, signals=SIGNALS, batch_size=32):
         for metric in twin.supervision_metrics:
             rows = keras.ops.convert_to_numpy(metric.sums)[:, 3]
             aimed = itertools.compress(metric.names, rows)
-            found |= {signal: float(logs[f"{signal}_attention_mass"]) for signal in aimed}
-    return found
+            masses |= {signal: float(logs[f"{signal}_attention_mass"]) for signal in aimed}
+    return masses
 
 
-def supervised_twin(reader, supervision):
-    """A reader with the weights of another one, and its own supervision, compiled to measure."""
+def supervised_twin(reader: BiDAFReader, supervision: Any) -> BiDAFReader:
+    """Makes a compiled reader with the weights of another one and its own supervision."""
     config = reader.get_config()
     known = config["preprocessor"]["signals"]
     signals = {signal: known.get(signal, 1) for signal, *_ in as_sequences(supervision)}

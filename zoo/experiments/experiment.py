@@ -78,13 +78,15 @@ class Experiment:
 
     def load(self) -> Splits:
         """Loads the data; raises where the model does not read such data."""
+        if self.dataset is None:
+            raise ValueError("An experiment without a data set needs its splits.")
         data.check_model(self.model, self.dataset)
         return data.load(self.dataset, self.task, self.data_dir, self.language)
 
     @functools.cached_property
     def vectors(self) -> pathlib.Path | None:
         """The file of pretrained vectors."""
-        return data.word_vectors(self.data_dir) if self.word_vectors else None
+        return data.word_vectors(self.data_dir or ".") if self.word_vectors else None
 
     def build(self, splits: Splits) -> keras.Model:
         """Makes the compiled model for the training part of the data."""
@@ -162,11 +164,14 @@ def watch(
     experiment: Experiment, model: keras.Model, batches: dict[str, Any], log_dir: pathlib.Path
 ) -> list[keras.callbacks.Callback]:
     """Callbacks that show TensorBoard the curves of a run and what it was trained with."""
+    values = hyper_parameters(experiment, model)
+    return [HParams(log_dir, values), Scalars(log_dir, batches["train"].count)]
+
+
+def hyper_parameters(experiment: Experiment, model: keras.Model) -> dict[str, Any]:
+    """Lists what a model was trained on and how, arguments of the model by their own names."""
     settings = dataclasses.asdict(experiment.settings)
     arguments = settings.pop("arguments")
     values = {name: getattr(experiment, name) for name in ("dataset", "task", "language")}
     values |= {name: model.config[name] for name in model.arguments() if name in model.config}
-    return [
-        HParams(log_dir, {**values, **arguments, **settings}),
-        Scalars(log_dir, batches["train"].count),
-    ]
+    return {**values, **arguments, **settings}

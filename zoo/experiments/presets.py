@@ -1,5 +1,8 @@
 """Presets made of the best runs of a study."""
 
+import pathlib
+from typing import Any
+
 from zoo.experiments.studies import STUDIES
 from zoo.hub.presets import FOLDER, round_weights, save_preset
 
@@ -10,13 +13,18 @@ LICENCES = {
 }
 
 
-def preset_name(model, study, task):
-    """Name of the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
+def preset_name(model: str, study: str, task: int | str) -> str:
+    """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
     tasks = f"_{task}" if len(STUDIES[study].tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
 
-def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
+def make_preset(
+    result: dict[str, Any],
+    data_dir: str | None = None,
+    runs: str | pathlib.Path = "runs",
+    folder: str | pathlib.Path = FOLDER,
+) -> tuple[str, dict[str, Any]]:
     """Makes a preset of a run, whose validation and test accuracy are measured once more.
 
     Args:
@@ -39,7 +47,7 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     from zoo.hub.files import load
 
     study, task = result["study"], result["task"]
-    dataset, asked = STUDIES[study].dataset, STUDIES[study].tasks[task].data
+    dataset, data_task = STUDIES[study].dataset, STUDIES[study].tasks[task].data
     if dataset not in LICENCES:
         raise ValueError(
             f"Presets are made of readers of {' and '.join(LICENCES)}, not of {dataset}: leave "
@@ -52,11 +60,11 @@ def make_preset(result, data_dir=None, runs="runs", folder=FOLDER):
     model = load(path)
     round_weights(model)
     language = STUDIES[study].language
-    splits = data.load(dataset, asked, data_dir, language)
+    splits = data.load(dataset, data_task, data_dir, language)
     card = {
         "dataset": dataset,
         "language": language,
-        "task": asked,
+        "task": data_task,
         "model": result["model"],
         "seed": result["seed"],
         "questions": result["questions"],

@@ -95,7 +95,7 @@ def reproduce(
     jobs = jobs or len(available)
     keep_memory()
     context = multiprocessing.get_context("spawn")
-    cores, failures = context.Queue(), []
+    cores, failures = context.Queue(), Failures()
     for n in range(len(waiting) + jobs):
         cores.put(available[n % len(available)])
     report(f"{len(waiting)} to run, {jobs} at a time; results: {results}, states: {folder}")

@@ -115,7 +115,7 @@ def as_ranges(numbers: Iterable[int]) -> str:
         >>> as_ranges([3, 7, 8, 9, 15])
         '3,7-9,15'
     """
-    runs = []
+    runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and number == runs[-1][1] + 1:
             runs[-1][1] = number
@@ -140,7 +140,7 @@ def _check(place: str | os.PathLike, content: Any) -> Result:
         )
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(content["test_wrong"])
-    return {_FIELDS_BEFORE.get(name, name): value for name, value in content.items()}
+    return {str(_FIELDS_BEFORE.get(name, name)): value for name, value in content.items()}
 
 
 def _write(study: str, results: Iterable[Result], folder: str | os.PathLike) -> None:

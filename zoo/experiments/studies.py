@@ -7,19 +7,17 @@ from typing import Any, Literal
 import pydantic
 
 from keras_corefmem.datasets import DATASETS
-from zoo.configs.configurations import configuration, models
+from zoo.configs.configurations import TrainingOptions, configuration, models
 from zoo.configs.reading import FOLDER, read_toml, validate
 
 TASKS = tuple(range(1, 21))
 # What the tables count: the share of answers to the test part that are wrong, or right.
 ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
 
-record = pydantic.dataclasses.dataclass(
-    frozen=True, config=pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-)
+STRICT = pydantic.ConfigDict(extra="forbid")
 
 
-@record
+@pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Task:
     """What is trained for one row of a study's table.
 
@@ -37,11 +35,11 @@ class Task:
     data: int | str
     group: str = ""
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
-    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
     models: tuple[str, ...] = ()
 
 
-@record
+@pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Group:
     """A task of the data set that all `variants` of a study are trained on."""
 
@@ -50,16 +48,16 @@ class Group:
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
-@record
+@pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Variant:
     """Arguments and settings that every group of a study is trained with."""
 
     label: str
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
-    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
 
 
-@record
+@pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Study:
     """A published experiment.
 
@@ -93,8 +91,8 @@ class Study:
     word_vectors: bool = False
     by: tuple[str, str] = ("", "")
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
-    settings: dict[str, Any] = dataclasses.field(default_factory=dict)
-    families: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
+    families: dict[str, TrainingOptions] = dataclasses.field(default_factory=dict)
     tasks: dict[int | str, Task] = dataclasses.field(default_factory=dict)
     numbered_tasks: int = 0
     groups: dict[str, Group] = dataclasses.field(default_factory=dict)
@@ -112,7 +110,7 @@ class Study:
                     variant.settings,
                 )
 
-    def settings_of(self, model: str) -> dict[str, Any]:
+    def settings_of(self, model: str) -> TrainingOptions:
         """Fields of `zoo.training.Settings` that a model has in this study alone."""
         return self.families.get(configuration(model).family, self.settings)
 

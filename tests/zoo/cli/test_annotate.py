@@ -253,11 +253,12 @@ def test_a_killed_worker_is_told(monkeypatch, tmp_path, capsys):
 
 
 def test_lines_a_minute_where_there_is_no_terminal(monkeypatch):
-    from zoo.cli import annotate
+    from keras_corefmem.visualization import make_console
+    from zoo.cli import progress
 
     now, file = [0.0], io.StringIO()
-    monkeypatch.setattr(annotate.time, "monotonic", lambda: now[0])
-    with annotate.Report(annotate.make_console(file)) as report:
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Report(make_console(file)) as report:
         report.start(None)
         report.add({"texts": 20, "tokens": 1000}, True, 5)
         report.add({"texts": 20, "tokens": 1000}, False, 5)

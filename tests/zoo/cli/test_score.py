@@ -99,7 +99,7 @@ def test_real_scores_do_not_fall(real_data, ud_pipeline):
     from keras_corefmem.graphs.coreference import Resolver
     from keras_corefmem.graphs.coreference.scores import score_chains
     from keras_corefmem.graphs.formats.conll import read_conll
-    from zoo.cli.score import LITBANK_KINDS, make_doc
+    from zoo.experiments.coreference import LITBANK_KINDS, make_doc
 
     paths = sorted(real_data("litbank/conll").glob("*.conll"))[:4]
     resolver, predicted, given = Resolver(singletons=True, kinds=LITBANK_KINDS), [], []

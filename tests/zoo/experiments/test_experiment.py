@@ -113,7 +113,7 @@ def test_folders_of_studies_of_version_0_1_are_continued(tmp_path):
 
 
 def test_settings_are_checked_at_once():
-    with pytest.raises(ValueError, match="epochs must be a positive integer"):
+    with pytest.raises(ValueError, match="epochs: Input should be greater than 0"):
         Experiment("ga-gru", changes={"epochs": 0})
     with pytest.raises(ValueError, match="ga-gru does not read sst"):
         Experiment("ga-gru", "sst").load()

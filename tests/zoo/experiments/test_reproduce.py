@@ -10,8 +10,9 @@ import time
 import pytest
 
 from keras_corefmem.datasets.stories import babi, simulator
-from zoo.cli import commands
-from zoo.cli.app import build_parser
+from zoo.cli.app import parse
+from zoo.cli.options import parse_settings
+from zoo.cli.reproduce import join_seeds
 from zoo.experiments.outcome import versions
 from zoo.experiments.reproduce import describe_pending, execute, reproduce
 from zoo.experiments.results import read_results
@@ -95,11 +96,10 @@ def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
 @pytest.mark.parametrize("tag, settings", [("", {}), ("small", SETTINGS)])
 def test_the_command_of_a_run_repeats_it(tag, settings):
     run = Run("babi-mix", "as-mage-gru", 3, 5, settings=settings, tag=tag)
-    args = build_parser().parse_args(shlex.split(run.command)[1:])
-    settings = commands.parse_settings(args.set)
-    assert plan(
-        args.study, args.data_dir, args.models, args.tasks, args.seeds, settings, args.tag
-    ) == [run]
+    options = parse(shlex.split(run.command)[1:]).params
+    names = ("study", "data_dir", "models", "tasks")
+    seeds, settings = join_seeds(options["seeds"]), parse_settings(options["settings"])
+    assert plan(*(options[name] for name in names), seeds, settings, options["tag"]) == [run]
 
 
 def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
@@ -128,7 +128,7 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     assert isinstance(failures[0][1], FileNotFoundError)
     assert lines[0] == "as-gru-tiny-task-01-seed-0: done before"
     assert lines[1].startswith("1 to run, 1 at a time; results: ")
-    assert lines[2].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files of bAbI task 2")
+    assert lines[2].startswith("[1/1] as-gru-tiny-task-02-seed-0: failed: No files qa2_")
     assert list(results.iterdir()) == [path] and len(read_results("babi-1k", results)) == 1
 
 

@@ -1,0 +1,148 @@
+"""Runs a search: trials in one process or several, news of them, and the conclusion."""
+
+import contextlib
+import json
+import pathlib
+import shlex
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import rich.console
+from rich.table import Table
+
+from keras_corefmem.utils.files import write_json
+from keras_corefmem.visualization import make_console
+from tuning.search import Search
+from tuning.spaces import first_space, space_of
+from tuning.tuners import run_trials
+from tuning.workers import search_with
+from zoo.experiments.reproduce import PULSE, describe_epochs
+from zoo.experiments.results import best_result, replace_results
+from zoo.reports.searches import trial_columns
+
+
+def run_search(search: Search, workers: int, results: str, leads: bool = True) -> int:
+    """Runs what is left of a search and says how it goes.
+
+    Args:
+        search: a `Search` that has started.
+        workers: number of processes.
+        results: folder of results.
+        leads: whether this process concludes the search, rather than another machine.
+
+    Returns:
+        The exit status: 1 if a trial failed.
+    """
+    console = make_console()
+    entries = ", ".join(search.hyper_model.entries)
+    console.print(f"{search.name}: {entries}; states: {search.folder}")
+    done = len(search.outcomes())
+    if done:
+        console.print(f"Found {done} trials that are complete.")
+    began = time.perf_counter()
+
+    def report(outcome: dict[str, Any]) -> None:
+        # Other machines may have ended some.
+        outcomes = search.outcomes()
+        leader = best_result(outcomes)
+        total = f"/{search.trials}" if search.trials else ""
+        values = ", ".join(f"{k} {json.dumps(v)}" for k, v in outcome["chosen"].items())
+        console.print(
+            f"[{len(outcomes)}{total}] trial {outcome['trial']}: "
+            f"valid {outcome['valid_accuracy']:.1%}, "
+            f"{outcome['epochs']} epochs, {outcome['seconds']:.0f} s; {values}; best so far: "
+            f"trial {leader['trial']}, {leader['valid_accuracy']:.1%}",
+            soft_wrap=True,
+        )
+
+    with news_of(search, console):
+        if workers > 1:
+            search_with(workers, search, report)
+        else:
+            run_trials(search, report)
+    if not leads:
+        return 0
+    return conclude(search, results, console, time.perf_counter() - began)
+
+
+def check_settings(search: Search, epochs: int | None) -> None:
+    """Refuses settings that no trial would go by, as the search chooses them.
+
+    Args:
+        search: the search.
+        epochs: value of `--epochs`, `None` where it is not search.
+
+    Raises:
+        ValueError: naming the setting and the search space.
+    """
+    entries, space = space_of(search.model, search.space), search.space or first_space(search.model)
+    if search.tuner == "hyperband" and "epochs" in entries:
+        raise ValueError(
+            f"--space {space}: hyperband decides itself how many epochs a trial has; take epochs "
+            "out of the space, and give the largest number as --epochs."
+        )
+    for name in (*search.settings, *search.settings.get("arguments", {})):
+        if name in entries:
+            option = "--epochs" if name == "epochs" and epochs is not None else f"--set {name}"
+            raise ValueError(
+                f"{option}: the search space {space} chooses {name}; leave out {option}, or give a "
+                f"--space without {name}."
+            )
+
+
+@contextlib.contextmanager
+def news_of(search: Search, console: rich.console.Console) -> Iterator[None]:
+    """Says every minute how far the trials are."""
+    over = threading.Event()
+
+    def tell() -> None:
+        while not over.wait(PULSE):
+            epochs = {f"trial {n}": count for n, count in search.under_way().items()}
+            console.print(describe_epochs(epochs))
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def conclude(search: Search, results: str, console: rich.console.Console, seconds: float) -> int:
+    """Shows the trials, tests the best trial and writes its preset; returns the exit status."""
+    failed = search.failures()
+    outcomes = search.outcomes()
+    for trial, message in failed.items():
+        console.print(f"Trial {trial} failed: {message}", style="red")
+    if not outcomes:
+        console.print("No trial is complete: nothing is chosen.")
+        return 1
+    console.print(make_table(outcomes))
+    winner = search.test_winner()
+    preset = search.folder / "best.json"
+    write_json(preset, search.preset(winner))
+    tested = (winner if each["trial"] == winner["trial"] else each for each in outcomes)
+    replace_results(winner["study"], tested, results)
+    anew = ["corefmem", "train", "--preset", str(preset)]
+    anew += ["--data-dir", search.data_dir] if search.data_dir else []
+    runs = ["tensorboard", "--logdir", str(pathlib.Path(search.log_dir, search.name))]
+    console.print(
+        f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
+        f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"
+        f"{seconds:.0f} s; train it anew: {shlex.join(anew)}\n"
+        f"TensorBoard: {shlex.join(runs)}",
+        soft_wrap=True,
+    )
+    return 1 if failed else 0
+
+
+def make_table(outcomes: list[dict[str, Any]]) -> Table:
+    """Makes a table of the trials, best first."""
+    headings, *rows = zip(*trial_columns(outcomes), strict=True)
+    table = Table(*headings)
+    for row in rows:
+        table.add_row(*row)
+    return table

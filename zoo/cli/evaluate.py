@@ -1,0 +1,42 @@
+"""`corefmem evaluate`."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from keras_corefmem.utils.processes import import_quietly
+from zoo.cli.options import DATA_DIR, DATASET, LANGUAGE, MODEL_FILE, TASK
+
+
+def evaluate(
+    model: MODEL_FILE,
+    dataset: DATASET = None,
+    task: TASK = None,
+    data_dir: DATA_DIR = None,
+    language: LANGUAGE = None,
+    part: Annotated[Literal["train", "valid", "test"], typer.Option()] = "test",
+) -> None:
+    """Measure the accuracy of a trained reader on a data set."""
+    import_quietly("keras")
+    from zoo.cli.inputs import describe_data, load_model
+    from zoo.experiments import data
+    from zoo.training import evaluate as measure
+    from zoo.training import make_batches
+
+    reader, known = load_model(model), describe_data(model)
+    chosen = dataset or known.get("dataset")
+    if data_dir and not dataset and chosen in (None, "simulator"):
+        chosen = "babi"
+    task = known.get("task") if task is None else task
+    if chosen is None or task is None:
+        raise ValueError(f"{model} does not say what it was trained on: give --dataset, --task.")
+    # Where the one lies says nothing about another data set.
+    same = known if chosen == known.get("dataset") else {}
+    place = data_dir or same.get("data_dir"), language or same.get("language")
+    examples = getattr(data.load(chosen, task, *place), part)
+    result = measure(reader, make_batches(reader, examples))
+    count = result["count"]
+    print(
+        f"{chosen} task {task}, {part}: accuracy {result['accuracy']:.2%}, "
+        f"{count - len(result['wrong'])} of {count} {data.DATASETS[chosen].counted}"
+    )

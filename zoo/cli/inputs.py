@@ -1,0 +1,96 @@
+"""What commands read: models by name, and the texts and questions that are put to them."""
+
+import json
+import pathlib
+from typing import Any
+
+import keras
+
+import zoo
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.passages import cnn
+from keras_corefmem.datasets.stories import babi
+from keras_corefmem.utils.files import load_json
+from zoo.hub import presets
+from zoo.reading import preprocessor_of
+
+# What models read: a passage and a question about it, or a single sentence.
+TEXTS = ("passage", "question"), ("sentence",)
+
+
+def load_model(name: str) -> keras.Model:
+    """Loads a reader of text from the path of a `.keras` file or the name of a preset.
+
+    Raises:
+        ValueError: if the file is broken, or holds nothing that reads text.
+        FileNotFoundError: if there is no such file.
+    """
+    if not name.endswith(".keras"):
+        return presets.from_preset(name)
+    if not pathlib.Path(name).is_file():
+        raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
+    model = zoo.load(name)
+    try:
+        preprocessor_of(model)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return model
+
+
+def describe_data(name: str) -> dict[str, Any]:
+    """Says what a model was trained on: the preset's card, or the record beside the file."""
+    if not name.endswith(".keras"):
+        return presets.read_preset(name)["card"]
+    record = pathlib.Path(name).with_name("run.json")
+    return load_json(record) if record.exists() else {}
+
+
+def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
+    """Checks the texts of the options, by name: those of a question, of a sentence, or none.
+
+    Raises:
+        ValueError: if they are incomplete, or stand beside a file.
+    """
+    chosen = {name: text for name, text in texts.items() if text is not None}
+    if file and chosen:
+        raise ValueError("Give either a file, or --passage and --question, or --sentence.")
+    if chosen and tuple(chosen) not in TEXTS:
+        raise ValueError(
+            "--passage and --question go together, and --sentence alone: give both, or that one."
+        )
+    return chosen
+
+
+def check_strings(name: str, model: Any, texts: dict[str, Any]) -> None:
+    """Refuses texts that a model does not read."""
+    if tuple(texts) != model.STRINGS:
+        options = " and ".join(f"--{string}" for string in model.STRINGS)
+        raise ValueError(
+            f"{name} reads {' and '.join(model.STRINGS)}, not {' and '.join(texts)}: give {options}"
+            ", or the same in JSON."
+        )
+
+
+def read_questions(path: str) -> list[Example]:
+    """Reads the questions of a file: a `.question` of CNN, or one in bAbI's format."""
+    if path.endswith(".question"):
+        return [cnn.relabel(cnn.read_file(path))]
+    return babi.read_file(path)
+
+
+def parse_line(number: int, line: str) -> dict[str, str]:
+    """Reads the texts of a line of JSON, by name."""
+    try:
+        content = json.loads(line)
+    except json.JSONDecodeError:
+        content = None
+    for names in TEXTS:
+        texts: dict[str, Any] = {}
+        if isinstance(content, dict):
+            texts = {name: content.get(name) for name in names}
+        if texts and all(isinstance(text, str) for text in texts.values()):
+            return texts
+    raise ValueError(
+        f"standard input, line {number}: give an object with passage and question, as "
+        '{"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}, or with sentence.'
+    )

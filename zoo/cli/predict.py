@@ -1,0 +1,60 @@
+"""`corefmem predict`."""
+
+import json
+import sys
+from typing import Any
+
+from keras_corefmem.utils.processes import import_quietly
+from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE
+
+
+def predict(
+    model: MODEL_FILE,
+    file: QUESTIONS_FILE = None,
+    passage: PASSAGE = None,
+    question: QUESTION = None,
+    sentence: SENTENCE = None,
+) -> None:
+    """Answer questions, one line of JSON each.
+
+    Without a file or a passage, reads lines of JSON from standard input, each an object with
+    "passage" and "question", or "sentence".
+    """
+    import_quietly("keras")
+    from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
+
+    chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
+    expected: dict[int, dict[str, str]] = {}
+    if file:
+        examples = read_questions(file)
+        texts = [{"passage": e.passage, "question": e.question} for e in examples]
+        expected = {n: {"expected": example.answer} for n, example in enumerate(examples)}
+    elif chosen:
+        texts = [chosen]
+    else:
+        texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
+    reader = load_model(model)
+    for row in texts:
+        check_strings(model, reader, row)
+    readings = reader.read(*([row[name] for row in texts] for name in reader.STRINGS))
+    for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
+        line = {name: text for name, text in row.items() if name != "passage"}
+        line |= {**describe_reading(reading), **expected.get(n, {})}
+        if reading.unknown_words:
+            line["unknown_words"] = reading.unknown_words
+        print(json.dumps(line, ensure_ascii=False))
+
+
+def describe_reading(reading: Any) -> dict[str, Any]:
+    """Describes a `zoo.Reading` or `zoo.Tagging` for JSON."""
+    import zoo
+
+    if isinstance(reading, zoo.Tagging):
+        probabilities = [round(probability, 4) for probability in reading.probabilities]
+        return {"words": reading.words, "tags": reading.tags, "probabilities": probabilities}
+    ranked = zip(reading.answers, reading.probabilities, strict=True)
+    return {
+        "answer": reading.answer,
+        "probability": round(reading.probability, 4),
+        "answers": {answer: round(probability, 4) for answer, probability in ranked},
+    }

@@ -1,0 +1,115 @@
+"""`corefmem reproduce`."""
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from zoo.cli.options import DATA_DIR, RESULTS, SETTINGS, one_of, parse_settings
+
+
+def _studies() -> Iterable[str]:
+    from zoo.experiments.studies import STUDIES
+
+    return STUDIES
+
+
+parse_study = one_of(_studies)
+
+
+def seed_range(text: str) -> range:
+    """Reads a seed, or a range with both its ends: `3`, `0-9`."""
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    numbers = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+    if not numbers:
+        raise typer.BadParameter(
+            f"{text!r} is neither a seed, such as 3, nor a range of seeds, such as 0-9"
+        )
+    return numbers
+
+
+def join_seeds(ranges: Iterable[range] | None) -> list[int]:
+    """Joins ranges of seeds, each number once; the seed is 0 without any."""
+    return list(dict.fromkeys(number for part in ranges or [range(1)] for number in part))
+
+
+def reproduce(
+    study: Annotated[
+        str, typer.Argument(parser=parse_study, metavar="STUDY", help="see `corefmem list`")
+    ],
+    models: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL...", help="the study's by default")
+    ] = None,
+    tasks: Annotated[
+        list[str] | None, typer.Option(metavar="TASK...", help="all by default")
+    ] = None,
+    seeds: Annotated[
+        list[Any] | None,
+        typer.Option(
+            parser=seed_range,
+            metavar="N...",
+            help="seed numbers or ranges, such as 0-4 7; 0 by default",
+        ),
+    ] = None,
+    data_dir: DATA_DIR = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="runs side by side; one a core by default")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="skip what is done and continue the rest, as always"),
+    ] = False,
+    settings: SETTINGS = None,
+    tag: Annotated[
+        str, typer.Option(metavar="TAG", help="name of these settings, in the names of the runs")
+    ] = "",
+    results: RESULTS = "results",
+    runs: Annotated[str, typer.Option(metavar="DIR", help="folder of training states")] = "runs",
+    presets: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[DIR]",
+            help="then make presets of the best runs by validation, in the package or in DIR",
+        ),
+    ] = None,
+) -> int:
+    """Train the readers of a published experiment."""
+    from zoo.experiments import plan
+    from zoo.experiments.reproduce import check_data
+    from zoo.experiments.reproduce import reproduce as execute
+    from zoo.reports.tables import table
+
+    changes = parse_settings(settings)
+    if changes and not tag:
+        raise ValueError("Settings of your own need a name: give --tag NAME with --set.")
+    planned = plan(study, data_dir, models, tasks, join_seeds(seeds), changes, tag)
+    check_data(study, planned[0].task, data_dir)
+    failures = execute(planned, results, runs, jobs, lambda line: print(line, flush=True))
+    if presets is not None:
+        make_presets(study, {(r.model, r.task) for r in planned}, data_dir, results, runs, presets)
+    print(table(study, results))
+    for run, error in failures:
+        print(f"corefmem: {run.name} failed: {error!r}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def make_presets(
+    study: str,
+    wanted: set[tuple[str, int | str]],
+    data_dir: str | None,
+    results: str,
+    runs: str,
+    folder: str,
+) -> None:
+    """Makes a preset of the best run of each model and task."""
+    from zoo.experiments.presets import make_preset
+    from zoo.experiments.results import best_result, read_results
+    from zoo.hub.presets import FOLDER
+    from zoo.reports.scores import group_runs
+
+    groups = group_runs(read_results(study, results))
+    for key in sorted(wanted & groups.keys()):
+        name, card = make_preset(best_result(groups[key]), data_dir, runs, folder or FOLDER)
+        print(f"preset {name}: test {card['test_accuracy']:.1%}", flush=True)
