@@ -1,11 +1,16 @@
-"""The shards of records of `shards`, written with [Apache Beam](https://beam.apache.org)."""
+"""The shards of `shards`, written with [Apache Beam](https://beam.apache.org)."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import apache_beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from keras_corefmem.corpora.index import read_index, write_index
 from keras_corefmem.corpora.shards import annotate_shard
+from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
+from keras_corefmem.utils.files import Path
 
 
 class ReadTexts(apache_beam.PTransform):
@@ -19,11 +24,11 @@ class ReadTexts(apache_beam.PTransform):
         `PCollection` of pairs of the number of a text, from 0, and its `Text`.
     """
 
-    def __init__(self, inputs, whole=False):
+    def __init__(self, inputs: Sequence[str], whole: bool = False) -> None:
         super().__init__()
         self.inputs, self.whole = list(inputs), whole
 
-    def expand(self, pipeline):
+    def expand(self, pipeline: Any) -> Any:
         inputs = pipeline | "Inputs" >> apache_beam.Create([(self.inputs, self.whole)])
         return inputs | "Read" >> apache_beam.FlatMapTuple(_numbered)
 
@@ -47,11 +52,11 @@ class AnnotateShards(apache_beam.PTransform):
     Output: `PCollection` of what the index says of each shard, for `write_index`.
     """
 
-    def __init__(self, folder, size, annotator):
+    def __init__(self, folder: Path, size: int, annotator: TextAnnotator) -> None:
         super().__init__()
         self.folder, self.size, self.annotator = str(folder), size, annotator
 
-    def expand(self, texts):
+    def expand(self, texts: Any) -> Any:
         return (
             texts
             | "Shard" >> apache_beam.Map(_with_shard, self.size)
@@ -65,7 +70,7 @@ def _with_shard(numbered, size):
 
 
 class _AnnotateShard(apache_beam.DoFn):
-    def __init__(self, folder, annotator):
+    def __init__(self, folder: str, annotator: TextAnnotator) -> None:
         super().__init__()
         self.folder, self.annotator = folder, annotator
 
@@ -79,19 +84,23 @@ class _AnnotateShard(apache_beam.DoFn):
         yield content
 
 
-def run(inputs, folder, annotator, plan, runner="DirectRunner", flags=()):
-    """Annotates files with Beam.
+def run(
+    inputs: Sequence[str],
+    folder: Path,
+    annotator: TextAnnotator,
+    plan: dict,
+    runner: str = "DirectRunner",
+    flags: Sequence[str] = (),
+) -> dict:
+    """Annotates files with Beam, after `prepare_folder`; returns the index.
 
     Args:
-        inputs: list of paths, see `TextReader`.
-        folder: the folder to write, after `prepare_folder`.
-        annotator: a `TextAnnotator`.
-        plan: what the index says of inputs and settings, `whole` and `shard_size` among them.
+        inputs: paths of the files, see `TextReader`.
+        folder: the folder to write.
+        annotator: how to annotate.
+        plan: entries of the index about inputs and settings, `whole` and `shard_size` among them.
         runner: name of the runner.
-        flags: list of further options of Beam, such as `"--direct_num_workers=2"`.
-
-    Returns:
-        The index.
+        flags: further options of Beam, such as `"--direct_num_workers=2"`.
 
     Raises:
         ValueError: if there is no such runner, or a text is wrong.

@@ -17,7 +17,7 @@ import pathlib
 import shutil
 
 from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
-from keras_corefmem.utils.files import different_fields, load_json, write_json
+from keras_corefmem.utils.files import Path, different_fields, load_json, write_json
 
 FORMAT = 1
 INDEX, PLAN = "index.json", "plan.json"
@@ -27,16 +27,16 @@ _PATTERN = "shard-*.tfrecord"
 
 
 def shard_name(number: int) -> str:
-    """Name of a shard, numbered from 0."""
+    """Names a shard, numbered from 0."""
     return f"shard-{number:05}.tfrecord"
 
 
-def prepare_folder(folder: str | pathlib.Path, plan: dict) -> dict | None:
+def prepare_folder(folder: Path, plan: dict) -> dict | None:
     """Makes a folder ready for its shards, or for the rest of them.
 
     Args:
         folder: the folder; it may hold some shards of the same plan.
-        plan: dictionary with `inputs` and the settings of the shards.
+        plan: `inputs` and the settings of the shards.
 
     Returns:
         The index, where the folder is complete; else `None`.
@@ -60,7 +60,6 @@ def prepare_folder(folder: str | pathlib.Path, plan: dict) -> dict | None:
 
 
 def _compare(path, plan):
-    """Raises where a file is of another plan."""
     try:
         different = different_fields(path, plan, _without_standard_input)
     except ValueError as error:
@@ -72,7 +71,7 @@ def _compare(path, plan):
         )
 
 
-def remove_partial(folder: str | pathlib.Path) -> None:
+def remove_partial(folder: Path) -> None:
     """Removes what a killed process left half-written."""
     for partial in pathlib.Path(folder).glob(f".{_PATTERN}-*"):
         shutil.rmtree(partial, ignore_errors=True)
@@ -87,16 +86,13 @@ def _without_standard_input(plan):
     return {**plan, "inputs": inputs}
 
 
-def write_index(folder: str | pathlib.Path, plan: dict, shards: list[dict]) -> dict:
-    """Writes the index of a folder.
+def write_index(folder: Path, plan: dict, shards: list[dict]) -> dict:
+    """Writes the index of a folder and returns it.
 
     Args:
         folder: the folder.
-        plan: as for `begin`.
-        shards: list of what the index says of each shard, in any order.
-
-    Returns:
-        The index.
+        plan: as for `prepare_folder`.
+        shards: the entries of all shards, in any order.
 
     Raises:
         ValueError: if there are no shards, or others than these.
@@ -117,8 +113,8 @@ def write_index(folder: str | pathlib.Path, plan: dict, shards: list[dict]) -> d
     return index
 
 
-def read_index(folder: str | pathlib.Path) -> dict:
-    """The index of a folder, a dictionary.
+def read_index(folder: Path) -> dict:
+    """Reads the index of a folder.
 
     Raises:
         FileNotFoundError: if there is none.
@@ -135,19 +131,23 @@ def read_index(folder: str | pathlib.Path) -> dict:
     return index
 
 
-def verify_folder(folder: str | pathlib.Path, hashes: bool = True) -> dict:
-    """Compares the shards of a folder with its index.
+def verify_folder(folder: Path, hashes: bool = True) -> dict:
+    """Compares the shards of a folder with its index, which it returns.
 
     Args:
         folder: the folder.
-        hashes: whether their content is read, or their sizes alone.
-
-    Returns:
-        The index.
+        hashes: whether the content of the shards is compared, or their sizes alone.
 
     Raises:
         FileNotFoundError: if there is no index, or a shard is missing.
         ValueError: if a shard is not what the index says.
+
+    Example:
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("Mary left.")
+        >>> _ = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        >>> keras_corefmem.corpora.verify_folder("annotated")["tokens"]
+        3
     """
     index = read_index(folder)
     for shard in index["shards"]:
@@ -162,14 +162,8 @@ def verify_folder(folder: str | pathlib.Path, hashes: bool = True) -> dict:
     return index
 
 
-def shard_paths(source: str | pathlib.Path) -> list[pathlib.Path]:
-    """The files of a folder by its index, or of a pattern by their names.
-
-    Args:
-        source: a folder, or a pattern of files.
-
-    Returns:
-        List of paths.
+def shard_paths(source: Path) -> list[pathlib.Path]:
+    """Lists the files of a folder by its index, or of a pattern by their names.
 
     Raises:
         FileNotFoundError: if there is no index, or no such file.

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.splits import Splits
-from keras_corefmem.utils.files import replacing
+from keras_corefmem.utils.files import Path, replacing
 
 PARTS = ("train", "valid", "test")
 
 
-def write_questions(splits: Splits, folder: str | pathlib.Path) -> dict[str, pathlib.Path]:
+def write_questions(splits: Splits, folder: Path) -> dict[str, pathlib.Path]:
     """Writes questions as texts to annotate, JSON lines for `annotate_files`.
 
     Args:
@@ -19,7 +19,12 @@ def write_questions(splits: Splits, folder: str | pathlib.Path) -> dict[str, pat
         folder: folder to write `train.jsonl`, `valid.jsonl` and `test.jsonl` to.
 
     Returns:
-        Dictionary from the name of each part to the path of its file.
+        The paths of these files by the name of the part.
+
+    Example:
+        >>> splits = keras_corefmem.datasets.simulator.load(1, train=5, valid=5, test=5)
+        >>> list(keras_corefmem.corpora.write_questions(splits, "questions"))
+        ['train', 'valid', 'test']
     """
     paths = {part: pathlib.Path(folder, f"{part}.jsonl") for part in PARTS}
     for part, path in paths.items():
@@ -30,7 +35,7 @@ def write_questions(splits: Splits, folder: str | pathlib.Path) -> dict[str, pat
 
 
 def read_questions(
-    folder: str | pathlib.Path,
+    folder: Path,
     make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
 ) -> Splits:
     """Reads the questions whose texts were annotated.
@@ -45,6 +50,14 @@ def read_questions(
     Raises:
         FileNotFoundError: if the shards of a part are missing.
         ValueError: if a record is broken, or no question.
+
+    Example:
+        >>> corpora, examples = keras_corefmem.corpora, keras_corefmem.datasets.simulator
+        >>> splits = examples.load(1, train=5, valid=1, test=1)
+        >>> for part, path in corpora.write_questions(splits, "all").items():
+        ...     _ = corpora.annotate_files([str(path)], path.with_suffix(""), processes=1)
+        >>> corpora.read_questions("all").train[0].answer == splits.train[0].answer
+        True
     """
     # It imports TensorFlow, which writing does without.
     from keras_corefmem.corpora.records import read_shards

@@ -21,13 +21,17 @@ relations. Numbers count from 0, strings are UTF-8.
 import itertools
 import json
 import pathlib
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from keras_corefmem.corpora.index import REMEDY, shard_paths, verify_folder
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.utils.files import replacing
+from keras_corefmem.utils.files import Path, replacing
+
+Record = tuple[Annotation, dict]
 
 # Features of one value, of a value for each token or the like, and of several, with their number.
 SCALARS = ("text", "fields")
@@ -42,21 +46,21 @@ FRAME = 16
 PREFETCH, CYCLE = 64, 4
 
 
-def to_example(annotation, fields):
-    """A record, as bytes; the same one gives the same bytes.
+def to_example(annotation: Annotation, fields: dict) -> bytes:
+    """Serializes a record; the same one gives the same bytes.
 
     Args:
-        annotation: an `Annotation`.
-        fields: dictionary of what else is known of the text, as JSON.
+        annotation: the annotated text.
+        fields: further facts about the text, as JSON can hold them.
 
     Raises:
         ValueError: if JSON cannot hold the fields.
     """
     try:
-        fields = json.dumps(fields)
+        encoded = json.dumps(fields)
     except (TypeError, ValueError) as error:
         raise ValueError(f"JSON cannot hold the fields {fields!r}: {error}.") from None
-    values = annotation.to_dict() | {"text": [annotation.text], "fields": [fields]}
+    values = annotation.to_dict() | {"text": [annotation.text], "fields": [encoded]}
     values["mentions"] = [
         number
         for chain, mentions in enumerate(annotation.chains)
@@ -77,14 +81,8 @@ def _feature(name, values):
     return tf.train.Feature(bytes_list=tf.train.BytesList(value=encoded))
 
 
-def from_example(record):
-    """The `Annotation` and the fields of a record.
-
-    Args:
-        record: bytes.
-
-    Returns:
-        Pair of `Annotation` and dictionary.
+def from_example(record: bytes) -> Record:
+    """Parses a record.
 
     Raises:
         ValueError: if it is no such record.
@@ -106,16 +104,8 @@ def _values(name, feature):
     return values[0] if name in SCALARS else values
 
 
-def from_features(features):
-    """The `Annotation` and the fields of parsed features.
-
-    Args:
-        features: dictionary of NumPy arrays, an element of `record_dataset` as NumPy iterates over
-            it, or of lists.
-
-    Returns:
-        Pair of `Annotation` and dictionary.
-    """
+def from_features(features: dict[str, Any]) -> Record:
+    """Converts parsed features, an element of `record_dataset` as NumPy iterates over it."""
     numbers = {name: np.ravel(features[name]).tolist() for name in (*INTEGERS, *TUPLES)}
     strings = {name: [value.decode() for value in features[name]] for name in STRINGS}
     chains = itertools.groupby(zip(*[iter(numbers.pop("mentions"))] * 4, strict=True), _first)
@@ -133,33 +123,42 @@ def _first(mention):
     return mention[0]
 
 
-def write_shard(path, records):
+def write_shard(path: Path, records: Iterable[Record]) -> None:
     """Writes a file of records; it appears whole or not at all.
 
     Args:
         path: the file.
-        records: iterable of pairs of `Annotation` and dictionary.
+        records: pairs of `Annotation` and a dictionary of further facts about the text.
 
     Raises:
         ValueError: if JSON cannot hold some fields.
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["Mary left."])
+        >>> keras_corefmem.corpora.write_shard("a.tfrecord", [(annotation, {"year": 1813})])
+        >>> [fields for _, fields in keras_corefmem.corpora.read_shard("a.tfrecord")]
+        [{'year': 1813}]
     """
     with replacing(path) as partial, tf.io.TFRecordWriter(str(partial)) as writer:
         for annotation, fields in records:
             writer.write(to_example(annotation, fields))
 
 
-def read_shard(path):
-    """Reads a file of records.
+def read_shard(path: Path) -> Iterator[Record]:
+    """Reads a file of records, see `write_shard`.
 
     Args:
         path: the file.
 
-    Returns:
-        Iterator of pairs of `Annotation` and dictionary.
-
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: while iterating, if it is truncated or broken.
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["Mary left."])
+        >>> keras_corefmem.corpora.write_shard("a.tfrecord", [(annotation, {})])
+        >>> len(list(keras_corefmem.corpora.read_shard("a.tfrecord")))
+        1
     """
     path = pathlib.Path(path)
     if not path.is_file():
@@ -181,25 +180,31 @@ def _read_shard(path):
         raise ValueError(f"{path}: record {count + 1} is truncated; {REMEDY}")
 
 
-def read_shards(source):
+def read_shards(source: Path) -> Iterator[Record]:
     """Reads files of records, one record at a time, in their order.
 
     Args:
         source: a folder that `corefmem annotate` wrote, or a pattern of files, such as
             `"texts/shard-*.tfrecord"`, which are read in the order of their names.
 
-    Returns:
-        Iterator of pairs of `Annotation` and dictionary.
-
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or no such file.
         ValueError: if a file is not of the size that the index says; or, while iterating, if one
             is truncated or broken.
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["Mary left."])
+        >>> keras_corefmem.corpora.write_shard("shard-0.tfrecord", [(annotation, {})])
+        >>> ((annotation, fields),) = keras_corefmem.corpora.read_shards("shard-*.tfrecord")
+        >>> annotation.tokens
+        ('Mary', 'left', '.')
     """
     return itertools.chain.from_iterable(map(read_shard, shard_paths(source)))
 
 
-def record_dataset(folder, seed=None, buffer=2000, hashes=True):
+def record_dataset(
+    folder: Path, seed: int | None = None, buffer: int = 2000, hashes: bool = True
+) -> tf.data.Dataset:
     """Streams the records of a folder.
 
     Args:
@@ -217,19 +222,23 @@ def record_dataset(folder, seed=None, buffer=2000, hashes=True):
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.
         ValueError: if a shard is truncated or broken.
+
+    Example:
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("Mary left.\nJohn slept.\n")
+        >>> _ = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        >>> [record["text"].decode() for record in
+        ...     keras_corefmem.corpora.record_dataset("annotated").as_numpy_iterator()]
+        ['Mary left.', 'John slept.']
     """
     records = serialized_dataset(folder, seed, buffer, hashes)
     return records.map(_parse, num_parallel_calls=2, deterministic=True).prefetch(PREFETCH)
 
 
-def serialized_dataset(folder, seed=None, buffer=2000, hashes=True):
-    """The records that `record_dataset` streams, as they are written.
-
-    Args and errors are those of `record_dataset`.
-
-    Returns:
-        `tf.data.Dataset` of known cardinality, of strings.
-    """
+def serialized_dataset(
+    folder: Path, seed: int | None = None, buffer: int = 2000, hashes: bool = True
+) -> tf.data.Dataset:
+    """Streams the strings of `record_dataset`, whose arguments and errors are the same."""
     index = verify_folder(folder, hashes)
     paths = [str(path) for path in shard_paths(folder)]
     if seed is None:

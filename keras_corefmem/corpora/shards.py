@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from keras_corefmem.corpora.index import shard_name
 from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs.annotation import Annotation
+from keras_corefmem.utils.files import Path
 
 
 def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Text]]]:
@@ -16,7 +17,7 @@ def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Te
 
 
 def annotate_shard(
-    folder: str | pathlib.Path,
+    folder: Path,
     number: int,
     texts: list[Text],
     annotate: Callable[[list[Text]], Iterable[Annotation]],

@@ -6,8 +6,9 @@ import json
 import pathlib
 import sys
 import typing
+from collections.abc import Iterable, Iterator
 
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
 STANDARD_INPUT = "standard input"
 
@@ -18,9 +19,13 @@ class Text(typing.NamedTuple):
     """A text to annotate.
 
     Args:
-        text: string, not blank.
-        fields: dictionary of what else is known of it, as JSON.
+        text: the text, not blank.
+        fields: further facts about it, as JSON can hold them.
         place: where it was read, as `"path:line"`, for errors.
+
+    Example:
+        >>> keras_corefmem.corpora.Text("Mary left.", {"year": 1813}, "novels.txt:3").fields
+        {'year': 1813}
     """
 
     text: str
@@ -29,7 +34,7 @@ class Text(typing.NamedTuple):
 
 
 class TextReader:
-    """The texts of some inputs, in order, never more than one in memory.
+    """Reads the texts of files in order, never more than one in memory.
 
     Every line of a `.txt` file that is not blank is a text, without the spaces round it; its only
     field is `source`, the file's name and the line. Every line of a `.jsonl` file is an object
@@ -37,7 +42,7 @@ class TextReader:
     its first line starts with `{`, else of texts.
 
     Args:
-        inputs: list of paths; `"-"` for standard input.
+        inputs: paths; `"-"` for standard input.
         whole: whether each input is one text, as it is.
 
     Raises:
@@ -46,10 +51,16 @@ class TextReader:
             is a line that is no UTF-8, no such object or without text.
 
     Attributes:
-        bytes_read: how many bytes of the inputs are behind the last text.
+        bytes_read: number of bytes of the inputs up to the end of the last text.
+
+    Example:
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("Mary left.\nJohn slept.\n")
+        >>> [text.text for text in keras_corefmem.corpora.TextReader(["a.txt"])]
+        ['Mary left.', 'John slept.']
     """
 
-    def __init__(self, inputs, whole=False):
+    def __init__(self, inputs: Iterable[str], whole: bool = False) -> None:
         self.inputs, self.whole = list(inputs), whole
         self.bytes_read = 0
         self._standard_input = hashlib.sha256(), 0
@@ -68,13 +79,13 @@ class TextReader:
                 )
 
     @property
-    def size(self):
+    def size(self) -> int | None:
         """Bytes of the inputs; `None` where one of them is standard input."""
         if "-" in self.inputs:
             return None
         return sum(pathlib.Path(path).stat().st_size for path in self.inputs)
 
-    def describe(self):
+    def describe(self) -> list[dict]:
         """Name, bytes and SHA-256 of each input; of standard input only what was read of it."""
         return [
             self._describe_standard_input() if p == "-" else describe_file(p) for p in self.inputs
@@ -84,7 +95,7 @@ class TextReader:
         digest, size = self._standard_input
         return {"name": STANDARD_INPUT, "bytes": size, "sha256": digest.hexdigest()}
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Text]:
         for path in self.inputs:
             name = STANDARD_INPUT if path == "-" else path
             if self.whole:
@@ -126,8 +137,8 @@ class TextReader:
         return Text(text, {"source": pathlib.Path(name).name}, name)
 
 
-def describe_file(path):
-    """Name, bytes and SHA-256 of a file."""
+def describe_file(path: Path) -> dict:
+    """Returns name, bytes and SHA-256 of a file."""
     path = pathlib.Path(path)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -5,12 +5,12 @@ import importlib.util
 import logging
 import multiprocessing
 import os
-import pathlib
 
 from keras_corefmem.corpora import index
 from keras_corefmem.corpora.shards import annotate_shard, split_texts
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
+from keras_corefmem.utils.files import Path
 from keras_corefmem.utils.processes import available_cores, follow_parent, import_quietly, stop
 
 # Shards that wait for each process, so that none waits for the reader.
@@ -20,7 +20,15 @@ _PULSE = 60
 
 
 class Progress:
-    """Follows `annotate_files`; this one is silent, subclasses show something."""
+    """Follows `annotate_files`; this one is silent, subclasses show something.
+
+    Example:
+        >>> class Counter(keras_corefmem.corpora.Progress):
+        ...     def add(self, shard, is_new, size):
+        ...         print(shard["texts"], "more texts")
+        >>> Counter().add({"texts": 2000}, True, 100_000)
+        2000 more texts
+    """
 
     def start(self, size: int | None) -> None:
         """Is called where something is left to write, with the bytes of the inputs if known."""
@@ -34,7 +42,7 @@ class Progress:
 
 def annotate_files(
     inputs: list[str],
-    folder: str | pathlib.Path,
+    folder: Path,
     annotator: TextAnnotator | None = None,
     whole: bool = False,
     shard_size: int = 2000,
@@ -65,10 +73,9 @@ def annotate_files(
         ValueError: if a text is wrong, or the folder holds other shards.
 
     Example:
-        >>> import pathlib
-        >>> from keras_corefmem import corpora
-        >>> _ = pathlib.Path("a.txt").write_text("Mary left. We saw Mary.")
-        >>> index = corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        >>> with open("a.txt", "w") as file:
+        ...     _ = file.write("Mary left. We saw Mary.")
+        >>> index = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=1)
         >>> index["texts"], index["tokens"]
         (1, 7)
     """

@@ -1,8 +1,10 @@
 """Questions about passages whose linguistic structure is known."""
 
 import dataclasses
+from typing import Any
 
 from keras_corefmem.datasets.example import Example
+from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.targets import Structure
 
 
@@ -18,12 +20,20 @@ class AnnotatedExample(Example):
         candidates: what may be the answer, each a string of one or more tokens; empty where any
             word of the passage may be.
         kinds: the kinds of questions that it is one of, which are counted apart.
-        name_words: words of the passage that are names, in order, what baselines guess by.
+        name_words: words of the passage that are names, in order, which baselines guess by.
         structure: `Structure` of the passage, which tells where its tokens should attend to.
 
     Raises:
         ValueError: if `chain_ids` are not one for each token, or there are candidates and the
             answer is none of them.
+
+    Example:
+        >>> text = "Mary slept . She woke . And then"
+        >>> (annotation,) = keras_corefmem.graphs.annotate([text], tokenized=True)
+        >>> example = keras_corefmem.datasets.AnnotatedExample.from_annotation(
+        ...     annotation, question_start=6, answer="Mary")
+        >>> example.question, len(example.chain_ids)
+        ('And then', 8)
     """
 
     chain_ids: tuple[int, ...] = ()
@@ -32,7 +42,7 @@ class AnnotatedExample(Example):
     name_words: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     structure: Structure | None = dataclasses.field(default=None, compare=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "chain_ids", tuple(map(int, self.chain_ids)))
         object.__setattr__(self, "candidates", tuple(self.candidates))
@@ -43,16 +53,23 @@ class AnnotatedExample(Example):
                 "question, give one of each."
             )
         if self.candidates:
-            self._check_answer()
+            self._check_answer(self.candidates)
 
     @classmethod
-    def from_annotation(cls, annotation, question_start, answer, mentions="heads", **fields):
-        """The question at the end of an annotated text.
+    def from_annotation(
+        cls,
+        annotation: Annotation,
+        question_start: int,
+        answer: str,
+        mentions: str = "heads",
+        **fields: Any,
+    ) -> "AnnotatedExample":
+        """Makes an example of an annotated text that ends in its question.
 
         Args:
-            annotation: an `Annotation` of the passage and then its question.
+            annotation: annotation of the passage and then its question.
             question_start: number of the first token of the question, from 0.
-            answer: string.
+            answer: the answer.
             mentions: see `Annotation.chain_ids`.
             **fields: further fields of the example: `candidates`, `kinds`, `source`.
 
@@ -67,9 +84,8 @@ class AnnotatedExample(Example):
             )
         starts = [n for n in annotation.sentences if n < question_start]
         ends = [*starts[1:], question_start]
-        sentences = [" ".join(tokens[a:b]) for a, b in zip(starts, ends, strict=True)]
         return cls(
-            sentences,
+            tuple(" ".join(tokens[a:b]) for a, b in zip(starts, ends, strict=True)),
             " ".join(tokens[question_start:]),
             answer,
             chain_ids=annotation.chain_ids(mentions).tolist(),
@@ -78,13 +94,15 @@ class AnnotatedExample(Example):
         )
 
     @classmethod
-    def from_record(cls, annotation, fields, mentions="heads"):
-        """The question of a record, see `to_text` and `records.read_shards`.
+    def from_record(
+        cls, annotation: Annotation, fields: dict, mentions: str = "heads"
+    ) -> "AnnotatedExample":
+        """Makes an example of a record, see `to_text` and `corpora.read_shards`.
 
         Args:
-            annotation: an `Annotation` of the passage and then its question.
-            fields: dictionary of `question_start`, the character at which the question starts,
-                `answer` and, where they are known, `candidates` and `source`.
+            annotation: annotation of the passage and then its question.
+            fields: `question_start`, the character at which the question starts, `answer` and,
+                where they are known, `candidates` and `source`.
             mentions: see `Annotation.chain_ids`.
 
         Raises:
@@ -107,18 +125,12 @@ class AnnotatedExample(Example):
         return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
 
 
-def to_text(example):
-    """What is annotated of a question, so that `AnnotatedExample.from_record` reads it back.
+def to_text(example: Example) -> tuple[str, dict]:
+    """Joins passage and question to a text to annotate; `from_record` makes a question of it again.
 
-    The answer is no part of it: no annotator sees it.
-
-    Args:
-        example: an `Example`.
-
-    Returns:
-        The text, passage and question joined by a space, and the dictionary of fields.
+    The answer is no part of the text, so that no annotator sees it, but of the fields.
     """
-    fields = {"question_start": len(example.passage) + 1, "answer": example.answer}
+    fields: dict[str, Any] = {"question_start": len(example.passage) + 1, "answer": example.answer}
     fields |= {"source": example.source} if example.source else {}
     candidates = getattr(example, "candidates", ())
     fields |= {"candidates": list(candidates)} if candidates else {}

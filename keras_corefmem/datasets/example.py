@@ -1,22 +1,29 @@
-"""The record that every reader of a data set yields."""
+"""The record that every reader of a data set of questions yields."""
 
 import dataclasses
+from collections.abc import Iterable
 
 
 @dataclasses.dataclass(frozen=True)
 class Example:
-    """One question about a passage.
+    """A question about a passage.
 
     Args:
-        sentences: Tuple of strings, the sentences of the passage up to the question.
-        question: String.
-        answer: String, as the data set writes it; lists are joined by commas (`"apple,milk"`).
-        supporting_facts: Tuple of 1-based numbers into `sentences`, in the data set's order.
-        source: Where the question was read, as `"path:line"`; does not enter comparisons.
+        sentences: the sentences of the passage up to the question, cut as the data set cuts them.
+        question: the question.
+        answer: the answer as the data set writes it; lists are joined by commas, `"apple,milk"`.
+        supporting_facts: numbers of sentences, from 1, in the data set's order.
+        source: where the question was read, as `"path:line"`; does not enter comparisons.
 
     Raises:
-        ValueError: If the passage, one of its sentences, the question or the answer is empty, or
-            if a supporting fact is no sentence of the passage.
+        ValueError: if the passage, one of its sentences, the question or the answer is empty, or a
+            supporting fact is no sentence of the passage.
+
+    Example:
+        >>> sentences = "Mary went to the office.", "She slept."
+        >>> example = keras_corefmem.datasets.Example(sentences, "Where is Mary?", "office", (1,))
+        >>> example.passage
+        'Mary went to the office. She slept.'
     """
 
     sentences: tuple[str, ...]
@@ -25,7 +32,7 @@ class Example:
     supporting_facts: tuple[int, ...] = ()
     source: str = dataclasses.field(default="", compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         place = self._place
         if isinstance(self.sentences, str):
             raise ValueError(f"{place}`sentences` is one string, pass a tuple of sentences.")
@@ -50,16 +57,15 @@ class Example:
     def _place(self):
         return f"{self.source}: " if self.source else ""
 
-    def _check_answer(self):
-        """Refuses an answer that is none of the candidates, where a subclass has some."""
-        if self.answer not in self.candidates:
+    def _check_answer(self, candidates):
+        if self.answer not in candidates:
             raise ValueError(
-                f"{self._place}the answer {self.answer!r} is none of the "
-                f"{len(self.candidates)} candidates; leave the question out."
+                f"{self._place}the answer {self.answer!r} is none of the {len(candidates)} "
+                "candidates; leave the question out."
             )
 
     @property
-    def passage(self):
+    def passage(self) -> str:
         """The sentences as one string, joined by spaces."""
         return " ".join(self.sentences)
 
@@ -69,32 +75,41 @@ class CandidateExample(Example):
     """An `Example` whose answer is one of its candidates.
 
     Args:
-        candidates: Tuple of c strings, which may have several words.
+        candidates: what may be the answer, each a string of one or more words.
 
     Raises:
-        ValueError: If the answer is no candidate.
+        ValueError: if the answer is no candidate.
+
+    Example:
+        >>> example = keras_corefmem.datasets.CandidateExample(
+        ...     ["Mary left."], "XXXXX left.", "Mary", candidates=["Mary", "John"])
+        >>> example.candidates
+        ('Mary', 'John')
     """
 
     candidates: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.candidates, str):
             raise ValueError(f"{self._place}`candidates` is one string, pass a tuple of strings.")
         object.__setattr__(self, "candidates", tuple(self.candidates))
-        self._check_answer()
+        self._check_answer(self.candidates)
 
 
-def group_by_story(examples):
-    """Groups examples into stories.
-
-    Consecutive examples whose sentences extend the previous ones ask about the same story.
+def group_by_story(examples: Iterable[Example]) -> list[list[Example]]:
+    """Groups consecutive examples that ask about the same story: their sentences extend another's.
 
     Args:
-        examples: Iterable of `Example`.
+        examples: questions in the order in which they are asked.
 
     Returns:
-        List of non-empty lists of `Example`, in the given order.
+        Non-empty lists of examples, in that order.
+
+    Example:
+        >>> stories = keras_corefmem.datasets.simulator.simulate(1, questions=12)
+        >>> list(map(len, keras_corefmem.datasets.group_by_story(stories)))
+        [5, 5, 2]
     """
     groups, told = [], None
     for example in examples:

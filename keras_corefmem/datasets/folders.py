@@ -3,10 +3,12 @@
 import pathlib
 from collections.abc import Sequence
 
+from keras_corefmem.utils.files import Path
+
 
 def find_folder(
-    data_dir: str | pathlib.Path | None,
-    inside: Sequence[str | pathlib.Path],
+    data_dir: Path | None,
+    inside: Sequence[str],
     patterns: Sequence[str],
     remedy: str,
 ) -> pathlib.Path:

@@ -6,9 +6,11 @@ masculine, so that the scores of the two can be compared.
 
 import dataclasses
 import typing
+from collections.abc import Iterable, Sequence
 
+from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.coreference.scores import Score
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://github.com/google-research-datasets/gap-coreference"
 PARTS = ("development", "validation", "test")
@@ -60,7 +62,7 @@ class AmbiguousPronoun:
     names: tuple[Name, Name]
     source: str = dataclasses.field(default="", compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         place = f"{self.source}: " if self.source else ""
         if self.pronoun.lower() not in MASCULINE | FEMININE:
             raise ValueError(f"{place}{self.pronoun!r} is no pronoun such as he or her.")
@@ -69,22 +71,15 @@ class AmbiguousPronoun:
                 raise ValueError(f"{place}{word!r} is not at character {start} of the text.")
 
     @property
-    def feminine(self):
+    def feminine(self) -> bool:
         """Whether the pronoun is feminine."""
         return self.pronoun.lower() in FEMININE
 
 
-def read_gap(path):
+def read_gap(path: Path) -> list[AmbiguousPronoun]:
     """Reads a file of the data set, `gap-development.tsv` say.
 
-    Args:
-        path: the file.
-
-    Returns:
-        List of `AmbiguousPronoun`.
-
     Raises:
-        FileNotFoundError: if there is no such file.
         ValueError: if the header or a line is of another form; the error names the line.
     """
     header, *lines = read_text(path, _FORM).rstrip("\n").split("\n")
@@ -119,15 +114,8 @@ def _read(line, place):
     )
 
 
-def answer(example, annotation):
-    """Which names are in the chain of the pronoun: the head of some mention is in the name.
-
-    Args:
-        example: `AmbiguousPronoun`.
-        annotation: `Annotation` of its text.
-
-    Returns:
-        Two booleans, for A and B.
+def answer(example: AmbiguousPronoun, annotation: Annotation) -> tuple[bool, ...]:
+    """Tells which names, A and B, have the head of a mention in the chain of the pronoun.
 
     Raises:
         ValueError: if the annotation is of another text.
@@ -145,12 +133,14 @@ def answer(example, annotation):
     )
 
 
-def score(examples, answers):
-    """F1 over the names that pronouns refer to, as the official scorer counts them.
+def score(
+    examples: Iterable[AmbiguousPronoun], answers: Iterable[Sequence[bool]]
+) -> dict[str, Score | float | None]:
+    """Computes F1 over the names that pronouns refer to, as the official scorer does.
 
     Args:
-        examples: list of `AmbiguousPronoun`.
-        answers: list of pairs of booleans, see `answer`.
+        examples: pronouns.
+        answers: what `answer` returns of each.
 
     Returns:
         Dictionary: `Score`s `"overall"`, `"masculine"` and `"feminine"`, and `"bias"`, the feminine

@@ -1,11 +1,13 @@
 """Data sets by name, each with the function that loads it."""
 
 import dataclasses
-import pathlib
 from collections.abc import Callable
 from typing import Any, Literal
 
+# Rooms import their readers only where one is used.
+from keras_corefmem.datasets import passages, sentences, stories
 from keras_corefmem.datasets.splits import Splits
+from keras_corefmem.utils.files import Path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,166 +51,86 @@ class DataSet:
     from_record: Callable[..., Any] | None = None
 
 
-def _simulator(task, data_dir):
-    from keras_corefmem.datasets.stories import simulator
-
-    return simulator.load(task)
-
-
-def _babi(task, data_dir, language=None):
-    from keras_corefmem.datasets.stories import babi
-
-    return babi.load(data_dir or babi.cache_folder(), task, language)
-
-
-def _babi_mix(task, data_dir, language=None):
-    from keras_corefmem.datasets.stories import babi, babi_mix
-
-    return babi_mix.load(data_dir or babi.cache_folder(), task, language)
-
-
-def _cnn(task, data_dir):
-    from keras_corefmem.datasets.passages import cnn
-
-    return cnn.load(data_dir)
-
-
-def _cbt(task, data_dir):
-    from keras_corefmem.datasets.passages import cbt
-
-    return cbt.load(data_dir, task)
-
-
-def _lambada(task, data_dir, cased=False):
-    from keras_corefmem.datasets.passages import lambada
-
-    return lambada.load(data_dir, cased)
-
-
-def _hops(name):
-    def load(task, data_dir):
-        from keras_corefmem.datasets.passages import wikihop
-        from keras_corefmem.text import get_tokenizer
-
-        tokenize = get_tokenizer("penn")
-        splits = wikihop.load(data_dir, name)
-        return splits.map(lambda e: wikihop.truncate(wikihop.shuffle(e, 0), tokenize))
-
-    return load
-
-
-def _sst(task, data_dir):
-    from keras_corefmem.datasets.sentences import sst
-
-    return _hold_out_sentences(sst.load(data_dir, task))
-
-
-def _pos(task, data_dir):
-    from keras_corefmem.datasets.sentences import pos
-
-    return _hold_out_sentences(pos.load_conllu(data_dir, task))
-
-
-def _wsj(task, data_dir):
-    from keras_corefmem.datasets.sentences import pos
-
-    if task != "PTB":
-        raise ValueError(f"There is no task {task!r} of wsj, only PTB.")
-    return pos.load_wsj(data_dir)
+_SENTENCES: Any = {"reads": "sentences", "counted": "labels", "reported": "development"}
 
 
 def _hold_out_sentences(splits):
-    """Reports the published development part, and chooses by a part of the training one."""
-    from keras_corefmem.datasets.sentences.sentence import hold_out_sentences
-
-    return Splits(*hold_out_sentences(splits.train), splits.valid)
+    """Reports the published development part, and holds another out of the training part."""
+    return Splits(*sentences.hold_out_sentences(splits.train), splits.valid)
 
 
-def _question_from_record(annotation, fields):
-    from keras_corefmem.datasets.annotated import AnnotatedExample
-
-    return AnnotatedExample.from_record(annotation, fields)
-
-
-def _lambada_from_record(annotation, fields):
-    from keras_corefmem.datasets.passages import lambada_kinds
-
-    return lambada_kinds.from_record(annotation, fields)
-
-
-def _hop_from_record(annotation, fields):
-    from keras_corefmem.datasets.passages import wikihop
-
-    return wikihop.from_record(annotation, fields)
+def _hops(name, title):
+    return DataSet(
+        f"{title} told by several documents together",
+        lambda task, folder: passages.wikihop.load_shuffled(folder, name),
+        reported="development",
+        from_record=lambda *record: passages.wikihop.from_record(*record),
+    )
 
 
 DATASETS = {
     "simulator": DataSet(
-        "stories like bAbI's, simulated: nothing to download", _simulator, files=False, tasks=True
+        "stories like bAbI's, simulated: nothing to download",
+        lambda task, folder: stories.simulator.load(task),
+        files=False,
+        tasks=True,
     ),
-    "babi": DataSet("the 20 bAbI tasks, v1.2", _babi, languages=True, tasks=True, download=True),
-    "babi-mix": DataSet(
-        "bAbI-Mix: two bAbI stories of two worlds, told at once",
-        _babi_mix,
+    "babi": DataSet(
+        "the 20 bAbI tasks, v1.2",
+        lambda task, folder, language: stories.babi.load(folder, task, language),
         languages=True,
         tasks=True,
         download=True,
     ),
-    "cnn": DataSet("cloze questions about CNN's or the Daily Mail's news", _cnn),
+    "babi-mix": DataSet(
+        "bAbI-Mix: two bAbI stories of two worlds, told at once",
+        lambda task, folder, language: stories.babi_mix.load(folder, task, language),
+        languages=True,
+        tasks=True,
+        download=True,
+    ),
+    "cnn": DataSet(
+        "cloze questions about CNN's or the Daily Mail's news",
+        lambda task, folder: passages.cnn.load(folder),
+    ),
     "lambada": DataSet(
         "LAMBADA: the last word of a passage; trained on `corefmem passages`",
-        _lambada,
+        lambda task, folder, cased: passages.lambada.load(folder, cased),
         cased=True,
         reported="development",
-        from_record=_lambada_from_record,
+        from_record=lambda *record: passages.lambada_kinds.from_record(*record),
     ),
-    "wikihop": DataSet(
-        "WikiHop: relations told by several documents together",
-        _hops("wikihop"),
-        reported="development",
-        from_record=_hop_from_record,
-    ),
-    "medhop": DataSet(
-        "MedHop: interactions of drugs, told by several documents together",
-        _hops("medhop"),
-        reported="development",
-        from_record=_hop_from_record,
-    ),
+    "wikihop": _hops("wikihop", "WikiHop: relations"),
+    "medhop": _hops("medhop", "MedHop: interactions of drugs,"),
     "cbt": DataSet(
         "Children's Book Test, tasks NE, CN, P and V",
-        _cbt,
+        lambda task, folder: passages.cbt.load(folder, task),
         first_task="NE",
         tasks=True,
-        from_record=_question_from_record,
+        from_record=lambda *record: passages.cbt.from_record(*record),
     ),
     "sst": DataSet(
         "Stanford Sentiment Treebank, tasks fine and binary",
-        _sst,
+        lambda task, folder: _hold_out_sentences(sentences.sst.load(folder, task)),
         first_task="fine",
-        reads="sentences",
         texts="sentences and phrases",
-        counted="labels",
         tasks=True,
-        reported="development",
+        **_SENTENCES,
     ),
     "pos": DataSet(
         "parts of speech of UD English EWT, tasks UPOS and XPOS",
-        _pos,
+        lambda task, folder: _hold_out_sentences(sentences.pos.load_conllu(folder, task)),
         first_task="XPOS",
-        reads="sentences",
         texts="sentences",
-        counted="labels",
         tasks=True,
-        reported="development",
+        **_SENTENCES,
     ),
     "wsj": DataSet(
         "parts of speech of the Wall Street Journal, the usual sections of the Penn Treebank",
-        _wsj,
+        lambda task, folder: sentences.pos.load_wsj(folder, task),
         first_task="PTB",
-        reads="sentences",
         texts="sentences",
-        counted="labels",
-        reported="development",
+        **_SENTENCES,
     ),
 }
 
@@ -216,7 +138,7 @@ DATASETS = {
 def load(
     name: str,
     task: int | str | None = None,
-    data_dir: str | pathlib.Path | None = None,
+    data_dir: Path | None = None,
     language: str | None = None,
     cased: bool = False,
 ) -> Splits:

@@ -1,6 +1,7 @@
 """What may be the answer to a question about a passage, and where the passage mentions it."""
 
 import collections
+from collections.abc import Iterable, Sequence
 
 import regex
 
@@ -9,25 +10,27 @@ WORD = r"[\p{L}\p{N}]"
 _WORD = regex.compile(WORD)
 
 
-def has_letters(token):
+def has_letters(token: str) -> bool:
     """Whether a token has a letter or a number, so that it is no punctuation."""
     return _WORD.search(token) is not None
 
 
-def distinct_words(tokens):
+def distinct_words(tokens: Iterable[str]) -> tuple[str, ...]:
     """The tokens that are no punctuation, each once, in the order of their first occurrence."""
     return tuple(dict.fromkeys(filter(has_letters, tokens)))
 
 
-def find_mentions(candidates, tokens):
+def find_mentions(
+    candidates: Sequence[Sequence[str]], tokens: Sequence[str]
+) -> list[tuple[int, int, int]]:
     """Finds where candidates are mentioned, all of their tokens side by side.
 
     Args:
-        candidates: list of lists of tokens, numbered from 1.
-        tokens: list of tokens, the passage.
+        candidates: the tokens of each, numbered from 1.
+        tokens: the passage.
 
     Returns:
-        List of `(start, end, number)`, 0-based tokens, the end exclusive, in the order of the
+        Triples `(start, end, number)`, 0-based tokens, the end exclusive, in the order of the
         passage. Mentions may overlap.
     """
     starting = collections.defaultdict(list)

@@ -5,12 +5,13 @@ From [Hill et al., 2016](https://arxiv.org/abs/1511.02301). Each question has te
 
 import re
 
+from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.example import CandidateExample
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
-__all__ = ["KINDS", "ORIGIN", "PLACEHOLDER", "load", "read_file"]
+__all__ = ["KINDS", "ORIGIN", "PLACEHOLDER", "from_record", "load", "read_file"]
 
 ORIGIN = "https://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
 # What is taken out: named entities, common nouns, prepositions, verbs.
@@ -18,24 +19,26 @@ KINDS = ("NE", "CN", "P", "V")
 PLACEHOLDER = "XXXXX"
 SENTENCES = 20
 
+from_record = AnnotatedExample.from_record
+
 _PARTS = ("train", "valid_2000ex", "test_2500ex")
 _FORM = "CBT"
 
 
-def load(data_dir, kind="NE"):
+def load(data_dir: Path | None, kind: str = "NE") -> Splits:
     """Loads the questions of a kind.
 
     Args:
-        data_dir: The folder that holds `CBTest`, that one, its `data`, or any other that holds the
+        data_dir: the folder that holds `CBTest`, that one, its `data`, or any other that holds the
             files.
-        kind: One of `KINDS`.
+        kind: one of `KINDS`.
 
     Returns:
-        `Splits` of `CandidateExample`.
+        Parts of `CandidateExample`.
 
     Raises:
-        FileNotFoundError: If a file is missing.
-        ValueError: If there is no such kind, no folder, or a file is broken.
+        FileNotFoundError: if a file is missing.
+        ValueError: if there is no such kind, no folder, or a file is broken.
     """
     if kind not in KINDS:
         raise ValueError(f"There is no kind {kind!r} of CBT, choose one of {', '.join(KINDS)}.")
@@ -49,25 +52,22 @@ def load(data_dir, kind="NE"):
     return Splits(*(read_file(folder / name) for name in names))
 
 
-def read_file(path):
+def read_file(path: Path) -> list[CandidateExample]:
     """Reads questions in the official format.
 
     Each is 20 numbered sentences, then, after the number 21, the question with `XXXXX`, a tab, the
     answer, two tabs and the candidates, parted by `|`.
-
-    Args:
-        path: Path of the file.
 
     Returns:
         List of `CandidateExample`, as they are written. Of a candidate that is listed twice, one
         stays.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If a line is no such sentence or question, the answer is no candidate, or there
+        ValueError: if a line is no such sentence or question, the answer is no candidate, or there
             is no question.
     """
-    examples, sentences = [], []
+    examples: list[CandidateExample] = []
+    sentences: list[str] = []
     for number, line in enumerate(read_text(path, _FORM).split("\n"), 1):
         place = f"{path}:{number}"
         if not line.strip():
@@ -103,7 +103,6 @@ def read_file(path):
 
 
 def _question(line, sentences, place):
-    """Returns a `CandidateExample` of line 21, without its number."""
     fields = line.split("\t")
     if len(fields) != 4 or fields[2] or PLACEHOLDER not in fields[0]:
         raise ValueError(

@@ -7,13 +7,14 @@ passage, question and answer, so that questions are answered by reading rather t
 import dataclasses
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from keras_corefmem.datasets.example import CandidateExample
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
-from keras_corefmem.utils.files import load_json, read_text
+from keras_corefmem.utils.files import Path, load_json, read_text
 
 __all__ = [
     "ORIGIN",
@@ -43,16 +44,16 @@ class ClozeExample(CandidateExample):
     Its candidates are the entities of the passage in the order of occurrence.
 
     Args:
-        marker_names: Tuple of pairs of strings, a marker and its name, where the file tells them;
+        marker_names: tuple of pairs of strings, a marker and its name, where the file tells them;
             they are for people to read, and do not enter comparisons.
 
     Raises:
-        ValueError: If the question has no `@placeholder`, or the answer is no candidate.
+        ValueError: if the question has no `@placeholder`, or the answer is no candidate.
     """
 
     marker_names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if PLACEHOLDER not in self.question:
             raise ValueError(
@@ -61,47 +62,34 @@ class ClozeExample(CandidateExample):
             )
 
 
-def find_markers(text):
-    """Finds the markers of entities.
-
-    Args:
-        text: String.
-
-    Returns:
-        Tuple of distinct strings such as `@entity12`, in the order of their first occurrence.
-    """
+def find_markers(text: str) -> tuple[str, ...]:
+    """Finds the markers of entities, such as `@entity12`, each once, in the order of the text."""
     return tuple(dict.fromkeys(_ENTITY.findall(text)))
 
 
-def load(data_dir):
+def load(data_dir: Path | None) -> Splits:
     """Reads the three parts, entities numbered by first occurrence (`relabel`).
 
     Args:
-        data_dir: The folder that holds `questions`, or the one that holds the parts.
-
-    Returns:
-        `Splits` of `ClozeExample`.
+        data_dir: the folder that holds `questions`, or the one that holds the parts.
 
     Raises:
-        FileNotFoundError: If a part has no files.
-        ValueError: If there is no folder, or a file is broken.
+        FileNotFoundError: if a part has no files.
+        ValueError: if there is no folder, or a file is broken.
     """
     return Splits(*(list(map(relabel, read_part(data_dir, part))) for part in PARTS))
 
 
-def read_part(data_dir, part):
+def read_part(data_dir: Path | None, part: str) -> Iterator[ClozeExample]:
     """Reads the `.question` files of a part, one at a time, in the order of their names.
 
     Args:
-        data_dir: The folder that holds `questions`, or the one that holds the parts.
+        data_dir: the folder that holds `questions`, or the one that holds the parts.
         part: `"training"`, `"validation"` or `"test"`.
 
-    Returns:
-        Iterator of `ClozeExample`.
-
     Raises:
-        FileNotFoundError: If the part has no files.
-        ValueError: If there is no such part, or, while reading, if a file is broken.
+        FileNotFoundError: if the part has no files.
+        ValueError: if there is no such part, or, while reading, if a file is broken.
     """
     if part not in PARTS:
         raise ValueError(f"There is no part {part!r}, `part` is one of {', '.join(PARTS)}.")
@@ -114,18 +102,14 @@ def read_part(data_dir, part):
     return map(read_file, sorted(folder.glob("*.question")))
 
 
-def read_file(path):
+def read_file(path: Path) -> ClozeExample:
     """Reads a `.question` file: address, passage, question, answer and names of the entities.
-
-    Args:
-        path: Path of the file.
 
     Returns:
         A `ClozeExample`; its sentences end at the tokens `.`, `?` and `!`.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If a part is missing or the answer is no entity of the passage.
+        ValueError: if a part is missing or the answer is no entity of the passage.
     """
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     for number, name in enumerate(("address", "passage", "question", "answer")):
@@ -151,20 +135,16 @@ def read_file(path):
     return _example(passage, question, answer, tuple(names), f"{path}:5")
 
 
-def read_json(path):
+def read_json(path: Path) -> list[ClozeExample]:
     """Reads questions from the JSON form of the
     [Jack reader](https://arxiv.org/abs/1806.08727).
 
     Args:
-        path: Path of the file: `{"instances": [{"support": {"text": passage}, "questions":
+        path: path of the file: `{"instances": [{"support": {"text": passage}, "questions":
             [{"id": name, "question": question, "answers": [{"text": answer}]}]}]}`.
 
-    Returns:
-        List of `ClozeExample`.
-
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is truncated or of another form, or an answer is no entity of its
+        ValueError: if the file is truncated or of another form, or an answer is no entity of its
             passage.
     """
     data = load_json(path)
@@ -188,7 +168,6 @@ def read_json(path):
 
 
 def _example(passage, question, answer, names, source):
-    """Returns a `ClozeExample` of stripped texts."""
     sentences = tuple(filter(None, re.split(r"(?<= [.?!]) +", passage)))
     return ClozeExample(
         sentences,
@@ -201,23 +180,23 @@ def _example(passage, question, answer, names, source):
     )
 
 
-def relabel(example, seed=None, epoch=0):
+def relabel(example: ClozeExample, seed: int | None = None, epoch: int = 0) -> ClozeExample:
     """Renumbers the entities of an example, so that a number tells nothing about the world.
 
     Args:
-        example: A `ClozeExample`.
+        example: the question.
         seed: `None` numbers the n entities 0..n-1 by first occurrence in the passage, then in the
             question. A non-negative integer permutes these numbers, each example in its own way.
-        epoch: Number of the epoch, from 0; with a seed, every epoch permutes anew.
+        epoch: number of the epoch, from 0; with a seed, every epoch permutes anew.
 
     Returns:
-        A `ClozeExample`; candidates keep the order of their occurrence.
+        The question; candidates keep the order of their occurrence.
     """
     found = find_markers(f"{example.passage} {example.question}")
-    numbers = range(len(found))
+    numbers: Sequence[int] = range(len(found))
     if seed is not None:
         text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
-        numbers = np.random.default_rng((seed, epoch, text)).permutation(len(found))
+        numbers = np.random.default_rng((seed, epoch, text)).permutation(len(found)).tolist()
     new = {entity: f"@entity{number}" for entity, number in zip(found, numbers, strict=True)}
 
     def rename(text):

@@ -9,22 +9,23 @@ reader looks for in the context.
 import dataclasses
 import functools
 import json
+from collections.abc import Collection, Iterable, Sequence
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.passages.candidates import distinct_words
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
 __all__ = [
     "DEVELOPMENT",
     "ORIGIN",
     "Passages",
     "candidates",
-    "cut",
     "is_answerable",
     "is_word",
+    "last_sentence",
     "load",
     "read_file",
     "read_passages",
@@ -41,32 +42,32 @@ _FORM = "LAMBADA passage"
 
 @dataclasses.dataclass(frozen=True)
 class Passages:
-    """What a file of passages holds.
+    """The content of a file of passages.
 
     Args:
-        examples: List of `Example`, of the passages that have a context and a question.
-        count: Number of all passages.
+        examples: those of the passages that have a context and a question.
+        count: number of all passages.
     """
 
     examples: list[Example]
     count: int
 
     @property
-    def answerable(self):
+    def answerable(self) -> int:
         """Number of passages whose answer occurs in the context."""
         return sum(map(is_answerable, self.examples))
 
     @property
-    def correction(self):
+    def correction(self) -> float:
         """`answerable / count`: what turns accuracy on those passages into accuracy on all."""
         return self.answerable / self.count
 
 
-def cut(tokens, ends=SENTENCE_ENDS):
-    """Where the last sentence of a passage begins.
+def last_sentence(tokens: Sequence[str], ends: Collection[str] = SENTENCE_ENDS) -> int:
+    """Finds where the last sentence of a passage begins.
 
     Args:
-        tokens: List of strings, the passage with its last word.
+        tokens: the passage with its last word.
         ends: Tokens at which a sentence ends; closing quotation marks behind it belong to it.
 
     Returns:
@@ -79,8 +80,7 @@ def cut(tokens, ends=SENTENCE_ENDS):
     return start
 
 
-def make_example(tokens, start, source=""):
-    """An `Example` from the tokens of a passage, the last sentence of which begins at `start`."""
+def _make_example(tokens, start, source=""):
     sentences, ended = [[]], False
     for token in tokens[:start]:
         if ended and token not in (*SENTENCE_ENDS, *_CLOSING):
@@ -91,20 +91,16 @@ def make_example(tokens, start, source=""):
     return Example(context, " ".join(tokens[start:-1]), tokens[-1], source=source)
 
 
-def read_file(path, ends=SENTENCE_ENDS):
+def read_file(path: Path, ends: Collection[str] = SENTENCE_ENDS) -> Passages:
     """Reads passages as they are published: one a line, lower-cased tokens between spaces.
 
     Args:
-        path: Path of the file.
+        path: path of the file.
         ends: Tokens at which the last sentence may be cut off: `(".",)` leaves 3,950 of the 4,869
             development passages answerable (81.1%), `(".", "!", "?")` 4,039 (83.0%).
 
-    Returns:
-        `Passages`.
-
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If a line has fewer than two tokens, or there is none.
+        ValueError: if a line has fewer than two tokens, or there is none.
     """
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     examples = []
@@ -114,25 +110,21 @@ def read_file(path, ends=SENTENCE_ENDS):
             raise ValueError(
                 f"{source}: no passage on this line, pass a file of LAMBADA with one a line."
             )
-        start = cut(tokens, ends)
+        start = last_sentence(tokens, ends)
         if 0 < start < len(tokens) - 1:
-            examples.append(make_example(tokens, start, source))
+            examples.append(_make_example(tokens, start, source))
     return Passages(examples, len(lines))
 
 
-def read_passages(path, cased=False):
+def read_passages(path: Path, cased: bool = False) -> list[Example]:
     """Reads passages that `novels.build` made.
 
     Args:
-        path: Path of the file, JSON lines.
-        cased: Whether to keep capital letters, for annotators.
-
-    Returns:
-        List of `Example`.
+        path: path of the file, JSON lines.
+        cased: whether to keep capital letters, for annotators.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If a line is no such passage, or there is none.
+        ValueError: if a line is no such passage, or there is none.
     """
     examples = []
     lines = read_text(path, "JSON lines").rstrip("\n").split("\n")
@@ -149,25 +141,25 @@ def read_passages(path, cased=False):
                 f"{path}:{number}: not the expected JSON ({type(error).__name__}: {error}), "
                 "make the file with `corefmem passages`."
             ) from error
-        examples.append(make_example(tokens, start, f"{path}:{number}"))
+        examples.append(_make_example(tokens, start, f"{path}:{number}"))
     return examples
 
 
-def load(data_dir, cased=False):
+def load(data_dir: Path | None, cased: bool = False) -> Splits:
     """Loads passages of novels to train on, and LAMBADA's own to test on.
 
     Args:
-        data_dir: Folder of what `novels.build` wrote and of LAMBADA's development file; the former
+        data_dir: folder of what `novels.build` wrote and of LAMBADA's development file; the former
             may lie in a folder `passages` there, the latter in one named `lambada`.
-        cased: Whether the passages of novels keep their capital letters, for annotators.
+        cased: whether the passages of novels keep their capital letters, for annotators.
 
     Returns:
-        `Splits` of `Example`: the built passages, those of the novels that were held out, and all
+        The built passages, those of the novels that were held out, and all
         development passages, whether the context has their answer or not.
 
     Raises:
-        FileNotFoundError: If a file is missing.
-        ValueError: If there is no folder, or a file is broken.
+        FileNotFoundError: if a file is missing.
+        ValueError: if there is no folder, or a file is broken.
     """
     names = ["train.jsonl", "valid.jsonl"]
     passages = find_folder(
@@ -184,35 +176,28 @@ def load(data_dir, cased=False):
 
 
 @functools.cache
-def stop_words():
-    """spaCy's English stop words, a set of lower-cased strings."""
+def stop_words() -> frozenset[str]:
+    """Returns spaCy's English stop words, lower-cased."""
     from spacy.lang.en.stop_words import STOP_WORDS
 
     return frozenset(STOP_WORDS)
 
 
-def is_answerable(example):
-    """Whether the answer of an `Example` is a token of its passage."""
+def is_answerable(example: Example) -> bool:
+    """Tells whether the answer is a token of the passage."""
     return example.answer in example.passage.split(" ")
 
 
-def trainable(examples):
-    """The examples to train on: answers that the context has, but no stop words or punctuation.
-
-    Args:
-        examples: Iterable of `Example`.
-
-    Returns:
-        List of `Example`.
-    """
+def trainable(examples: Iterable[Example]) -> list[Example]:
+    """Keeps examples to train on: the context has the answer, which is a word, no stop word."""
     return [e for e in examples if is_word(e.answer) and is_answerable(e)]
 
 
-def is_word(token):
-    """Whether a lower-cased token consists of letters and is no stop word."""
+def is_word(token: str) -> bool:
+    """Tells whether a lower-cased token consists of letters and is no stop word."""
     return token.isalpha() and token not in stop_words()
 
 
-def candidates(example):
-    """What may be the answer: the words of the passage, see `distinct_words`."""
+def candidates(example: Example) -> tuple[str, ...]:
+    """Returns what may be the answer: the words of the passage, see `distinct_words`."""
     return distinct_words(example.passage.split(" "))

@@ -1,10 +1,12 @@
-"""What kinds of questions LAMBADA has, and what can be guessed of their answers without reading."""
+"""Kinds of LAMBADA's questions, and baselines that guess the answers."""
 
 import collections
 import dataclasses
+from collections.abc import Iterable, Sequence
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.passages.lambada import is_word
+from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import lower
 
@@ -18,8 +20,8 @@ TAGS = {
 }
 
 
-def from_record(annotation, fields):
-    """An `AnnotatedExample` of a record, with its `kinds` and `name_words`.
+def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
+    """Makes an `AnnotatedExample` of a record, with its `kinds` and `name_words`.
 
     `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
     and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
@@ -40,7 +42,7 @@ def from_record(annotation, fields):
     kinds = ["answerable"] if places else []
     if places and annotation.tags:
         counts = collections.Counter(annotation.tags[n] for n in sorted(places))
-        tag = max(counts, key=counts.get)
+        tag = max(counts, key=counts.__getitem__)
         kinds.append(next((kind for kind, tags in TAGS.items() if tag in tags), "other"))
     mentioned = [
         chain
@@ -67,54 +69,37 @@ def _names(mention, places, annotation):
     return all(annotation.tags[token] in TAGS["name"] for token in tokens)
 
 
-def most_frequent_name(names):
-    """Baseline: the capitalised word that a passage has most often, of several the last one.
+def most_frequent_name(names: Sequence[str]) -> str | None:
+    """Guesses the name that a passage has most often, of several the last one; a baseline.
 
     Args:
-        names: list of its capitalised words in order, what `from_record` takes for them.
-
-    Returns:
-        String, or `None` where there is none.
+        names: the passage's `name_words`; without any there is no guess.
     """
     counts = collections.Counter(reversed(names))
-    return max(counts, key=counts.get) if counts else None
+    return max(counts, key=counts.__getitem__) if counts else None
 
 
-def last_name(names):
-    """Baseline: the last capitalised word of a passage; see `most_frequent_name`."""
+def last_name(names: Sequence[str]) -> str | None:
+    """Guesses the last name of a passage; see `most_frequent_name`."""
     return names[-1] if names else None
 
 
 BASELINES = {"most frequent name": most_frequent_name, "last name": last_name}
 
 
-def count_kinds(examples, wrong):
-    """How many questions of each kind are answered.
-
-    Args:
-        examples: list of `AnnotatedExample`.
-        wrong: indices of those with a wrong answer.
-
-    Returns:
-        Dictionary from each kind to `[right, all]`.
-    """
-    counts, wrong = collections.defaultdict(lambda: [0, 0]), set(wrong)
+def count_kinds(examples: Iterable[AnnotatedExample], wrong: Iterable[int]) -> dict[str, list[int]]:
+    """Counts right answers and all questions of each kind; `wrong` has indices of examples."""
+    counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+    missed = set(wrong)
     for index, example in enumerate(examples):
         for kind in example.kinds:
-            counts[kind][0] += index not in wrong
+            counts[kind][0] += index not in missed
             counts[kind][1] += 1
     return dict(counts)
 
 
-def guess_all(examples):
-    """What the baselines make of questions.
-
-    Args:
-        examples: list of `AnnotatedExample` of `from_record`.
-
-    Returns:
-        Dictionary from the name of each baseline to the indices of its wrong answers.
-    """
+def guess_all(examples: Sequence[AnnotatedExample]) -> dict[str, list[int]]:
+    """Finds the indices of the wrong answers of each of the `BASELINES`."""
     return {
         name: [
             index

@@ -4,12 +4,13 @@ import collections
 import hashlib
 import random
 import re
+from collections.abc import Collection, Iterator
 
 from keras_corefmem.datasets.passages import lambada
 from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.text import prose
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
 __all__ = ["TARGETS", "chapters", "file_grams", "find_passages"]
 
@@ -25,17 +26,10 @@ _WHOLE = re.compile(r"[.!?…][\"'”’)\]_´]*$")
 _CLAUSES = {";", ":", ",", "--", "...", *SENTENCE_ENDS}
 
 
-def chapters(text):
-    """Reads a novel.
-
-    Args:
-        text: String.
-
-    Returns:
-        Iterator of the runs of prose between headings, each a list of pairs: the character at which
-        a sentence starts, and its tokens.
-    """
-    chapter, whole = [], True
+def chapters(text: str) -> Iterator[list[tuple[int, list[str]]]]:
+    """Yields the prose between headings: pairs of a sentence's first character and its tokens."""
+    chapter: list[tuple[int, list[str]]] = []
+    whole = True
     for place, paragraph in prose.paragraphs(text):
         if not paragraph:
             if chapter:
@@ -52,22 +46,29 @@ def chapters(text):
         yield chapter
 
 
-def find_passages(text, targets="words", chooser=None, counts=None, known=(), seen=None):
+def find_passages(
+    text: str,
+    targets: str = "words",
+    chooser: random.Random | None = None,
+    counts: collections.Counter | None = None,
+    known: Collection[tuple[str, ...]] = frozenset(),
+    seen: set[bytes] | None = None,
+) -> Iterator[tuple[int, dict]]:
     """Finds the passages of a novel.
 
     The context is the fewest whole sentences with at least 50 tokens, and at least three sentences;
-    where a reader would cut off the last sentence (`lambada.cut`), it ends.
+    where a reader would cut off the last sentence (`lambada.last_sentence`), it ends.
 
     Args:
-        text: String, the novel.
-        targets: One of `TARGETS`, see `novels.build`.
-        chooser: `random.Random`, chooses among the words of a sentence.
-        counts: `collections.Counter` to add to: sentences, targets, and what is refused why.
-        known: Set of tuples of 8 words; passages with one of them are refused.
-        seen: Set of what earlier passages were, which is added to; the same again is refused.
+        text: the novel.
+        targets: one of `TARGETS`, see `novels.build`.
+        chooser: chooses among the words of a sentence.
+        counts: is added to: sentences, targets, and rejected passages by reason.
+        known: tuples of 8 words, a set; passages with one of them are left out.
+        seen: digests of earlier passages, is added to; the same again is left out.
 
-    Returns:
-        Iterator of pairs: rank of the place of the answer in `TARGETS`, and the passage as a
+    Yields:
+        Pairs: rank of the place of the answer in `TARGETS`, and the passage as a
         dictionary of `text`, `context_tokens`, `query_tokens`, `answer`, `end` (the token behind
         the answer at the end of a sentence or clause, else empty) and `source` (the character of
         the novel at which it starts).
@@ -93,8 +94,8 @@ def find_passages(text, targets="words", chooser=None, counts=None, known=(), se
                     counts["not in the context"] += 1
                     continue
                 tokens = context + lowered[last][:end]
-                start = lambada.cut(tokens)
-                reason = _refusal(tokens, start, known, seen)
+                start = lambada.last_sentence(tokens)
+                reason = _why_rejected(tokens, start, known, seen)
                 if reason:
                     counts[reason] += 1
                     continue
@@ -116,7 +117,7 @@ def find_passages(text, targets="words", chooser=None, counts=None, known=(), se
 
 
 def _context(sentences, last):
-    """Returns the number of the first sentence of the context of sentence `last`, or `None`."""
+    """Finds the first sentence of the context of sentence `last`; `None` if that is too near."""
     first, length = last, 0
     while length < CONTEXT_TOKENS or last - first < CONTEXT_SENTENCES:
         if not first:
@@ -127,7 +128,7 @@ def _context(sentences, last):
 
 
 def _places(cased, targets, chooser):
-    """Returns pairs of rank and number of the token behind an answer, the preferred ones first."""
+    """Pairs of rank and number of the token behind an answer, the preferred ones first."""
     tokens = [token.lower() for token in cased]
     inner = range(QUESTION_TOKENS + 1, len(tokens))
     words = [i for i in inner if lambada.is_word(tokens[i - 1])]
@@ -145,8 +146,8 @@ def _places(cased, targets, chooser):
     return places
 
 
-def _refusal(tokens, start, known, seen):
-    """Returns why a passage is none, or `None`, and remembers it in `seen`."""
+def _why_rejected(tokens, start, known, seen):
+    """Says why a passage is none; adds one that is, for which it returns `None`, to `seen`."""
     if len(tokens) > LONGEST:
         return "too long"
     if start < CONTEXT_TOKENS:
@@ -159,18 +160,18 @@ def _refusal(tokens, start, known, seen):
     digest = hashlib.blake2b(" ".join(words).encode(), digest_size=12).digest()
     if digest in seen:
         return "duplicates"
-    if known and not known.isdisjoint(grams(words)):
+    if known and not known.isdisjoint(_grams(words)):
         return "in the evaluation text"
     seen.add(digest)
     return None
 
 
-def grams(words):
-    """Iterator of the runs of 8 words, as tuples."""
+def _grams(words):
+    """Runs of 8 words, as tuples."""
     return zip(*(words[i:] for i in range(OVERLAP)), strict=False)
 
 
-def file_grams(path):
-    """Iterator of the runs of words of a file to be evaluated on, tokens between spaces."""
+def file_grams(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yields the runs of words of a file to be evaluated on, tokens between spaces."""
     for line in read_text(path, "evaluation").split("\n"):
-        yield from grams(list(filter(has_letters, line.lower().split())))
+        yield from _grams(list(filter(has_letters, line.lower().split())))

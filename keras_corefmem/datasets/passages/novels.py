@@ -11,24 +11,25 @@ import json
 import pathlib
 import random
 import tempfile
+from collections.abc import Callable, Iterable, Sequence
 
 from keras_corefmem.datasets.passages.novel_passages import TARGETS, file_grams, find_passages
 from keras_corefmem.datasets.splits import hold_out
-from keras_corefmem.utils.files import read_text, replacing, write_json
+from keras_corefmem.utils.files import Path, read_text, replacing, write_json
 
 __all__ = ["build", "quotas"]
 
 
 def build(
-    folder,
-    output,
-    evaluation=(),
-    limit=None,
-    seed=0,
-    targets="words",
-    validation=0.05,
-    track=iter,
-):
+    folder: Path,
+    output: Path,
+    evaluation: Sequence[Path] = (),
+    limit: int | None = None,
+    seed: int = 0,
+    targets: str = "words",
+    validation: float = 0.05,
+    track: Callable[[list[pathlib.Path]], Iterable[pathlib.Path]] = iter,
+) -> dict:
     """Makes passages of all novels in a folder, some to train on, and some to validate with.
 
     Passages come evenly from all novels: where there are more than `limit`, each novel gives as
@@ -36,25 +37,25 @@ def build(
     words. Whole novels are held out for validation; of them there are ends of sentences alone.
 
     Args:
-        folder: Folder of novels, UTF-8 files `*.txt` in it or below.
-        output: Folder to write `train.jsonl`, `valid.jsonl` and `passages.json` (the report) into;
+        folder: folder of novels, UTF-8 files `*.txt` in it or below.
+        output: folder to write `train.jsonl`, `valid.jsonl` and `passages.json` (the report) into;
             they appear once all is done, and replace older ones.
-        evaluation: Paths of files to be evaluated on, a passage a line; no passage shares 8 words
+        evaluation: paths of files to be evaluated on, a passage a line; no passage shares 8 words
             in a row with them.
-        limit: Largest number of passages, or `None`.
-        seed: Seed of all choices; with the same one the files are the same.
-        targets: Where answers stand: `"sentences"` at the end of a sentence, as in LAMBADA;
+        limit: largest number of passages, or `None`.
+        seed: seed of all choices; with the same one the files are the same.
+        targets: where answers stand: `"sentences"` at the end of a sentence, as in LAMBADA;
             `"clauses"` also before a comma, semicolon, colon or dash; `"words"` also one word in
             each sentence that has no such place, a name where it can be.
-        validation: Share of the novels to hold out, between 0 and 1, at least one.
-        track: Function from the list of novels to an iterator of them; shows progress, say.
+        validation: share of the novels to hold out, between 0 and 1, at least one.
+        track: function from the list of novels to an iterator of them; shows progress, say.
 
     Returns:
-        Dictionary, the report: settings, and counts of what was read, refused and written.
+        Dictionary, the report: settings, and counts of what was read, rejected and written.
 
     Raises:
-        FileNotFoundError: If there are no novels, or an evaluation file is missing.
-        ValueError: If an argument is out of range, a novel is no UTF-8 text, there is a single
+        FileNotFoundError: if there are no novels, or an evaluation file is missing.
+        ValueError: if an argument is out of range, a novel is no UTF-8 text, there is a single
             novel, or nothing is left for a part.
     """
     if targets not in TARGETS:
@@ -70,9 +71,11 @@ def build(
     held_out = set(hold_out(novels, validation, random.Random(seed), source=folder)[1])
     known = {gram for path in evaluation for gram in file_grams(path)}
 
-    # What is in both parts is refused in the second one, and is to stay in the validation part.
+    # A passage in both parts stays in the one that is read first, the validation part.
     order = sorted(novels, key=lambda novel: (novel not in held_out, novel))
-    counts, seen, found = collections.Counter(novels=len(novels)), set(), {}
+    counts = collections.Counter(novels=len(novels))
+    seen: set[bytes] = set()
+    found = {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for novel in track(order):
             chooser = random.Random(f"{seed} {novel.relative_to(folder).as_posix()}")
@@ -91,7 +94,7 @@ def build(
                 spool.write(json.dumps(passage, ensure_ascii=False) + "\n")
             found[novel] = places
         numbers = [len(places) for places in found.values()]
-        kept = ([], [])
+        kept: tuple[list, list] = ([], [])
         for (novel, places), quota in zip(found.items(), quotas(numbers, limit), strict=True):
             counts["beyond the limit"] += len(places) - quota
             kept[novel in held_out].extend(sorted(places)[:quota])
@@ -111,7 +114,7 @@ def build(
 
 
 def _write(output, kept, spool, chooser):
-    """Writes the chosen passages in random order, both files or none."""
+    """Writes passages in random order, both files or none."""
     names = ("train.jsonl", "valid.jsonl")
     for name, places in zip(names, kept, strict=True):
         if not places:
@@ -126,15 +129,15 @@ def _write(output, kept, spool, chooser):
                     file.write(spool.readline())
 
 
-def quotas(numbers, limit=None):
-    """How many to take of each novel, as evenly as can be.
+def quotas(numbers: Sequence[int], limit: int | None = None) -> list[int]:
+    """Decides how many to take of each novel, as evenly as can be.
 
     Args:
-        numbers: List of integers, how many there are of each.
-        limit: Largest sum, or `None` to take all.
+        numbers: how many there are of each.
+        limit: largest sum, or `None` to take all.
 
     Returns:
-        List of integers: `min(number, q)` with one q, or q + 1 for some, so that the sum is `limit`
+        `min(number, q)` with one q, or q + 1 for some, so that the sum is `limit`
         where there are as many.
     """
     if limit is None:

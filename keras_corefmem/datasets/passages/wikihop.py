@@ -7,6 +7,7 @@ subject; documents come in a random order, and coreference chains are chosen, as
 
 import dataclasses
 import zlib
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from keras_corefmem.datasets.example import CandidateExample
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.passages.candidates import find_mentions
 from keras_corefmem.datasets.splits import Splits, hold_out
+from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
-from keras_corefmem.utils.files import load_json
+from keras_corefmem.utils.files import Path, load_json
 
 __all__ = [
     "NAMES",
@@ -26,6 +28,7 @@ __all__ = [
     "from_record",
     "keep_chains",
     "load",
+    "load_shuffled",
     "read_file",
     "shuffle",
     "truncate",
@@ -41,31 +44,31 @@ class HopExample(CandidateExample):
     """A `CandidateExample` whose sentences are documents.
 
     Args:
-        annotations: Tuple of tuples of strings, what people said of the question, if anything.
+        annotations: tuple of tuples of strings, what people said of the question, if anything.
     """
 
     annotations: tuple[tuple[str, ...], ...] = dataclasses.field(default=(), compare=False)
 
     @property
-    def subject(self):
-        """What the relation is asked of: the question without its first word."""
+    def subject(self) -> str:
+        """The subject of the relation: the question without its first word."""
         return self.question.partition(" ")[2].rstrip("?").strip()
 
 
-def load(data_dir, name="wikihop"):
+def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
     """Loads the official files. There is no public test part: the development part is `test`.
 
     Args:
-        data_dir: Folder of `train.json` and `dev.json`, or one that holds the folder `name` or
+        data_dir: folder of `train.json` and `dev.json`, or one that holds the folder `name` or
             `qangaroo_v1.1/name`.
         name: `"wikihop"` or `"medhop"`.
 
     Returns:
-        `Splits` of `HopExample`; `valid` is a twentieth of the training questions, held out.
+        Parts of `HopExample`; `valid` is a twentieth of the training questions, held out.
 
     Raises:
-        FileNotFoundError: If a file is missing.
-        ValueError: If there is no such data set, no folder, too few questions, or a file is broken.
+        FileNotFoundError: if a file is missing.
+        ValueError: if there is no such data set, no folder, too few questions, or a file is broken.
     """
     if name not in NAMES:
         raise ValueError(f"There is no data set {name!r}, choose one of {', '.join(NAMES)}.")
@@ -80,19 +83,24 @@ def load(data_dir, name="wikihop"):
     return Splits(*hold_out(train, max(1, len(train) // 20), source=folder / names[0]), dev)
 
 
-def read_file(path):
+def load_shuffled(data_dir: Path | None, name: str = "wikihop") -> Splits:
+    """Loads the official files as readers are trained on them, see `shuffle` and `truncate`."""
+    tokenize = get_tokenizer("penn")
+    return load(data_dir, name).map(lambda example: truncate(shuffle(example, 0), tokenize))
+
+
+def read_file(path: Path) -> list[HopExample]:
     """Reads questions in the official format.
 
     Args:
-        path: Path of the file: a JSON list of objects with `id`, `query`, `supports`, `candidates`,
+        path: path of the file: a JSON list of objects with `id`, `query`, `supports`, `candidates`,
             `answer` and, in WikiHop's development part, `annotations`.
 
     Returns:
         List of `HopExample`, documents in the order of the file.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is truncated or of another form, or an answer is no candidate or, as
+        ValueError: if the file is truncated or of another form, or an answer is no candidate or, as
             in the masked test part, missing.
     """
     data = load_json(path)
@@ -102,7 +110,6 @@ def read_file(path):
 
 
 def _example(question, place):
-    """Returns the `HopExample` of a JSON object."""
     try:
         source = f"{place}:{question['id']}"
         if "answer" not in question:
@@ -128,35 +135,31 @@ def _example(question, place):
     )
 
 
-def shuffle(example, seed, epoch=0):
+def shuffle(example: HopExample, seed: int, epoch: int = 0) -> HopExample:
     """Puts the documents into a random order.
 
     Args:
-        example: A `HopExample`.
-        seed: Non-negative integer; each example is permuted in its own way.
-        epoch: Number of the epoch, from 0; every epoch permutes anew.
-
-    Returns:
-        A `HopExample`.
+        example: the question.
+        seed: non-negative integer; each example is permuted in its own way.
+        epoch: number of the epoch, from 0; every epoch permutes anew.
     """
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
     return dataclasses.replace(example, sentences=tuple(example.sentences[i] for i in order))
 
 
-def truncate(example, tokenize, max_tokens=MAX_TOKENS):
+def truncate(
+    example: HopExample, tokenize: Callable[[str], list[str]], max_tokens: int = MAX_TOKENS
+) -> HopExample:
     """Keeps the first tokens of the documents, which become tokens joined by spaces.
 
     Args:
-        example: A `HopExample`.
-        tokenize: Function from a string to its tokens, such as `text.get_tokenizer("words")`.
-        max_tokens: Largest number of tokens of all documents together.
-
-    Returns:
-        A `HopExample`; its answer need not be in what is kept.
+        example: the question.
+        tokenize: function from a string to its tokens, such as `text.get_tokenizer("words")`.
+        max_tokens: largest number of tokens of all documents together; the answer may be behind.
 
     Raises:
-        ValueError: If `max_tokens` is not positive, or no document has a token.
+        ValueError: if `max_tokens` is not positive, or no document has a token.
     """
     if max_tokens < 1:
         raise ValueError(f"max_tokens must be at least 1, got {max_tokens}.")
@@ -169,13 +172,17 @@ def truncate(example, tokenize, max_tokens=MAX_TOKENS):
     return dataclasses.replace(example, sentences=tuple(documents))
 
 
-def candidate_positions(tokens, candidates, tokenize=str.split):
+def candidate_positions(
+    tokens: Sequence[str],
+    candidates: Iterable[str],
+    tokenize: Callable[[str], list[str]] = str.split,
+) -> dict[str, list[tuple[int, int]]]:
     """Finds where candidates are mentioned, whatever the case of letters.
 
     Args:
-        tokens: List of strings, the passage.
-        candidates: Iterable of strings of one or more tokens.
-        tokenize: Function from a candidate to its tokens, the one that made `tokens`.
+        tokens: the passage.
+        candidates: strings of one or more tokens.
+        tokenize: function from a candidate to its tokens, the one that made `tokens`.
 
     Returns:
         Dictionary from each candidate to the list of its `(start, end)`: 0-based tokens, the end
@@ -183,26 +190,28 @@ def candidate_positions(tokens, candidates, tokenize=str.split):
     """
     names = list(candidates)
     words = [[lower(word) for word in tokenize(name)] for name in names]
-    found = {name: [] for name in names}
+    found: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
     for start, end, number in find_mentions(words, [lower(token) for token in tokens]):
         found[names[number - 1]].append((start, end))
     return found
 
 
-def keep_chains(annotation, candidates, subject, tokenize=str.split):
+def keep_chains(
+    annotation: Annotation,
+    candidates: Iterable[str],
+    subject: str,
+    tokenize: Callable[[str], list[str]] = str.split,
+) -> Annotation:
     """Keeps the coreference chains that may help to answer.
 
     These are the chains with a mention that overlaps a candidate, and those with a mention in a
     sentence in which the subject of the question, or a chain that mentions it, occurs too.
 
     Args:
-        annotation: An `Annotation` of the documents.
-        candidates: Iterable of strings.
-        subject: String, see `HopExample.subject`.
-        tokenize: As in `candidate_positions`.
-
-    Returns:
-        An `Annotation` with these chains alone.
+        annotation: annotation of the documents.
+        candidates: what may be the answer.
+        subject: see `HopExample.subject`.
+        tokenize: as in `candidate_positions`.
     """
     spans = candidate_positions(annotation.tokens, [*candidates, subject], tokenize)
     answers = _covered(annotation, (span for name in candidates for span in spans[name]))
@@ -224,8 +233,8 @@ def keep_chains(annotation, candidates, subject, tokenize=str.split):
     return dataclasses.replace(annotation, chains=kept)
 
 
-def from_record(annotation, fields):
-    """An `AnnotatedExample` of a record, with the chains that may help, see `keep_chains`."""
+def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
+    """Makes an `AnnotatedExample` of a record, with the chains that may help, see `keep_chains`."""
     subject = annotation.text[fields["question_start"] :].partition(" ")[2]
     penn = get_tokenizer("penn")
     kept = keep_chains(annotation, fields["candidates"], subject, penn)
@@ -233,7 +242,6 @@ def from_record(annotation, fields):
 
 
 def _covered(annotation, spans):
-    """Returns a bool array, which tokens are in a span."""
     covered = np.zeros(len(annotation), bool)
     for start, end in spans:
         covered[start:end] = True

@@ -3,10 +3,12 @@
 From [Marcus et al., 1993](https://aclanthology.org/J93-2004).
 """
 
+import dataclasses
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
 _BRACKETS = {
     "-LRB-": "(",
@@ -24,8 +26,8 @@ class Constituent(NamedTuple):
     Args:
         label: String, empty for the outer bracket of the Penn Treebank's trees.
         start: 0-based number of the first word.
-        end: One more than the number of the last word.
-        is_leaf: Whether the bracket holds a word rather than constituents.
+        end: one more than the number of the last word.
+        is_leaf: whether the bracket holds a word rather than constituents.
         line: Line of the file on which the bracket opens.
     """
 
@@ -40,15 +42,15 @@ class Tree(NamedTuple):
     """A sentence and its constituents.
 
     Args:
-        words: Tuple of n strings as the file spells them, traces included.
-        constituents: Tuple of `Constituent`, in the order in which they open: the root is first.
+        words: as the file spells them, traces included.
+        constituents: in the order in which they open: the root is first.
     """
 
     words: tuple[str, ...]
     constituents: tuple[Constituent, ...]
 
 
-def decode(word):
+def decode(word: str) -> str:
     """Undoes the escapes of a word, in upper or lower case.
 
     `-LRB-` and `-RRB-` are round brackets, `-LSB-` and `-RSB-` square and `-LCB-` and `-RCB-` curly
@@ -57,34 +59,36 @@ def decode(word):
     return _BRACKETS.get(word.upper()) or re.sub(r"\\([/*])", r"\1", word)
 
 
+@dataclasses.dataclass
 class _Node:
     """A bracket being read: `label` and `word` are None until they are."""
 
-    def __init__(self, start, line):
-        self.start, self.line = start, line
-        self.label = self.word = self.end = None
+    start: int
+    line: int
+    label: str | None = None
+    word: str | None = None
+    end: int | None = None
 
     def finished(self):
         return Constituent(self.label, self.start, self.end, self.word is not None, self.line)
 
 
-def read_trees(path, one_per_line=False):
+def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
     """Reads the trees of a file.
 
     Args:
-        path: Path of the file.
-        one_per_line: Whether each tree has a line of its own, so that a missing bracket is found
+        path: the file.
+        one_per_line: whether each tree has a line of its own, so that a missing bracket is found
             where it is missing.
 
-    Yields:
-        `Tree`.
-
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file has no tree, a bracket is unbalanced, empty or without a label, or
+        ValueError: if the file has no tree, a bracket is unbalanced, empty or without a label, or
             text stands where no word may.
     """
-    stack, nodes, words, found = [], [], [], False
+    stack: list[_Node] = []
+    nodes: list[_Node] = []
+    words: list[str] = []
+    found = False
     for line_number, line in enumerate(read_text(path, "Penn Treebank").split("\n"), 1):
         # A no-break space is part of a word.
         for token in re.findall(r"[()]|[^()\s]+", line, re.ASCII):

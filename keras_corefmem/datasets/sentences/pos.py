@@ -7,7 +7,7 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.sentences.penn import decode, read_trees
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import Path, read_text
 
 __all__ = [
     "WSJ_SECTIONS",
@@ -24,11 +24,11 @@ _COLUMNS = {"UPOS": 3, "XPOS": 4}
 _TRACE = "-NONE-"
 
 
-def load_conllu(data_dir: str | pathlib.Path | None, column: str = "UPOS") -> Splits:
+def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
     """Loads a treebank of [Universal Dependencies](https://universaldependencies.org).
 
     Args:
-        data_dir: The folder that holds one treebank: `en_ewt-ud-train.conllu`, for instance,
+        data_dir: the folder that holds one treebank: `en_ewt-ud-train.conllu`, for instance,
             `en_ewt-ud-dev.conllu` and `en_ewt-ud-test.conllu`.
         column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
 
@@ -36,8 +36,8 @@ def load_conllu(data_dir: str | pathlib.Path | None, column: str = "UPOS") -> Sp
         `Splits` of `Sentence`. Without a test file the test part is empty.
 
     Raises:
-        FileNotFoundError: If there is no training or development file.
-        ValueError: If there are several treebanks, or a file is broken.
+        FileNotFoundError: if there is no training or development file.
+        ValueError: if there are several treebanks, or a file is broken.
     """
     required = [f"*-ud-{part}.conllu" for part in ("train", "dev")]
     folder = find_folder(
@@ -56,26 +56,25 @@ def load_conllu(data_dir: str | pathlib.Path | None, column: str = "UPOS") -> Sp
     return Splits(*parts)
 
 
-def read_conllu(path: str | pathlib.Path, column: str = "UPOS") -> list[Sentence]:
+def read_conllu(path: Path, column: str = "UPOS") -> list[Sentence]:
     """Reads a CoNLL-U file.
 
     The words of a multi-word token are read, not the token itself; empty nodes are left out.
 
     Args:
-        path: Path of the file.
+        path: path of the file.
         column: `"UPOS"` or `"XPOS"`.
 
-    Returns:
-        List of `Sentence`.
-
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If there is no such column, a line has not 10 columns or no tag, words are not
+        ValueError: if there is no such column, a line has not 10 columns or no tag, words are not
             numbered 1, 2, ..., or no empty line ends the last sentence.
     """
     if column not in _COLUMNS:
         raise ValueError(f"There is no column {column!r}, `column` is one of {sorted(_COLUMNS)}.")
-    sentences, words, tags, first_line = [], [], [], None
+    sentences: list[Sentence] = []
+    words: list[str] = []
+    tags: list[str] = []
+    first_line = None
     *lines, rest = read_text(path, "CoNLL-U").split("\n")
     for line_number, line in enumerate(lines, 1):
         if not line:
@@ -124,7 +123,7 @@ def _read_word(line, column, number, place):
     return word, tag
 
 
-def load_wsj(data_dir: str | pathlib.Path) -> Splits:
+def load_wsj(data_dir: Path, task: str = "PTB") -> Splits:
     """Loads the Wall Street Journal part of the Penn Treebank (LDC99T42), split for tagging.
 
     Sections 0-18 are for training, 19-21 for validation and 22-24 for the test; the whole
@@ -132,16 +131,18 @@ def load_wsj(data_dir: str | pathlib.Path) -> Splits:
     ([Toutanova et al., 2003](https://aclanthology.org/N03-1033)).
 
     Args:
-        data_dir: A folder that holds, at any depth, the files `wsj_0001.mrg` to `wsj_2454.mrg`.
-
-    Returns:
-        `Splits` of `Sentence`.
+        data_dir: a folder that holds, at any depth, the files `wsj_0001.mrg` to `wsj_2454.mrg`.
+        task: `"PTB"`, the only tags that it has.
 
     Raises:
-        FileNotFoundError: If there are no files of one of the 25 sections.
-        ValueError: If a file is there twice, or is broken.
+        FileNotFoundError: if there are no files of one of the 25 sections.
+        ValueError: if there is no such task, or a file is there twice, or is broken.
     """
-    sections = {number: {} for part in WSJ_SECTIONS.values() for number in part}
+    if task != "PTB":
+        raise ValueError(f"There is no task {task!r} of wsj, only PTB.")
+    sections: dict[int, dict[str, pathlib.Path]] = {
+        number: {} for part in WSJ_SECTIONS.values() for number in part
+    }
     for path in sorted(pathlib.Path(data_dir).rglob("*")):
         match = re.fullmatch(r"wsj_(\d\d)\d\d\.mrg", path.name.lower(), re.ASCII)
         if not match or int(match[1]) not in sections:
@@ -168,21 +169,14 @@ def load_wsj(data_dir: str | pathlib.Path) -> Splits:
     )
 
 
-def read_penn(path: str | pathlib.Path) -> list[Sentence]:
+def read_penn(path: Path) -> list[Sentence]:
     """Reads the words and tags of a file of Penn Treebank trees.
 
     Traces (`-NONE-`) are left out, as are trees of nothing else; escapes of words are undone,
     `(` for `-LRB-`, but tags stay as they are.
 
-    Args:
-        path: Path of the file.
-
-    Returns:
-        List of `Sentence`.
-
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If a tree is broken.
+        ValueError: if a tree is broken.
     """
     sentences = []
     for tree in read_trees(path):

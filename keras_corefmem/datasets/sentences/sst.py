@@ -5,7 +5,6 @@ From [Socher et al., 2013](https://aclanthology.org/D13-1170). The order of an e
 """
 
 import dataclasses
-import pathlib
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,6 +13,7 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.sentences.penn import decode, read_trees
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits
+from keras_corefmem.utils.files import Path
 
 __all__ = ["CLASSES", "ORIGIN", "epoch_phrases", "load", "read_file", "to_binary"]
 
@@ -26,11 +26,11 @@ CLASSES = {
 _NEUTRAL = "neutral"
 
 
-def load(data_dir: str | pathlib.Path | None, task: str = "fine") -> Splits:
+def load(data_dir: Path | None, task: str = "fine") -> Splits:
     """Loads the treebank.
 
     Args:
-        data_dir: The folder that holds `trees`, or the one of `train.txt`, `dev.txt`, `test.txt`.
+        data_dir: the folder that holds `trees`, or the one of `train.txt`, `dev.txt`, `test.txt`.
         task: `"fine"` for 5 classes, or `"binary"` for 2 without the neutral phrases.
 
     Returns:
@@ -38,8 +38,8 @@ def load(data_dir: str | pathlib.Path | None, task: str = "fine") -> Splits:
         but sentences alone for validation and test. Without a `test.txt` the test part is empty.
 
     Raises:
-        FileNotFoundError: If there is no training or development file.
-        ValueError: If the task does not exist or a file is broken.
+        FileNotFoundError: if there is no training or development file.
+        ValueError: if the task does not exist or a file is broken.
     """
     if task not in CLASSES:
         raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
@@ -58,19 +58,15 @@ def load(data_dir: str | pathlib.Path | None, task: str = "fine") -> Splits:
     return Splits(train, *([phrase for phrase in part if phrase.is_root] for part in held_out))
 
 
-def read_file(path: str | pathlib.Path) -> list[Sentence]:
+def read_file(path: Path) -> list[Sentence]:
     """Reads a file of trees, one a line.
-
-    Args:
-        path: Path of the file.
 
     Returns:
         List of `Sentence` with fine labels 0..4: of each tree first the sentence, then its parts in
         the order of their first words, longer ones first.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If a tree is unbalanced or a label is none of 0..4.
+        ValueError: if a tree is unbalanced or a label is none of 0..4.
     """
     phrases = []
     labels = dict(zip("01234", CLASSES["fine"], strict=True))
@@ -103,7 +99,7 @@ def to_binary(phrases: Iterable[Sentence]) -> list[Sentence]:
         if phrase.is_root:
             in_neutral = phrase.answer == _NEUTRAL
         if not in_neutral and phrase.answer != _NEUTRAL:
-            answer = phrase.answer.removeprefix("very ")
+            answer = str(phrase.answer).removeprefix("very ")
             result.append(dataclasses.replace(phrase, answer=answer))
     return result
 
@@ -114,16 +110,16 @@ def epoch_phrases(
     """Chooses what to train on in an epoch: all sentences, and a share of the other phrases.
 
     Args:
-        phrases: List of `Sentence`.
-        epoch: Number of the epoch, from 0; every epoch draws anew.
-        share: Share of the phrases other than sentences, 0..1.
-        seed: Non-negative integer; the same seed and epoch choose the same phrases.
+        phrases: list of `Sentence`.
+        epoch: number of the epoch, from 0; every epoch draws anew.
+        share: share of the phrases other than sentences, 0..1.
+        seed: non-negative integer; the same seed and epoch choose the same phrases.
 
     Returns:
         List of `Sentence` in the given order, of the same length in every epoch.
 
     Raises:
-        ValueError: If the share lies outside 0..1.
+        ValueError: if the share lies outside 0..1.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"`share` is {share}, but has to lie in 0..1.")

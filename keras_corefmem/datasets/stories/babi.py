@@ -13,6 +13,7 @@ from keras_corefmem.datasets.example import group_by_story
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.datasets.stories.babi_format import read_file, write_file
+from keras_corefmem.utils.files import Path
 
 __all__ = [
     "LANGUAGE",
@@ -54,28 +55,26 @@ _FOLDER = "tasks_1-20_v1-2"
 _VALID_SHARE = 0.1
 
 
-def load(data_dir, task, language=None, seed=0):
+def load(data_dir: Path | None, task: int, language: str | None = None, seed: int = 0) -> Splits:
     """Loads one task in the official layout.
 
     A folder without a validation file (`en`, say) has 10% of its training stories held out.
 
     Args:
-        data_dir: The folder that holds `tasks_1-20_v1-2`, that folder, or a language folder.
-        task: Task number, 1..20.
-        language: Name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...;
+        data_dir: the folder that holds `tasks_1-20_v1-2`, that folder, or a language folder; `None`
+            for where `download` puts them.
+        task: task number, 1..20.
+        language: name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...;
             `None` for `en-valid`, or for whatever language folder `data_dir` is.
-        seed: Seed of the choice of held-out stories.
-
-    Returns:
-        `Splits`.
+        seed: seed of the choice of held-out stories.
 
     Raises:
-        FileNotFoundError: If the folder has no files of the task.
-        ValueError: If the task does not exist or a file is broken.
+        FileNotFoundError: if the folder has no files of the task.
+        ValueError: if the task does not exist or a file is broken.
     """
     if task not in TASKS:
         raise ValueError(f"There is no bAbI task {task!r}, `task` is a number in 1..20.")
-    folder = _find_folder(data_dir, task, language)
+    folder = _find_folder(data_dir or cache_folder(), task, language)
     train, test = (read_file(_find_file(folder, task, part)) for part in ("train", "test"))
     valid_file = _find_file(folder, task, "valid")
     if valid_file:
@@ -86,13 +85,11 @@ def load(data_dir, task, language=None, seed=0):
 
 
 def _find_file(folder, task, part):
-    """Returns the path of a file in either style of names, or None."""
     names = (f"qa{task}_{part}.txt", f"qa{task}_{TASKS[task]}_{part}.txt")
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def _find_folder(data_dir, task, language):
-    """Returns the folder that has the training and test files of the task."""
     inside = [f"{_FOLDER}/{language or LANGUAGE}", language or LANGUAGE]
     if language in (None, pathlib.Path(data_dir).resolve().name):
         inside.append("")
@@ -105,25 +102,22 @@ def _find_folder(data_dir, task, language):
     )
 
 
-def cache_folder(cache_dir=None):
-    """The folder that `download` puts the tasks into, as a `pathlib.Path`."""
-    cache_dir = cache_dir or os.environ.get("KERAS_HOME") or "~/.keras"
-    return pathlib.Path(cache_dir).expanduser() / "datasets"
+def cache_folder(cache_dir: Path | None = None) -> pathlib.Path:
+    """Returns the folder that `download` puts the tasks into."""
+    home = cache_dir or os.environ.get("KERAS_HOME") or "~/.keras"
+    return pathlib.Path(home).expanduser() / "datasets"
 
 
-def download(cache_dir=None, origin=ORIGIN):
-    """Downloads the tasks from their official home, once.
+def download(cache_dir: Path | None = None, origin: str = ORIGIN) -> str:
+    """Downloads the tasks from their official home, once; returns their folder, for `load`.
 
     Args:
         cache_dir: Keras' cache folder, by default `$KERAS_HOME` or `~/.keras`.
         origin: URL of the archive.
 
-    Returns:
-        Path of the folder that holds the language folders, for `load`.
-
     Raises:
-        FileNotFoundError: If the archive cannot be had, offline say.
-        ValueError: If the archive is truncated or holds other files. Nothing stays in the cache.
+        FileNotFoundError: if the archive cannot be had, offline say.
+        ValueError: if the archive is truncated or holds other files. Nothing stays in the cache.
     """
     import keras
 

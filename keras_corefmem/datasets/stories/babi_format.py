@@ -5,9 +5,10 @@ opens a story, and supporting facts are line numbers.
 """
 
 import re
+from collections.abc import Iterable
 
 from keras_corefmem.datasets.example import Example, group_by_story
-from keras_corefmem.utils.files import read_text, replacing
+from keras_corefmem.utils.files import Path, read_text, replacing
 
 
 def _read_lines(path):
@@ -49,20 +50,16 @@ def _parse_facts(column, sentence_numbers, place):
     return tuple(facts)
 
 
-def read_file(path):
-    """Reads a file in bAbI's format.
-
-    Args:
-        path: Path of the file.
-
-    Returns:
-        List of `Example`, one for each question; questions are no sentences of the passage.
+def read_file(path: Path) -> list[Example]:
+    """Reads a file in bAbI's format; questions are no sentences of the passage.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If the file is truncated, has no question or is no bAbI file.
+        ValueError: if the file is truncated, has no question or is no bAbI file.
     """
-    examples, sentences, sentence_numbers, open_line = [], [], {}, None
+    examples: list[Example] = []
+    sentences: list[str] = []
+    sentence_numbers: dict[int, int | None] = {}
+    open_line = None
     for line_number, number, text in _read_lines(path):
         place = f"{path}:{line_number}"
         if number == 1:
@@ -97,18 +94,14 @@ def read_file(path):
     return examples
 
 
-def write_file(examples, path):
+def write_file(examples: Iterable[Example], path: Path) -> None:
     """Writes examples in bAbI's format; `read_file` gives them back.
 
     Consecutive examples whose sentences extend the previous ones continue the same story. The
     file appears whole or not at all.
 
-    Args:
-        examples: Iterable of `Example`.
-        path: Path of the file; an existing file is replaced.
-
     Raises:
-        ValueError: If there are no examples, or a text cannot be told in the format.
+        ValueError: if there are no examples, or a text cannot be told in the format.
     """
     lines = [line for story in group_by_story(examples) for line in _story_lines(story)]
     if not lines:
@@ -118,7 +111,6 @@ def write_file(examples, path):
 
 
 def _story_lines(story):
-    """Returns the numbered lines of one story."""
     lines, fact_lines = [], []
     for example in story:
         for sentence in example.sentences[len(fact_lines) :]:

@@ -5,7 +5,6 @@ renamed, the sentences are interleaved, and the question is about either world.
 """
 
 import dataclasses
-import pathlib
 import random
 from collections.abc import Collection, Sequence
 
@@ -14,20 +13,15 @@ from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.datasets.stories import babi
 from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.text.tokenizers import WordTokenizer, lower
+from keras_corefmem.utils.files import Path
 
 SUFFIX = "2"
 
 _TOKENIZER = WordTokenizer()
 
 
-def load(data_dir: str | pathlib.Path, task: int, language: str | None = None) -> Splits:
-    """Loads a task of bAbI and mixes each part.
-
-    Args:
-        data_dir: as for `babi.load`, like the others.
-        task: number of the task.
-        language: name of the language folder.
-    """
+def load(data_dir: Path | None, task: int, language: str | None = None) -> Splits:
+    """Loads a task of bAbI, see `babi.load`, and mixes each part."""
     splits = babi.load(data_dir, task, language)
     words = learn_entity_words(splits.train, _TOKENIZER)
     parts = (splits.train, splits.valid, splits.test)
@@ -49,7 +43,7 @@ def mix_stories(
         As many examples. The sentences of each story keep their order.
 
     Raises:
-        ValueError: If all examples are of one story, or a new name is no new word.
+        ValueError: if all examples are of one story, or a new name is no new word.
     """
     groups = group_by_story(examples)
     if len(groups) < 2:
@@ -67,7 +61,6 @@ def mix_stories(
 
 
 def _check_words(examples, entity_words):
-    """Raises where the suffix would not make a new word."""
     texts = {text for e in examples for text in (*e.sentences, e.question, e.answer)}
     words = {token for text in texts for token in _TOKENIZER(text)}
     for word in sorted(entity_words):
@@ -80,14 +73,14 @@ def _check_words(examples, entity_words):
 
 
 def _mix_pair(pair, entity_words, rng):
-    """Returns two examples as one, whose question is about either."""
-    renamed, asked = rng.randrange(2), rng.randrange(2)
+    """Tells two stories as one, whose question is about either."""
+    renamed, owner = rng.randrange(2), rng.randrange(2)
     pair[renamed] = _rename_example(pair[renamed], entity_words)
     order = [number for number in (0, 1) for _ in pair[number].sentences]
     rng.shuffle(order)
     tellers = [iter(example.sentences) for example in pair]
-    positions = [position for position, number in enumerate(order, 1) if number == asked]
-    example, other = pair[asked], pair[1 - asked]
+    positions = [position for position, number in enumerate(order, 1) if number == owner]
+    example, other = pair[owner], pair[1 - owner]
     return dataclasses.replace(
         example,
         sentences=tuple(next(tellers[number]) for number in order),
@@ -97,7 +90,6 @@ def _mix_pair(pair, entity_words, rng):
 
 
 def _rename_example(example, entity_words):
-    """Returns an example in the second world."""
     return Example(
         tuple(_rename(sentence, entity_words) for sentence in example.sentences),
         _rename(example.question, entity_words),
@@ -108,7 +100,6 @@ def _rename_example(example, entity_words):
 
 
 def _rename(text, entity_words):
-    """Returns a text with the suffix behind every entity."""
     lowered, pieces, end = lower(text), [], 0
     for token in _TOKENIZER(text):
         start, end = end, lowered.index(token, end) + len(token)

@@ -27,14 +27,13 @@ def _tell_actions(**weights):
     return tell
 
 
-def _tell_walks(world):
-    """Tells two walks of two people each."""
+def _tell_moves(world):
     for _ in range(2):
         world.move(world.random.sample(world.people, 2))
 
 
 def _tell_pronoun(count):
-    """Returns a round of two walks of `count` people, who are a pronoun in the second."""
+    """Returns a round of two moves of `count` people, who are a pronoun in the second."""
 
     def tell(world):
         people = world.random.sample(world.people, count)
@@ -47,7 +46,6 @@ def _tell_pronoun(count):
 
 
 def _choose(world, people):
-    """Returns one of the people that something is told of, or None."""
     return world.random.choice(list(people)) if people else None
 
 
@@ -141,7 +139,7 @@ _TASKS = {
     7: _Task(_GIVING, _ask_count),
     8: _Task(_CARRYING, _ask_list),
     11: _Task(_tell_pronoun(1), _ask_place),
-    12: _Task(_tell_walks, _ask_place),
+    12: _Task(_tell_moves, _ask_place),
     13: _Task(_tell_pronoun(2), _ask_place),
 }
 TASKS = tuple(_TASKS)
@@ -152,54 +150,48 @@ def _story(task, rng):
     world, count = World(rng, task.people), 0
     while count < _QUESTIONS_PER_STORY:
         task.tell(world)
-        asked = task.ask(world)
-        if asked:
-            yield tuple(world.sentences), *asked
+        told = task.ask(world)
+        if told:
+            yield tuple(world.sentences), *told
             count += 1
 
 
-def simulate(task, questions, seed=0):
+def simulate(task: int, questions: int, seed: int = 0) -> list[Example]:
     """Simulates stories with five questions each.
 
     Args:
-        task: Number of a bAbI task, one of `TASKS`.
-        questions: How many questions; the first of them do not depend on it.
-        seed: Integer, names the stories: the same seed gives the same stories on any machine.
-
-    Returns:
-        List of `Example`.
+        task: number of a bAbI task, one of `TASKS`.
+        questions: how many questions; the first of them do not depend on it.
+        seed: names the stories: the same seed gives the same stories on any machine.
 
     Raises:
-        ValueError: If the task cannot be simulated, or no question is wanted.
+        ValueError: if the task cannot be simulated, or no question is wanted.
     """
     if task not in _TASKS:
         raise ValueError(f"Task {task!r} cannot be simulated, `task` is one of {TASKS}.")
     if questions < 1:
         raise ValueError(f"`questions` is {questions}, ask for at least 1.")
     rng = random.Random(f"task {task}, seed {seed}")
-    examples = []
+    examples: list[Example] = []
     while len(examples) < questions:
-        for told in _story(_TASKS[task], rng):
+        for sentences, question, answer, facts in _story(_TASKS[task], rng):
             source = f"simulated task {task}, seed {seed}:{len(examples) + 1}"
-            examples.append(Example(*told, source))
+            examples.append(Example(sentences, question, answer, facts, source))
     return examples[:questions]
 
 
-def load(task, seed=0, train=900, valid=100, test=1000):
+def load(task: int, seed: int = 0, train: int = 900, valid: int = 100, test: int = 1000) -> Splits:
     """Simulates the three parts of a data set, each with a seed of its own.
 
     Args:
-        task: Number of a bAbI task, one of `TASKS`.
-        seed: Integer; other seeds give other stories in all three parts.
-        train: Number of questions for training.
-        valid: Number of questions for validation.
-        test: Number of questions for the test.
-
-    Returns:
-        `Splits`.
+        task: number of a bAbI task, one of `TASKS`.
+        seed: other seeds give other stories in all three parts.
+        train: number of questions for training.
+        valid: number of questions for validation.
+        test: number of questions for the test.
 
     Raises:
-        ValueError: If the task cannot be simulated, or a part would be empty.
+        ValueError: if the task cannot be simulated, or a part would be empty.
     """
     sizes = (train, valid, test)
     return Splits(*(simulate(task, size, 3 * seed + part) for part, size in enumerate(sizes)))

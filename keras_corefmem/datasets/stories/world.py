@@ -1,6 +1,8 @@
-"""A small world in which people walk about, carry objects, and every deed is told."""
+"""A small world in which people move, carry objects, and all they do is told."""
 
 import dataclasses
+from collections.abc import Sequence
+from random import Random
 
 PLACES = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
 OBJECTS = ("apple", "football", "milk")
@@ -56,40 +58,40 @@ class World:
     actions depend on, the other attributes hold only what was told.
 
     Args:
-        random: A `random.Random`.
-        people: Tuple of names, keys of `PRONOUNS`.
+        random: a `random.Random`.
+        people: tuple of names, keys of `PRONOUNS`.
 
     Attributes:
-        sentences: List of strings, the story so far.
-        places: Dict from person or object to place.
-        holders: Dict from object to the person who carries it.
-        visits: Dict from person to the list of `Visit`s told.
-        handlings: Dict from object to its last `Handling`.
-        journeys: Dict from object to (fact of its getting, `Visit` before, `Visit` after): the
+        sentences: list of strings, the story so far.
+        places: dict from person or object to place.
+        holders: dict from object to the person who carries it.
+        visits: dict from person to the list of `Visit`s told.
+        handlings: dict from object to its last `Handling`.
+        journeys: dict from object to (fact of its getting, `Visit` before, `Visit` after): the
             last time that somebody carried it from one told place to another.
-        handled: Dict from person to a dict from object to the numbers of the sentences in which
+        handled: dict from person to a dict from object to the numbers of the sentences in which
             the person gained or lost it.
-        gifts: List of `Gift`.
+        gifts: list of `Gift`.
     """
 
-    def __init__(self, random, people):
+    def __init__(self, random: Random, people: tuple[str, ...]) -> None:
         self.random = random
         self.people = people
-        self.sentences = []
+        self.sentences: list[str] = []
         self.places = {name: random.choice(PLACES) for name in (*people, *OBJECTS)}
-        self.holders = {}
-        self.visits = {}
-        self.handlings = {}
-        self.journeys = {}
-        self.handled = {}
-        self.gifts = []
+        self.holders: dict[str, str] = {}
+        self.visits: dict[str, list[Visit]] = {}
+        self.handlings: dict[str, Handling] = {}
+        self.journeys: dict[str, tuple[int, Visit, Visit] | None] = {}
+        self.handled: dict[str, dict[str, list[int]]] = {}
+        self.gifts: list[Gift] = []
 
-    def carried_by(self, person):
+    def carried_by(self, person: str) -> list[str]:
         """Returns the list of objects that a person carries, first touched first."""
         touched = self.handled.get(person, ())
         return [thing for thing in touched if self.holders.get(thing) == person]
 
-    def object_place(self, thing):
+    def object_place(self, thing: str) -> tuple[str, tuple[int, ...]] | None:
         """Returns (place, facts) of an object as told, or None where no sentence tells it."""
         handling = self.handlings.get(thing)
         if handling is None:
@@ -97,13 +99,13 @@ class World:
         visit = handling.dropped_at
         if thing in self.holders:
             visit = self._last_visit(handling.person)
-        return visit and (visit.place, (handling.fact, *visit.facts))
+        return (visit.place, (handling.fact, *visit.facts)) if visit else None
 
-    def act(self, weights):
+    def act(self, weights: dict[str, int]) -> None:
         """Lets somebody do something at random.
 
         Args:
-            weights: Dict from the name of an action (`"move"`, `"get"`, `"drop"`, `"give"`) to
+            weights: dict from the name of an action (`"move"`, `"get"`, `"drop"`, `"give"`) to
                 its weight among the actions that are possible now.
         """
         possible = {action: getattr(self, f"_possible_{action}s")() for action in weights}
@@ -111,12 +113,18 @@ class World:
         chosen = self.random.choices(actions, [weights[action] for action in actions])[0]
         getattr(self, chosen)(*self.random.choice(possible[chosen]))
 
-    def move(self, people, place=None, subject=None, facts=()):
-        """Lets people walk to a place.
+    def move(
+        self,
+        people: Sequence[str],
+        place: str | None = None,
+        subject: str | None = None,
+        facts: tuple[int, ...] = (),
+    ) -> None:
+        """Moves people to a place.
 
         Args:
-            people: Tuple of names.
-            place: Where to; by default at random, where none of them is.
+            people: tuple of names.
+            place: where to; by default at random, where none of them is.
             subject: Who the sentence says they are, by default their names.
             facts: Numbers of earlier sentences that tell who the subject is.
         """
@@ -132,20 +140,20 @@ class World:
                 self.places[thing] = place
                 self.journeys[thing] = before and (self.handlings[thing].fact, before, after)
 
-    def get(self, person, thing):
+    def get(self, person: str, thing: str) -> None:
         """Lets a person pick up an object that lies where the person is."""
         fact = self._tell(f"{person} {self.random.choice(GOT)} the {thing} there.")
         self.holders[thing] = person
         self._handle(thing, Handling(fact, person), person)
 
-    def drop(self, person, thing):
+    def drop(self, person: str, thing: str) -> None:
         """Lets a person drop an object that the person carries."""
         there = " there" if self.random.random() < _TELL_THERE else ""
         fact = self._tell(f"{person} {self.random.choice(DROPPED)} the {thing}{there}.")
         del self.holders[thing]
         self._handle(thing, Handling(fact, person, self._last_visit(person)), person)
 
-    def give(self, giver, thing, receiver):
+    def give(self, giver: str, thing: str, receiver: str) -> None:
         """Lets a person hand an object to somebody at the same place."""
         fact = self._tell(f"{giver} {self.random.choice(GAVE)} the {thing} to {receiver}.")
         self.holders[thing] = receiver
@@ -153,16 +161,13 @@ class World:
         self.gifts.append(Gift(giver, thing, receiver, fact))
 
     def _tell(self, sentence):
-        """Adds a sentence to the story and returns its number."""
         self.sentences.append(sentence)
         return len(self.sentences)
 
     def _last_visit(self, person):
-        """Returns where a person is as told, or None."""
         return self.visits[person][-1] if person in self.visits else None
 
     def _handle(self, thing, handling, *people):
-        """Records that an object changed hands."""
         self.handlings[thing] = handling
         for person in people:
             self.handled.setdefault(person, {}).setdefault(thing, []).append(handling.fact)
