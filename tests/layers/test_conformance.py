@@ -1,4 +1,4 @@
-"""What every layer promises, over one list of layers."""
+"""The contract of all layers, over one list of cases."""
 
 import functools
 import json
@@ -13,8 +13,8 @@ from tests.support.evaluation import alike, compiled, evaluate, random_weights, 
 
 BATCH, TIME, EXTRA = 3, 5, 3
 Reference = namedtuple("Reference", "layer run output model")
-every_layer = pytest.mark.parametrize("case", CASES, ids=str)
-every_recurrent_layer = pytest.mark.parametrize("case", RECURRENT, ids=str)
+all_layers = pytest.mark.parametrize("case", CASES, ids=str)
+recurrent_layers = pytest.mark.parametrize("case", RECURRENT, ids=str)
 
 
 def main(outputs):
@@ -51,14 +51,14 @@ def make_model(case, layer, head=None):
 
 @functools.cache
 def reference(case):
-    """A layer, in both directions if it has two, compiled, and what it gives."""
+    """A layer, in both directions if it has two, compiled, and its output."""
     layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
     run = compiled(lambda *arrays: main(layer(*arrays)))
     return Reference(layer, run, run(*arrays_of(case)), make_model(case, layer))
 
 
 def lengthened(case):
-    """The inputs with masked tokens at the end of what the mask covers, and the mask.
+    """The inputs with masked tokens at the end of the axes that the mask covers, and the mask.
 
     Integers at masked tokens are 0, floats are anything.
     """
@@ -75,7 +75,7 @@ def lengthened(case):
     return arrays, mask
 
 
-@every_layer
+@all_layers
 def test_eager_equals_compiled_and_has_the_inferred_shape(case):
     expected, arrays = reference(case).output, arrays_of(case)
     layer = make_layer(case)
@@ -87,7 +87,7 @@ def test_eager_equals_compiled_and_has_the_inferred_shape(case):
     np.testing.assert_allclose(output, expected[..., : output.shape[-1]], atol=1e-6)
 
 
-@every_layer
+@all_layers
 def test_training_with_jit_compile_lowers_the_loss(case):
     layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
     model = make_model(case, layer, lambda outputs: keras.layers.Dense(1)(keras.ops.tanh(outputs)))
@@ -98,7 +98,7 @@ def test_training_with_jit_compile_lowers_the_loss(case):
     assert np.all(np.isfinite(losses)) and losses[-1] < losses[0]
 
 
-@every_layer
+@all_layers
 def test_a_saved_model_predicts_the_same(case, tmp_path):
     model, arrays = reference(case).model, arrays_of(case)
     model.save(tmp_path / "model.keras")
@@ -108,7 +108,7 @@ def test_a_saved_model_predicts_the_same(case, tmp_path):
     np.testing.assert_allclose(output, reference(case).output, atol=1e-6)
 
 
-@every_layer
+@all_layers
 def test_masked_tokens_change_nothing_for_any_batch_and_time(case):
     expected, model = reference(case).output, reference(case).model
     arrays, mask = lengthened(case)
@@ -120,7 +120,7 @@ def test_masked_tokens_change_nothing_for_any_batch_and_time(case):
     np.testing.assert_allclose(output, expected[1:], atol=1e-6)
 
 
-@every_recurrent_layer
+@recurrent_layers
 def test_directions_are_independent(case):
     layer, run, expected, _ = reference(case)
     units, arrays = layer.output_units // 2, arrays_of(case)
@@ -130,7 +130,7 @@ def test_directions_are_independent(case):
     assert np.all(np.any(changed[:, units:], axis=-1))
 
 
-@every_recurrent_layer
+@recurrent_layers
 def test_the_last_state_of_each_direction(case):
     layer, _, expected, _ = reference(case)
     last = make_layer(case, bidirectional=True, return_sequences=False)
@@ -142,14 +142,14 @@ def test_the_last_state_of_each_direction(case):
     np.testing.assert_allclose(output, ends, atol=1e-6)
 
 
-@every_layer
+@all_layers
 def test_no_two_weights_start_alike(case):
     layer = case.make()
     layer.build(*(array.shape for array in arrays_of(case)))
     assert not alike(layer.trainable_variables)
 
 
-@every_layer
+@all_layers
 def test_config_round_trip(case):
     options = {"bidirectional": True, "return_sequences": False} if case.recurrent else {}
     layer = case.make(**options, name="layer", dtype="mixed_bfloat16")
@@ -162,14 +162,14 @@ def test_config_round_trip(case):
 
 
 @pytest.mark.parametrize(("policy", "tolerance"), [("bfloat16", 0.1), ("float16", 0.01)])
-@every_layer
+@all_layers
 def test_mixed_precision_stays_close(case, policy, tolerance):
     layer, arrays = make_layer(case, dtype=f"mixed_{policy}"), arrays_of(case)
     floats = [n for n, array in enumerate(arrays) if array.dtype.kind == "f"]
 
     def function(*values):
-        given = dict(zip(floats, values, strict=True))
-        return main(layer(*(given.get(n, array) for n, array in enumerate(arrays))))
+        inputs = dict(zip(floats, values, strict=True))
+        return main(layer(*(inputs.get(n, array) for n, array in enumerate(arrays))))
 
     if floats:
         output, gradients = value_and_gradients(function, [arrays[n] for n in floats])

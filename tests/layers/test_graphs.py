@@ -12,8 +12,8 @@ def edges_of(name, masked):
     """Every edge once: `(example, token, type, source)`."""
     (sources,) = draw(name, masked)[3].inputs
     sources = sources.reshape(*sources.shape[:2], *(sources.shape[2:] or (1, 1)))
-    found = zip(*np.nonzero(sources), sources[sources > 0], strict=True)
-    return {(b, t, e, source) for b, t, e, _, source in found}
+    edges = zip(*np.nonzero(sources), sources[sources > 0], strict=True)
+    return {(b, t, e, source) for b, t, e, _, source in edges}
 
 
 def largest_number(keys):

@@ -1,4 +1,4 @@
-"""The layers that the conformance tests run, one line each."""
+"""Cases of the conformance tests, one line a layer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -94,15 +94,15 @@ def sentences(rng, batch, time):
     return rng.integers(1, 9, (batch, time, 3)).astype("int32")
 
 
-def asked(rng, batch, time):
+def story_question(rng, batch, time):
     return sentences(rng, batch, 1)[:, 0]
 
 
 mage, episodes = partial(partial, MAGEGRU), partial(partial, EpisodicMemory, WIDTH, 2)
-graph, led = (random_features, sources), (random_features, query)
+graph, queried = (random_features, sources), (random_features, query)
 recurrent = partial(Case, recurrent=True)
 # The second input has no time axis.
-asking = partial(Case, inputs=led, untimed=(1,))
+with_query = partial(Case, inputs=queried, untimed=(1,))
 CASES = [
     recurrent("coref_gru", partial(CorefGRU, 4), (random_features, random_antecedents)),
     recurrent("mage_gru", mage((3, 2, 1)), graph),
@@ -128,19 +128,19 @@ CASES = [
         untimed=(0,),
     ),
     Case("entity_memory", partial(EntityMemory, 3, WIDTH), (random_features,)),
-    asking("entity_memory_asked", partial(EntityMemory, 3, WIDTH, question_dependent=True)),
+    with_query("entity_memory_asked", partial(EntityMemory, 3, WIDTH, question_dependent=True)),
     Case("entity_output", EntityOutput, (slots, query), masked=None, untimed=(0, 1)),
-    asking("episodic_memory", episodes()),
-    asking("episodic_memory_ending", episodes(end_of_passes=True)),
-    asking(
+    with_query("episodic_memory", episodes()),
+    with_query("episodic_memory_ending", episodes(end_of_passes=True)),
+    with_query(
         "episodic_memory_plus", episodes(attention="attention_gru", compact=True, update="relu")
     ),
-    asking("word_memory", partial(WordMemory, WIDTH, 2)),
+    with_query("word_memory", partial(WordMemory, WIDTH, 2)),
     Case("query_reduction", partial(QueryReduction, WIDTH), (random_features,) * 2),
     Case(
         "end_to_end_memory",
         partial(EndToEndMemory, 9, 4, 2, 8, 3, [1, 2]),
-        (sentences, asked),
+        (sentences, story_question),
         masked=None,
         untimed=(1,),
         output_dtype="float32",

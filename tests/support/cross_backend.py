@@ -13,10 +13,10 @@ NAMES = ("coref", "dag", "gru", *(f"mage_{name}" for name in MAGE))
 
 def results():
     """Arrays by layer and what they are."""
-    found = {name: run(name, masked=name != "gru") for name in NAMES}
-    found["supervised"] = supervised.run()
-    arrays = {"supervised loss": found["supervised"].loss}
-    for name, result in found.items():
+    runs = {name: run(name, masked=name != "gru") for name in NAMES}
+    runs["supervised"] = supervised.run()
+    arrays = {"supervised loss": runs["supervised"].loss}
+    for name, result in runs.items():
         arrays[f"{name} output"] = result.output
         for n, gradient in enumerate(result.gradients):
             arrays[f"{name} gradient {n}"] = gradient

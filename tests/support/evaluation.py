@@ -50,8 +50,8 @@ def value_and_gradients(function, arrays, upstream=None, xla=False):
                 value = function(*tensors)
                 return _project(value, upstream), value
 
-            every = tuple(range(len(tensors)))
-            gradients, value = jax.grad(total, argnums=every, has_aux=True)(*tensors)
+            arguments = tuple(range(len(tensors)))
+            gradients, value = jax.grad(total, argnums=arguments, has_aux=True)(*tensors)
             return value, gradients
 
     return compiled(run, xla)(*arrays)

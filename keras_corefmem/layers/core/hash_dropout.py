@@ -21,7 +21,6 @@ class HashDropout(keras.layers.Dropout):
         noise_shape: tuple, shape of the dropout mask, `None` where it is that of the input; axes of
             size 1 share what is dropped.
         seed: int, seed of the keys.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: float tensor of any shape.

@@ -18,7 +18,6 @@ class Highway(keras.layers.Layer):
 
     Args:
         layers: int, number of layers.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(…, width)`.

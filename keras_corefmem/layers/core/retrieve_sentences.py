@@ -63,7 +63,6 @@ class RetrieveSentences(keras.layers.Layer):
         k: int, number of sentences to keep.
         vocabulary_size: int, number of token ids.
         hops: int, number H of hops.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         sentences: int32 token ids `(batch, time, words)`; a sentence of zeros is padding.

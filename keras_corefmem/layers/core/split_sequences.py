@@ -27,13 +27,6 @@ class SplitSequences(keras.layers.Layer):
         ((2, 3, 4), (2, 4, 4))
     """
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-
-    def build(self, states_shape, first_shape):
-        pass
-
     def call(self, states, first):
         split = ops.shape(first)[1]
         return states[:, :split], states[:, split:]
@@ -56,7 +49,6 @@ class SentenceEnds(keras.layers.Layer):
 
     Args:
         length: int, words of a sentence, padding included.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         states: `(batch, sentences · length, units)`.
@@ -79,7 +71,6 @@ class SentenceEnds(keras.layers.Layer):
         super().__init__(**kwargs)
         check_sizes(length=length)
         self.length = length
-        self.supports_masking = True
 
     def call(self, states):
         return states[:, self.length - 1 :: self.length]

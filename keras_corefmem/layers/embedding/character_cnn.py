@@ -23,7 +23,6 @@ class CharacterCNN(keras.layers.Layer):
         filters: int, number of filters of each width.
         widths: tuple of ints, widths of the convolutions in characters.
         activation: f, `"tanh"` or `"relu"`.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         characters: `(batch, time, characters, features)`: words of n vectors each, padded behind.
@@ -54,7 +53,6 @@ class CharacterCNN(keras.layers.Layer):
                 f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}."
             )
         self.activation = activation
-        self.supports_masking = True
 
     def build(self, characters_shape):
         shapes = [(width * characters_shape[-1], self.filters) for width in self.widths]

@@ -58,7 +58,6 @@ class ContextualVectors(keras.layers.Layer):
             vectors `(batch, time, width)`, or those of several layers, as a list or `(batch, time,
             layers, width)`.
         frozen: bool, whether the encoder stays as it is in training; it then works as in inference.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: int32 `(batch, time)`.

@@ -44,7 +44,6 @@ class SentenceEncoder(keras.layers.Layer):
     def __init__(self, length, **kwargs):
         super().__init__(**kwargs)
         self.length = length
-        self.supports_masking = True
 
     def factors_of(self, units):
         """Factors `(length, units)`."""
@@ -72,7 +71,6 @@ class PositionEncoding(SentenceEncoder):
 
     Args:
         length: int, number J of positions, the words of the longest sentence.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: `(…, words, units)`.
@@ -103,7 +101,6 @@ class MultiplicativeMask(SentenceEncoder):
     Args:
         length: int, number of positions, the words of the longest sentence.
         initializer: initial value of `f`: `"ones"`, a sum of words to begin with, or any other.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: `(…, words, units)`.

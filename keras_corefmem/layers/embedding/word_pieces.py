@@ -36,7 +36,6 @@ class WordPieces(keras.layers.Layer):
         last: int, id behind the text, or `None`.
         max_length: int, longest text that the backbone reads, in pieces, `first` and `last`
             counted. Longer texts are cut. `None` for any.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         words: int32 `(batch, time)`, 0 = padding.

@@ -23,7 +23,6 @@ class AnswerDecoder(keras.layers.Layer):
     Args:
         words: int, number of words, the one that ends an answer among them.
         length: int, number of steps, words of the longest answer and its end.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         memory: m, `(batch, units)`.

@@ -17,7 +17,6 @@ class AttentionSum(keras.layers.Layer):
     Args:
         num_candidates: int, number of columns where `candidates` holds numbers; column 0, no
             candidate, is never mentioned.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         passage: `(batch, time, width)`.

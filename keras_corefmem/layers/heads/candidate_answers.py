@@ -20,7 +20,6 @@ class CandidateAnswers(keras.layers.Layer):
     Args:
         answer_tokens: list of the token id of each answer, `None` for answers that are no word and
             thus never a candidate.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         logits: `(batch, answers)`.

@@ -123,7 +123,7 @@ class _Direction:
 
     def begin_reverse(self, state):
         """Recomputes all but the recurrence from the history, and makes the first reverse state."""
-        self.history, sums, every = state.history, [], slice(None)
+        self.history, sums, all_tokens = state.history, [], slice(None)
         if self.reverse:
             self.previous = ops.concatenate([self.history[2:], self.history[:1]], axis=0)
             if self.slices:
@@ -131,8 +131,8 @@ class _Direction:
         else:
             self.previous = self.history[:-1]
             if self.slices:
-                sums = self.predecessors.read(self.history, self.slices, every)
-        self.gathered, carry = self.combine(self.previous, sums, every)
+                sums = self.predecessors.read(self.history, self.slices, all_tokens)
+        self.gathered, carry = self.combine(self.previous, sums, all_tokens)
         product = ops.matmul(self.gathered, self.inputs.kernel)
         self.fx, fa, self.fc = self.gates.factors(self.inputs.projected, product, carry)
         if self.mask is not None:
@@ -192,22 +192,25 @@ class _Direction:
 
     def gradients(self, state):
         """Gradients of the inputs, as large products after the loop."""
-        dhidden, dgathered, sequential, weights, gate = state.dhidden, state.dgathered, *[None] * 3
-        projected = ops.concatenate([dhidden * factor for factor in self.fx], axis=-1)
-        kernel = ops.matmul(
-            ops.transpose(ops.reshape(self.gathered, (-1, self.spec.gathered_units))),
-            ops.reshape(self.by_block(dhidden, self.fa), (-1, self.inputs.kernel.shape[1])),
+        inputs, dhidden, dgathered = self.inputs, state.dhidden, state.dgathered
+        gradients = DirectionInputs(
+            ops.concatenate([dhidden * factor for factor in self.fx], axis=-1),
+            ops.matmul(
+                ops.transpose(ops.reshape(self.gathered, (-1, self.spec.gathered_units))),
+                ops.reshape(self.by_block(dhidden, self.fa), (-1, inputs.kernel.shape[1])),
+            ),
         )
-        if self.inputs.sequential_weights is not None:
+        if inputs.sequential_weights is not None:
             start, stop = self.spec.slices[0]
             products = dgathered[1:, :, : stop - start] * self.previous[..., start:stop]
-            sequential = ops.sum(products, axis=-1)
-        if self.inputs.edge_weights is not None:
-            weights = self.weight_gradients(dgathered)
-        if self.inputs.carry_gate is not None:
+            gradients = gradients._replace(sequential_weights=ops.sum(products, axis=-1))
+        if inputs.edge_weights is not None:
+            gradients = gradients._replace(edge_weights=self.weight_gradients(dgathered))
+        if inputs.carry_gate is not None:
             folded = self.spec.fold(self.gathered, self.degree_at(slice(None)))
             gate = dhidden * self.fc * (folded - self.previous)
-        return DirectionInputs(projected, kernel, sequential, weights, gate)
+            gradients = gradients._replace(carry_gate=gate)
+        return gradients
 
     def weight_gradients(self, dgathered):
         """Products of the two ends of every edge, `(time, types, edges, batch)`."""

@@ -24,7 +24,6 @@ class CorefGRUCell(GraphCell):
     Args:
         units: int, width d of the state, even.
         chains: int, number C of chains.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + C)`: token features, then 1 in the column of the token's chain
@@ -126,7 +125,6 @@ class CorefGRU(GraphRNN):
         return_sequences: bool, whether to return every state, or the last of each direction.
         dropout: float, fraction of the input features to drop, the same for all tokens of a
             sequence.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -151,7 +149,7 @@ class CorefGRU(GraphRNN):
         (1, 3, 8)
     """
 
-    EDGES = "antecedents", ("batch", "time")
+    EDGES = ("antecedents", ("batch", "time"))
 
     def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
         options = {"units": units}

@@ -17,7 +17,6 @@ class DAGRNNCell(GraphCell):
     Args:
         units: int, width of the state.
         chains: int, number C of memory slots.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + 2 · C)`: token features, then which slots are read (1 per edge),
@@ -76,10 +75,9 @@ class DAGRNN(GraphRNN):
 
     Args:
         units: int, width of the state per direction.
-        bidirectional: see `CorefGRU`, as the others.
-        return_sequences: whether to return every state.
-        dropout: fraction of the input features to drop.
-        **kwargs: arguments of `keras.layers.Layer`.
+        bidirectional: bool, see `CorefGRU`.
+        return_sequences: bool, see `CorefGRU`.
+        dropout: float, see `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.

@@ -138,8 +138,8 @@ class GraphRNN(keras.layers.Layer):
         dropout: see `CorefGRU`.
     """
 
-    # Name and axes of the edges that it is called on.
-    EDGES = "sources", ("batch", "time", "types", "edges")
+    # Name and axes of the call argument that holds the edges.
+    EDGES: tuple = ("sources", ("batch", "time", "types", "edges"))
 
     def __init__(
         self,
@@ -155,7 +155,6 @@ class GraphRNN(keras.layers.Layer):
         self.bidirectional = bidirectional
         self.return_sequences = return_sequences
         self.dropout = dropout
-        self.supports_masking = True
         names = ["forward", "backward"] if bidirectional else ["forward"]
         self.cells = [
             cell_class(name=name, dtype=self.dtype_policy, **cell_options) for name in names

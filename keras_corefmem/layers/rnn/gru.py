@@ -24,7 +24,6 @@ class GRUCell(AbstractRNNCell):
 
     Args:
         units: int, width of the state.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features)`.
@@ -102,7 +101,6 @@ class AttentionGRUCell(GRUCell):
     Args:
         units: int, width of the state.
         update_gate: bool, whether there is an update gate z besides the attention.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + 1)`: the fact, then its attention g.

@@ -50,7 +50,6 @@ class MAGEGRUCell(GraphCell):
             carry is then the mean over the incoming edges.
         edge_attention: bool, whether to weigh the incoming edges by a softmax over `x_t·k_e +
             x_s·q_e`, the sequential edge (`x_t·k_0`) among them, instead of summing them.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, features + 2 · E · C)`: token features, then which slots of each type are
@@ -171,10 +170,9 @@ class MAGEGRU(GraphRNN):
         carry: `"gathered"`, `"previous"` or `"mixed"`, see `MAGEGRUCell`.
         shared: bool, whether one state serves all edge types.
         edge_attention: bool, whether to weigh incoming edges by a learned softmax.
-        bidirectional: see `CorefGRU`, as the others.
-        return_sequences: whether to return every state.
-        dropout: fraction of the input features to drop.
-        **kwargs: arguments of `keras.layers.Layer`.
+        bidirectional: bool, see `CorefGRU`.
+        return_sequences: bool, see `CorefGRU`.
+        dropout: float, see `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.

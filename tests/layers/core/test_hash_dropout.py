@@ -39,9 +39,9 @@ def test_elements_and_calls_are_independent():
 
 
 def test_the_seed_decides():
-    found = [masks(HashDropout(0.5, seed=seed))[0] for seed in (3, 3, 4)]
-    np.testing.assert_array_equal(found[0], found[1])
-    assert np.mean(found[0] == found[2]) == pytest.approx(0.5, abs=0.02)
+    outputs = [masks(HashDropout(0.5, seed=seed))[0] for seed in (3, 3, 4)]
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+    assert np.mean(outputs[0] == outputs[2]) == pytest.approx(0.5, abs=0.02)
 
 
 def test_axes_may_share_what_is_dropped():
@@ -67,6 +67,6 @@ def test_a_model_of_any_batch_trains_with_it():
     assert np.all(np.isfinite(losses)) and losses[-1] < losses[0]
 
 
-def test_bad_arguments_are_refused():
+def test_rejects_bad_arguments():
     with pytest.raises(ValueError, match="rate"):
         HashDropout(1.5)

@@ -12,10 +12,10 @@ CASES = [(1, 1), (3, 1), (4, 2), (5, 3), (9, 2), (40, 4)]
 def oracle(sentences, question, idf, k, hops):
     """Positions of one passage by sets and sorting."""
     words = [set(sentence) - {0, 1} for sentence in sentences.tolist()]
-    kept, asked = [], set(question.tolist())
+    kept, in_question = [], set(question.tolist())
     for hop in range(1, hops + 1):
         share = {w: np.mean([w in words[n] for n in kept]) if kept else 0 for w in range(WORDS)}
-        share |= dict.fromkeys(asked, 1)
+        share |= dict.fromkeys(in_question, 1)
         match = [round(sum(idf[w] * share[w] for w in sentence), 9) for sentence in words]
         eligible = [
             n for n, s in enumerate(sentences) if (match[n] > 0 or hop == hops) and np.any(s)
@@ -82,8 +82,8 @@ def test_a_passage_checked_by_hand():
     for (k, hops), positions in expected.items():
         layer, _ = make_layer(k, hops)
         layer.idf.assign(idf)
-        found = keras.ops.convert_to_numpy(layer(sentences, question)[1])[0]
-        assert found[found > 0].tolist() == positions
+        output = keras.ops.convert_to_numpy(layer(sentences, question)[1])[0]
+        assert output[output > 0].tolist() == positions
 
 
 @pytest.mark.parametrize("hops", [1, 2])
@@ -120,8 +120,8 @@ def test_restores_rows_to_their_places():
             if position:
                 expected[n, position - 1] = values[n, row]
         expected[n, 11] = values[n, 4]
-    found = evaluate(RestoreSentences(), values, positions, sentences)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    output = evaluate(RestoreSentences(), values, positions, sentences)
+    np.testing.assert_allclose(output, expected, rtol=1e-6)
 
 
 def make_model():
@@ -151,13 +151,13 @@ def test_shapes_are_known_and_a_saved_model_keeps_its_weights(tmp_path):
 def test_mixed_precision_keeps_the_same(policy):
     idf = inverse_sentence_frequency(random_passages(time=40)[0][0], WORDS)
     sentences, question = random_passages(5, time=40)
-    found = []
+    output = []
     for dtype in ("float32", policy):
         layer = RetrieveSentences(7, WORDS, 2, dtype=dtype)
         layer.build((None, None, 5), (None, 5))
         layer.idf.assign(idf)
-        found.append(evaluate(layer, sentences, question)[1])
-    np.testing.assert_array_equal(*found)
+        output.append(evaluate(layer, sentences, question)[1])
+    np.testing.assert_array_equal(*output)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,6 @@ def test_mixed_precision_keeps_the_same(policy):
         ((3, WORDS, 4), "hops must be at most 3, the sentences to keep; got 4"),
     ],
 )
-def test_bad_arguments_are_refused(arguments, message):
+def test_rejects_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         RetrieveSentences(*arguments)

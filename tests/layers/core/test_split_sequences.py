@@ -31,8 +31,8 @@ def test_sentence_ends_have_the_last_state_of_each_sentence():
     assert layer.compute_output_shape(states.shape) == expected.shape
     mask = np.zeros((2, 4 * 3), bool)
     mask[:, :1] = mask[1, 3 + 2] = True
-    found = ops.convert_to_numpy(layer.compute_mask(states, ops.convert_to_tensor(mask)))
-    assert found.tolist() == [[True, n == 1, False, False] for n in range(2)]
+    sentence_mask = ops.convert_to_numpy(layer.compute_mask(states, ops.convert_to_tensor(mask)))
+    assert sentence_mask.tolist() == [[True, n == 1, False, False] for n in range(2)]
     with pytest.raises(ValueError, match="length must be an integer of at least 1, got 0"):
         SentenceEnds(0)
     copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))

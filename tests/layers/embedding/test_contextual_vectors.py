@@ -54,7 +54,7 @@ def test_only_an_encoder_that_is_trained_drops_out():
         assert np.array_equal(drawn, layer(WORDS)) == frozen
 
 
-def test_refuses_what_has_no_vectors():
+def test_rejects_encoders_without_vectors():
     with pytest.raises(ValueError, match=r"must return \(batch, time, width\)"):
         ContextualVectors(flat)(WORDS)
 

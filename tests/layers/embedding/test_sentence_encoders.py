@@ -36,8 +36,8 @@ def encoded_by_position(words, mask, length):
 
 @pytest.mark.parametrize("length", [WORDS, WORDS + 3])
 def test_position_encoding_follows_the_equation(words, mask, length):
-    found = evaluate(PositionEncoding(length), words, mask=mask)
-    np.testing.assert_allclose(found, encoded_by_position(words, mask, length), atol=1e-5)
+    output = evaluate(PositionEncoding(length), words, mask=mask)
+    np.testing.assert_allclose(output, encoded_by_position(words, mask, length), atol=1e-5)
 
 
 def test_the_multiplicative_mask_follows_the_equation(words, mask):
@@ -53,7 +53,7 @@ def test_the_multiplicative_mask_follows_the_equation(words, mask):
 
 
 @pytest.mark.parametrize("layer", [PositionEncoding, MultiplicativeMask])
-def test_longer_sentences_are_refused(words, layer):
+def test_rejects_longer_sentences(words, layer):
     with pytest.raises(ValueError, match=f"{WORDS} words, but length is 4; pass a larger length"):
         layer(4)(words)
 

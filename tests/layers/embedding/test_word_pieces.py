@@ -37,11 +37,11 @@ def expected(backbone, words, first, last, max_length):
         pieces = [(t, piece) for t, word in enumerate(text) if word for piece in PIECES[word]]
         pieces = pieces[:room]
         ids = np.array([[*ends[0], *(piece for _, piece in pieces), *ends[1]]], "int32")
-        given = {"token_ids": ids, "padding_mask": np.ones_like(ids)}
-        given["segment_ids"] = np.zeros_like(ids)
+        inputs = {"token_ids": ids, "padding_mask": np.ones_like(ids)}
+        inputs["segment_ids"] = np.zeros_like(ids)
         vectors = np.zeros((1, 6))
         if ids.size:
-            states = backbone({name: given[name] for name in backbone.input})
+            states = backbone({name: inputs[name] for name in backbone.input})
             states = states["sequence_output"] if isinstance(states, dict) else states
             vectors = ops.convert_to_numpy(states)[0][len(ends[0]) :]
         rows.append(np.zeros((len(text), 6)))
@@ -107,8 +107,8 @@ def test_a_reader_of_pieces_trains_and_is_saved(freeze, tmp_path):
     loaded = zoo.load(tmp_path / "reader.keras")
     assert len(loaded.trainable_weights) == len(reader.trainable_weights)
     assert len(loaded.optimizer.variables) == len(reader.optimizer.variables)
-    asked = "a met b . then b saw a", "a saw"
-    assert loaded.read(*asked).probability == pytest.approx(reader.read(*asked).probability)
+    texts = "a met b . then b saw a", "a saw"
+    assert loaded.read(*texts).probability == pytest.approx(reader.read(*texts).probability)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +120,6 @@ def test_a_reader_of_pieces_trains_and_is_saved(freeze, tmp_path):
         ({"first": 1, "last": 2, "max_length": 2}, "must leave a piece between first and last"),
     ],
 )
-def test_refuses_what_it_cannot_read(arguments, message):
+def test_rejects_bad_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         WordPieces(**{"backbone": make_backbone(), "pieces": PIECES, **arguments})

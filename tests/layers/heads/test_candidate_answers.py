@@ -19,7 +19,7 @@ def test_only_answers_among_the_words_keep_their_logits():
     np.testing.assert_allclose(evaluate(CandidateAnswers(tokens), logits, words), expected)
 
 
-def test_bad_arguments_are_refused():
+def test_rejects_bad_arguments():
     with pytest.raises(ValueError, match=r"must be distinct ids from 1, or None; got \[2, 2\]"):
         CandidateAnswers([2, 2])
     with pytest.raises(ValueError, match=r"must be distinct ids from 1, or None; got \[0\]"):

@@ -66,8 +66,8 @@ def test_xla_changes_nothing_on_tensorflow(name):
     arrays = [result.x, *result.weights]
     output, gradients = value_and_gradients(function, arrays, result.upstream, xla=True)
     np.testing.assert_allclose(output, result.output, atol=1e-5, rtol=0)
-    for found, expected in zip(gradients, result.gradients, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-5, rtol=1e-5)
+    for gradient, expected in zip(gradients, result.gradients, strict=True):
+        np.testing.assert_allclose(gradient, expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", WITH_CELLS)

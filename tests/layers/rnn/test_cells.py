@@ -1,4 +1,4 @@
-"""Cells: the contract of `AbstractRNNCell`, and cells in Keras' own recurrent layers."""
+"""The contract of `AbstractRNNCell`, and cells in Keras' own recurrent layers."""
 
 import json
 
@@ -57,23 +57,23 @@ class RunningSum(AbstractRNNCell):
         return total + inputs, [total + inputs, steps + 1]
 
 
-def named(value):
+def cell_name(value):
     return type(value).__name__ if isinstance(value, keras.Layer) else ""
 
 
-def test_a_cell_must_say_what_it_does():
+def test_a_cell_must_implement_its_protocol():
     cell = AbstractRNNCell()
-    for ask in (
+    for use in (
         lambda: cell.state_size,
         lambda: cell.output_size,
         lambda: cell.call(np.zeros((1, 2)), []),
         lambda: cell.get_initial_state(1),
     ):
         with pytest.raises(NotImplementedError, match="AbstractRNNCell must implement"):
-            ask()
+            use()
 
 
-def test_a_cell_of_ones_own_runs_with_a_mask():
+def test_a_custom_cell_runs_with_a_mask():
     x = random_features(np.random.default_rng(0), BATCH, TIME)
     mask = random_mask(BATCH, TIME)
     layer = keras.layers.RNN(RunningSum(), return_state=True)
@@ -110,12 +110,12 @@ def step_by_step(cell, x, mask):
     return np.stack(outputs[1:], axis=1)
 
 
-every_cell = pytest.mark.parametrize(
-    ("cell", "width"), CELLS, ids=[named(cell) for cell, _ in CELLS]
+all_cells = pytest.mark.parametrize(
+    ("cell", "width"), CELLS, ids=[cell_name(cell) for cell, _ in CELLS]
 )
 
 
-@every_cell
+@all_cells
 def test_sizes_describe_the_states_and_the_output(cell, width):
     copy = copy_of(cell)
     assert type(copy) is type(cell) and copy.get_config() == cell.get_config()
@@ -137,7 +137,7 @@ def test_sizes_describe_the_states_and_the_output(cell, width):
     ) == (BATCH, TIME, cell.output_size)
 
 
-@every_cell
+@all_cells
 def test_keras_layers_run_a_cell_step_by_step(cell, width):
     rng = np.random.default_rng(3)
     x, mask = random_inputs(rng, cell, width), random_mask(BATCH, TIME)
@@ -151,7 +151,7 @@ def test_keras_layers_run_a_cell_step_by_step(cell, width):
     np.testing.assert_allclose(evaluate(layer, x, mask=mask), expected, atol=1e-5)
 
 
-@every_cell
+@all_cells
 def test_mixed_precision_stays_close(cell, width):
     rng = np.random.default_rng(4)
     x, weights, outputs = random_inputs(rng, cell, width), None, []
@@ -167,7 +167,7 @@ def test_mixed_precision_stays_close(cell, width):
     assert np.max(error) < 0.01 * np.max(np.abs(expected))
 
 
-@pytest.mark.parametrize(("cell", "oracle", "edges"), SEQUENTIAL, ids=named)
+@pytest.mark.parametrize(("cell", "oracle", "edges"), SEQUENTIAL, ids=cell_name)
 def test_a_cell_without_slots_is_sequential(cell, oracle, edges):
     rng = np.random.default_rng(0)
     x, mask = random_features(rng, BATCH, TIME), random_mask(BATCH, TIME)

@@ -54,7 +54,7 @@ def test_dropout_drops_the_same_features_at_every_token():
 
 @pytest.mark.parametrize("make", [np.array, ops.convert_to_tensor], ids=["array", "tensor"])
 @pytest.mark.parametrize("kind, units", [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)])
-def test_edges_that_do_not_fit_are_refused(kind, units, make):
+def test_rejects_edges_that_do_not_fit(kind, units, make):
     layer = kind(units)
     x = np.zeros((2, 5, 3), "float32")
     shape = (2, 5) if isinstance(layer, CorefGRU) else (2, 5, 1, 2)
