@@ -1,5 +1,5 @@
 """Coreference resolution by rules, on any spaCy pipeline with a parser."""
 
-from keras_corefmem.graphs.coreference.component import KINDS, STEPS, Resolver
+from keras_corefmem.graphs.coreference.resolver import KINDS, STEPS, Resolver
 
 __all__ = ["KINDS", "STEPS", "Resolver"]

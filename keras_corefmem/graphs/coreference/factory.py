@@ -2,7 +2,7 @@
 
 from spacy.language import Language
 
-from keras_corefmem.graphs.coreference.component import (
+from keras_corefmem.graphs.coreference.resolver import (
     KINDS,
     NOMINAL_DISTANCE,
     PRONOUN_DISTANCE,

@@ -1,12 +1,14 @@
 """Mention detection: names, noun phrases and personal pronouns of a parsed text."""
 
 import dataclasses
+from collections.abc import Iterable
 
-from keras_corefmem.graphs.coreference.agreement import gender_of_name, gender_of_noun
+from keras_corefmem.graphs.coreference.parse import Parse
 from keras_corefmem.text import lexicons
 
 PRONOUN, NAME, NOMINAL = "pronoun", "name", "nominal"
 
+_NOUNS = ("NOUN", "PROPN", "PRON")
 # Dependents that are no part of a noun phrase.
 _OUTSIDE = frozenset(
     "case cc conj punct appos parataxis mark cop nsubj csubj aux expl advcl discourse vocative "
@@ -58,95 +60,101 @@ class Phrase:
     number: str = ""
     gender: str = ""
     person: bool | None = None
-    name: tuple = ()
+    name: tuple[str, ...] = ()
     title: str = ""
-    modifiers: frozenset = frozenset()
+    modifiers: frozenset[str] = frozenset()
     definite: bool = False
     possessor: int | None = None
     quotation: int | None = None
 
 
-def detect(parse):
-    """Finds mentions.
-
-    Args:
-        parse: `Parse`.
-
-    Returns:
-        List of `Phrase`, in the order of their heads.
-    """
-    found = []
+def detect(parse: Parse) -> list[Phrase]:
+    """Finds mentions, in the order of their heads."""
+    phrases = []
     for token, tag in enumerate(parse.tags):
         if parse.lowers[token] in lexicons.PRONOUNS and tag not in ("NOUN", "PROPN", "VERB"):
             if not _is_expletive(parse, token):
-                found.append(describe(parse, token, token + 1, token))
+                phrases.append(describe(parse, token, token + 1, token))
         elif tag in ("NOUN", "PROPN") and not _is_inside_name(parse, token):
             start, end = _span(parse, token)
-            found.append(describe(parse, start, end, token))
-    return found
+            phrases.append(describe(parse, start, end, token))
+    return phrases
 
 
-def given(parse, spans):
-    """Takes mentions from elsewhere, such as a corpus.
-
-    Args:
-        parse: `Parse`.
-        spans: pairs of the first token and the one behind the last.
-
-    Returns:
-        List of `Phrase`, in the order of the spans.
-    """
+def describe_spans(parse: Parse, spans: Iterable[tuple[int, int]]) -> list[Phrase]:
+    """Takes mentions from elsewhere, by the first token and the one behind the last."""
     return [describe(parse, start, end, head_of(parse, start, end)) for start, end in spans]
 
 
-def head_of(parse, start, end):
-    """The token of a span whose head is outside; nouns and pronouns are preferred to others."""
+def head_of(parse: Parse, start: int, end: int) -> int:
+    """The token of a span whose governor is outside; nouns and pronouns are preferred."""
     span, governors = range(start, end), parse.governors
     roots = [t for t in span if governors[t] not in span or governors[t] == t]
-    nouns = [t for t in roots if parse.tags[t] in ("NOUN", "PROPN", "PRON")]
+    nouns = [t for t in roots if parse.tags[t] in _NOUNS]
     if not nouns:
         # Where the parse crosses the span, the first noun that is no modifier.
-        inside = [t for t in span if parse.tags[t] in ("NOUN", "PROPN", "PRON")]
+        inside = [t for t in span if parse.tags[t] in _NOUNS]
         nouns = [t for t in inside if not _is_inside_name(parse, t)] or inside
     return (nouns or roots or [end - 1])[0]
 
 
-def describe(parse, start, end, head):
+def describe(parse: Parse, start: int, end: int, head: int) -> Phrase:
     """The `Phrase` of a span."""
     lower = parse.lowers[head]
-    place = (start, end, head)
-    sentence, label = parse.sentences[head], parse.labels[head]
+    phrase = Phrase(start, end, head, NOMINAL, parse.sentences[head], parse.labels[head])
     if lower in lexicons.PRONOUNS and (end - start == 1 or parse.tags[head] == "PRON"):
-        pronoun = lexicons.PRONOUNS[lower]
-        person = {"thing": False, "": None}.get(pronoun.gender, True)
-        person = True if pronoun.person < 3 else person
-        return Phrase(
-            *place, PRONOUN, sentence, label, pronoun, pronoun.number, pronoun.gender, person
-        )
-    first, last = _core(parse, head, start, end)
-    number = "many" if parse.plural[head] else "one"
+        phrase.kind, phrase.pronoun = PRONOUN, lexicons.PRONOUNS[lower]
+        phrase.number, phrase.gender = phrase.pronoun.number, phrase.pronoun.gender
+        phrase.person = {"thing": False, "": None}.get(phrase.gender, True)
+        if phrase.pronoun.person < 3:
+            phrase.person = True
+        return phrase
+    phrase.number = "many" if parse.plural[head] else "one"
     if parse.tags[head] == "PROPN" or (lower in lexicons.FAMILY and end - start == 1):
-        title, name = _split_title(parse.lowers[first : last + 1])
-        gender, person = gender_of_name(title, name)
-        return Phrase(
-            *place, NAME, sentence, label, None, number, gender, person, name, title, definite=True
-        )
-    gender, person = gender_of_noun(lower)
-    number = "" if lower in lexicons.GROUPS else number
-    possessor = parse.dependent(head, "nmod:poss")
-    before = {parse.lowers[token] for token in range(start, head)}
-    modifiers = frozenset(
+        first, last = _core(parse, head, start, end)
+        phrase.kind, phrase.definite = NAME, True
+        phrase.title, phrase.name = _split_title(parse.lowers[first : last + 1])
+        phrase.gender, phrase.person = _gender_of_name(phrase.title, phrase.name)
+        return phrase
+    phrase.gender, phrase.person = _gender_of_noun(lower)
+    if lower in lexicons.GROUPS:
+        phrase.number = ""
+    phrase.possessor = parse.dependent(head, "nmod:poss")
+    phrase.modifiers = frozenset(
         parse.lowers[child]
         for child in parse.children[head]
         if parse.labels[child] in ("amod", "compound", "nummod") and start <= child < end
     )
-    definite = bool(before & lexicons.DEFINITE) or possessor is not None
-    return Phrase(
-        *(*place, NOMINAL, sentence, label, None, number, gender, person, (), ""),
-        modifiers=modifiers,
-        definite=definite and parse.lowers[start] not in lexicons.INDEFINITE,
-        possessor=possessor,
-    )
+    refers_back = not lexicons.DEFINITE.isdisjoint(parse.lowers[start:head])
+    refers_back = refers_back or phrase.possessor is not None
+    phrase.definite = refers_back and parse.lowers[start] not in lexicons.INDEFINITE
+    return phrase
+
+
+def _gender_of_name(title, name):
+    """Gender of a name by its title, else by its first word, and whether it is a person."""
+    for part in title.split() or name[:1]:
+        if part in lexicons.MALE_TITLES:
+            return "masculine", True
+        if part in lexicons.FEMALE_TITLES:
+            return "feminine", True
+    if name and (name[-1] in lexicons.PLACES or name[-1] in lexicons.ORGANIZATIONS):
+        return "thing", False
+    gender = lexicons.given_names().get(name[0] if name else "", "")
+    return gender, True if gender or title else None
+
+
+def _gender_of_noun(noun):
+    """Gender of a common noun and whether it is a person, `None` if unknown."""
+    if noun in lexicons.MALE:
+        return "masculine", True
+    if noun in lexicons.FEMALE:
+        return "feminine", True
+    if noun in lexicons.PEOPLE:
+        return "", True
+    if noun in lexicons.PLACES:
+        return "thing", False
+    return "", True if noun.endswith(lexicons.PERSON_ENDINGS) and len(noun) > 4 else None
 
 
 def _is_inside_name(parse, token):
@@ -212,10 +220,11 @@ def _is_expletive(parse, token):
         return True
     if parse.labels[token] != "nsubj":
         return False
-    head = parse.governors[token]
-    if parse.lowers[head] in _WEATHER | _SEEMING | _TIMES:
+    predicate = parse.governors[token]
+    if parse.lowers[predicate] in _WEATHER | _SEEMING | _TIMES:
         return True
-    adjective = parse.tags[head] == "ADJ" or any(
-        parse.tags[child] == "ADJ" for child in parse.children[head] if child > head
+    adjective = parse.tags[predicate] == "ADJ" or any(
+        parse.tags[child] == "ADJ" for child in parse.children[predicate] if child > predicate
     )
-    return adjective and parse.dependent(head, "csubj", "ccomp", "xcomp", "advcl") is not None
+    clause = parse.dependent(predicate, "csubj", "ccomp", "xcomp", "advcl")
+    return adjective and clause is not None

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 
-from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN
+from keras_corefmem.graphs.coreference.clusters import Clusters
+from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN, Phrase
 
 _BE = frozenset("be is am are was were been being 's 're 'm become becomes became".split())
 
@@ -11,100 +12,88 @@ class NominalIndex:
     """Earlier mentions by the words that a later noun phrase can take up.
 
     Args:
-        parse: `Parse`.
-        entities: `Entities`.
-        by_head: dictionary from the head of a mention to its number.
+        clusters: the text and its mentions.
         max_distance: greatest number of sentences between a noun phrase and its antecedent.
     """
 
-    def __init__(self, parse, entities, by_head, max_distance):
-        self.parse = parse
-        self.entities = entities
-        self.by_head = by_head
-        self.max_distance = max_distance
-        self._mentions = defaultdict(list)
+    def __init__(self, clusters: Clusters, max_distance: int) -> None:
+        self.clusters, self.max_distance = clusters, max_distance
+        self._mentions: dict[str, list[int]] = defaultdict(list)
 
-    def add(self, index):
+    def add(self, index: int) -> None:
         """Makes a mention known to later ones."""
-        phrase = self.entities.phrases[index]
+        phrase = self.clusters.phrases[index]
         if phrase.kind == NOMINAL:
-            self._mentions[_singular(self.parse.lowers[phrase.head])].append(index)
+            self._mentions[self._noun(phrase)].append(index)
         elif phrase.kind == NAME:
             for word in {*phrase.title.split(), *phrase.name[-1:]}:
                 self._mentions[word].append(index)
 
-    def antecedent(self, index):
-        """The most recent mention that a definite noun phrase repeats, `None` without one."""
-        entities, phrase = self.entities, self.entities.phrases[index]
+    def antecedent(self, index: int) -> int | None:
+        """Finds the most recent mention that a definite noun phrase repeats."""
+        phrase = self.clusters.phrases[index]
         if phrase.kind != NOMINAL or not phrase.definite:
             return None
-        entity = entities.find(index)
-        for earlier in reversed(self._mentions[_singular(self.parse.lowers[phrase.head])]):
-            other = entities.phrases[earlier]
+        for earlier in reversed(self._mentions[self._noun(phrase)]):
+            other = self.clusters.phrases[earlier]
             if phrase.sentence - other.sentence > self.max_distance:
                 return None
-            if phrase.number != other.number or not entities.can_corefer(
-                entity, entities.find(earlier)
+            if (
+                phrase.number == other.number
+                and self.clusters.agree(index, earlier)
+                and not (other.start <= phrase.start and phrase.end <= other.end)
+                and phrase.modifiers <= other.modifiers
+                and self._same_possessor(phrase, other)
             ):
-                continue
-            if other.start <= phrase.start and phrase.end <= other.end:
-                continue
-            if phrase.modifiers <= other.modifiers and self._same_possessor(phrase, other):
                 return earlier
         return None
 
-    def _same_possessor(self, phrase, other):
-        """Whether a possessed noun has its possessor in common with an earlier one."""
+    def _noun(self, phrase):
+        """The head without its plural ending, good enough to compare two."""
+        noun = self.clusters.parse.lowers[phrase.head]
+        if noun.endswith("ies") and len(noun) > 4:
+            return noun[:-3] + "y"
+        if noun.endswith("s") and not noun.endswith("ss") and len(noun) > 3:
+            return noun[:-1]
+        return noun
+
+    def _same_possessor(self, phrase: Phrase, other: Phrase) -> bool:
         if phrase.possessor is None:
             return True
         if other.possessor is None:
             return False
-        one, two = (self.by_head.get(p.possessor) for p in (phrase, other))
+        clusters = self.clusters
+        one, two = (clusters.by_head.get(token) for token in (phrase.possessor, other.possessor))
         if one is None or two is None:
-            return self.parse.lowers[phrase.possessor] == self.parse.lowers[other.possessor]
-        return self.entities.find(one) == self.entities.find(two)
+            lowers = clusters.parse.lowers
+            return lowers[phrase.possessor] == lowers[other.possessor]
+        return clusters.find(one) == clusters.find(two)
 
 
-def link_appositions(parse, entities, by_head):
+def link_appositions(clusters: Clusters) -> None:
     """Joins a mention and its apposition: "my friend, Mr. Holmes"."""
-    for head, index in by_head.items():
-        other = by_head.get(parse.governors[head])
-        if parse.labels[head] == "appos" and other is not None and other != index:
-            _link(entities, index, other)
+    for head, index in clusters.by_head.items():
+        other = clusters.by_head.get(clusters.parse.governors[head])
+        if clusters.parse.labels[head] == "appos" and other is not None and other != index:
+            clusters.link(index, other)
 
 
-def link_predicates(parse, entities, by_head):
+def link_predicates(clusters: Clusters) -> None:
     """Joins a subject and its predicate noun: "He was a tall man"."""
-    for head, index in by_head.items():
-        phrase = entities.phrases[index]
-        if phrase.kind == PRONOUN:
+    parse = clusters.parse
+    for head, index in clusters.by_head.items():
+        if clusters.phrases[index].kind == PRONOUN:
             continue
-        copula = parse.dependent(head, "cop")
-        if copula is not None:
-            subject = parse.dependent(head, "nsubj")
-        elif parse.labels[head] == "attr":
-            copula = parse.governors[head]
-            subject = parse.dependent(copula, "nsubj")
-        else:
+        copula, governed = parse.dependent(head, "cop"), head
+        if copula is None and parse.labels[head] == "attr":
+            copula = governed = parse.governors[head]
+        if copula is None:
             continue
+        subject = clusters.headed_by(parse.dependent(governed, "nsubj"))
         negated = any(
             parse.lowers[child] in ("not", "n't", "never")
             for token in (head, copula)
             for child in parse.children[token]
         )
-        if subject in by_head and parse.lowers[copula] in _BE and not negated:
-            _link(entities, by_head[subject], index)
-
-
-def _link(entities, one, other):
-    if entities.can_corefer(entities.find(one), entities.find(other)):
-        entities.merge(one, other)
-
-
-def _singular(noun):
-    """A noun without its plural ending, good enough to compare two."""
-    if noun.endswith("ies") and len(noun) > 4:
-        return noun[:-3] + "y"
-    if noun.endswith("s") and not noun.endswith("ss") and len(noun) > 3:
-        return noun[:-1]
-    return noun
+        if subject is not None and parse.lowers[copula] in _BE and not negated:
+            clusters.link(subject, index)

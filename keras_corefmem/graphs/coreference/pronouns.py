@@ -2,10 +2,11 @@
 
 import math
 
+from keras_corefmem.graphs.coreference.clusters import Clusters
 from keras_corefmem.graphs.coreference.mentions import NAME, PRONOUN
+from keras_corefmem.graphs.coreference.quotations import Quotation
 
-# What speaks for an antecedent: set by hand, and moved half-way to what suits half of LitBank and
-# GAP's validation part best.
+# Set by hand, and moved half-way to what suits half of LitBank and GAP's validation part best.
 WEIGHTS = {
     "distance": -0.9,  # for each sentence between
     "tokens": -0.01,  # for each token between
@@ -32,61 +33,63 @@ MAX_CANDIDATES, LEAST_SCORE = 60, -1.5
 _LOCATIVE = frozenset("in into at near within across throughout inside outside".split())
 
 
-def rank(parse, entities, index, by_head, quotations, max_distance, weights=WEIGHTS):
-    """Chooses the antecedent of a third-person pronoun.
+def rank(
+    clusters: Clusters,
+    index: int,
+    quotations: list[Quotation],
+    max_distance: int,
+    weights: dict[str, float] = WEIGHTS,
+) -> int | None:
+    """Chooses the antecedent of a third-person pronoun, all earlier mentions being resolved.
 
     Args:
-        parse: `Parse`.
-        entities: `Entities`, in which all earlier mentions are resolved.
+        clusters: the text and its mentions.
         index: number of the mention.
-        quotations: list of `Quotation`.
+        quotations: the quotations of the text.
         max_distance: greatest number of sentences between the two.
-        weights: dictionary like `WEIGHTS`.
+        weights: weights like `WEIGHTS`.
 
     Returns:
         Number of the antecedent, `None` without one.
     """
-    phrases = entities.phrases
-    phrase = phrases[index]
-    entity = entities.find(index)
-    blocked = _blocked(entities, phrase, quotations)
-    best, best_score, seen = None, -math.inf, set()
-    later = _main_subject(parse, phrase, by_head)
+    phrases = clusters.phrases
+    phrase, own = phrases[index], clusters.find(index)
+    blocked = _blocked(clusters, phrase, quotations)
+    best, best_score = None, -math.inf
+    later = _main_subject(clusters, phrase)
     if later is not None:
-        found = entities.find(later)
-        if found not in blocked and entities.can_corefer(found, entity):
-            score = _score(parse, entities, phrase, phrases[later], 0, found, weights)
+        cluster = clusters.find(later)
+        if cluster not in blocked and clusters.agree(cluster, own):
+            score = _score(clusters, phrase, phrases[later], 0, cluster, weights)
             best, best_score = later, score + weights["cataphora"]
     for candidate in range(index - 1, max(index - 1 - MAX_CANDIDATES, -1), -1):
         other = phrases[candidate]
         distance = phrase.sentence - other.sentence
         if distance > max_distance:
             break
-        found = entities.find(candidate)
-        if found == entity or found in blocked or found in seen:
+        cluster = clusters.find(candidate)
+        if cluster == own or cluster in blocked:
             continue
-        if not _fits(phrase, other) or not entities.can_corefer(found, entity):
+        if not _fits(phrase, other) or not clusters.agree(cluster, own):
             continue
         if other.start <= phrase.start and phrase.end <= other.end and other.head != phrase.head:
             continue
-        if _is_coargument(parse, phrase, other):
-            seen.add(found)
+        if _is_coargument(clusters.parse, phrase, other):
+            blocked.add(cluster)
             continue
-        score = _score(parse, entities, phrase, other, distance, found, weights)
+        score = _score(clusters, phrase, other, distance, cluster, weights)
         if score > max(best_score, LEAST_SCORE):
             best, best_score = candidate, score
     return best
 
 
-def reflexive_antecedent(parse, entities, index, by_head):
-    """The subject of a reflexive pronoun's own clause, `None` for other pronouns or without one."""
-    phrase = entities.phrases[index]
-    if not phrase.pronoun.reflexive:
+def reflexive_antecedent(clusters: Clusters, index: int) -> int | None:
+    """Finds the subject of a reflexive pronoun's own clause, `None` for other pronouns."""
+    parse, phrase = clusters.parse, clusters.phrases[index]
+    if phrase.pronoun is None or not phrase.pronoun.reflexive:
         return None
-    other = by_head.get(parse.subject(parse.predicate(phrase.head)))
-    if other is None or other >= index:
-        return None
-    return other if entities.can_corefer(entities.find(index), entities.find(other)) else None
+    other = clusters.headed_by(parse.subject(parse.predicate(phrase.head)))
+    return other if other is not None and other < index and clusters.agree(index, other) else None
 
 
 def _fits(phrase, other):
@@ -96,10 +99,11 @@ def _fits(phrase, other):
     return not (phrase.pronoun.number == "one" and other.number == "many")
 
 
-def _score(parse, entities, phrase, other, distance, entity, weights):
+def _score(clusters, phrase, other, distance, cluster, weights):
+    parse, person = clusters.parse, clusters.persons[cluster]
     score = weights["distance"] * distance
     score += weights["tokens"] * abs(phrase.start - other.end)
-    if phrase.person and not entities.persons[entity] and _is_locative(parse, other):
+    if phrase.person and not person and _is_locative(parse, other):
         score += weights["locative"]
     if other.label == "nsubj":
         score += weights["subject"]
@@ -117,29 +121,28 @@ def _score(parse, entities, phrase, other, distance, entity, weights):
         score += weights["pronoun"]
     else:
         score += weights["nominal"]
-        if phrase.person and entities.persons[entity] is None:
+        if phrase.person and person is None:
             score += weights["thing"]
         if not other.definite:
             score += weights["indefinite"]
-    if phrase.gender and not entities.genders[entity]:
+    if phrase.gender and not clusters.genders[cluster]:
         score += weights["unknown"]
     if (phrase.quotation is None) == (other.quotation is None):
         score += weights["quotation"]
-    members = entities.members[entity]
-    score += weights["salience"] * math.log(len(members))
+    score += weights["salience"] * math.log(len(clusters.members[cluster]))
     if distance == 0 and other.label == "nsubj":
         if parse.subject(parse.predicate(phrase.head)) == other.head:
             score += weights["clause_subject"]
     return score
 
 
-def _blocked(entities, phrase, quotations):
-    """Entities that a pronoun cannot refer to: in speech, the speaker and the addressee."""
+def _blocked(clusters, phrase, quotations):
+    """Clusters that a pronoun cannot refer to: in speech, the speaker and the addressee."""
     if phrase.quotation is None:
         return set()
     quotation = quotations[phrase.quotation]
     participants = (quotation.speaker, quotation.addressee)
-    return {entities.find(mention) for mention in participants if mention is not None}
+    return {clusters.find(mention) for mention in participants if mention is not None}
 
 
 def _is_coargument(parse, phrase, other):
@@ -148,18 +151,18 @@ def _is_coargument(parse, phrase, other):
         return False
     if other.label == "nmod:poss" or _has_possessor(parse, phrase.head):
         return False
-    governor = parse.predicate(phrase.head)
-    if parse.predicate(other.head) == governor and governor not in (phrase.head, other.head):
+    predicate = parse.predicate(phrase.head)
+    if parse.predicate(other.head) == predicate and predicate not in (phrase.head, other.head):
         return True
-    return phrase.label != "nsubj" and parse.subject(governor) == other.head
+    return phrase.label != "nsubj" and parse.subject(predicate) == other.head
 
 
 def _has_possessor(parse, token):
     """Whether a token is inside a possessed noun phrase, which binds: "her nickname for him"."""
-    head = parse.governors[token]
-    if parse.labels[head] == "prep":
-        head = parse.governors[head]
-    return parse.tags[head] == "NOUN" and parse.dependent(head, "nmod:poss") is not None
+    governor = parse.governors[token]
+    if parse.labels[governor] == "prep":
+        governor = parse.governors[governor]
+    return parse.tags[governor] == "NOUN" and parse.dependent(governor, "nmod:poss") is not None
 
 
 def _is_locative(parse, phrase):
@@ -167,17 +170,14 @@ def _is_locative(parse, phrase):
     return phrase.start > 0 and parse.lowers[phrase.start - 1] in _LOCATIVE
 
 
-def _main_subject(parse, phrase, by_head):
+def _main_subject(clusters, phrase):
     """The subject that follows a pronoun in its fronted clause: "In his youth, John sang"."""
-    if phrase.pronoun.reflexive:
-        return None
-    token, last = phrase.head, None
-    for _ in range(12):
-        head = parse.governors[token]
-        if head == token:
+    parse, token, last = clusters.parse, phrase.head, None
+    for _ in range(0 if phrase.pronoun.reflexive else 12):
+        if parse.governors[token] == token:
             break
-        token = head
+        token = parse.governors[token]
         subject = parse.dependent(token, "nsubj")
-        if subject is not None and subject > phrase.head and subject in by_head:
-            last = by_head[subject]
+        if subject is not None and subject > phrase.head and subject in clusters.by_head:
+            last = clusters.by_head[subject]
     return last

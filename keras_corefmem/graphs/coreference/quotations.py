@@ -2,8 +2,10 @@
 
 import dataclasses
 
+from keras_corefmem.graphs.coreference.clusters import Clusters
 from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN
-from keras_corefmem.text import lexicons
+from keras_corefmem.graphs.coreference.parse import Parse
+from keras_corefmem.text.lexicons import SPEECH, VOCATIVES
 
 DOUBLE = {"\u201c": "\u201d", "``": "''", '"': '"'}
 SINGLE = {"\u2018": "\u2019", "`": "'", "\u00ab": "\u00bb"}
@@ -33,70 +35,59 @@ class Quotation:
     named_behind: bool = False
 
 
-def find_quotations(parse):
-    """Finds quotations by their marks; one that does not close is none.
+def find_quotations(parse: Parse) -> list[Quotation]:
+    """Finds quotations by their marks, in the order of the text; one that does not close is none.
 
     Single marks count where a text has no double ones, and close only behind punctuation: they are
     apostrophes too.
-
-    Args:
-        parse: `Parse`.
-
-    Returns:
-        List of `Quotation`, in the order of the text.
     """
     marks = DOUBLE if not DOUBLE.keys().isdisjoint(parse.words) else SINGLE
-    found, start, closing = [], None, None
+    quotations: list[Quotation] = []
+    start = closing = None
     for token, word in enumerate(parse.words):
-        if word == closing and (marks is DOUBLE or not parse.words[token - 1][-1].isalnum()):
-            found.append(Quotation(start, token + 1))
+        if (
+            start is not None
+            and word == closing
+            and (marks is DOUBLE or not parse.words[token - 1][-1].isalnum())
+        ):
+            quotations.append(Quotation(start, token + 1))
             start = closing = None
         elif start is None and word in marks:
             start, closing = token, marks[word]
-    return found
+    return quotations
 
 
-def attribute(parse, entities, quotations, by_head):
+def attribute(clusters: Clusters, quotations: list[Quotation]) -> None:
     """Finds speakers and addressees of quotations, and joins "I" and "you" to them.
 
     The speaker is the subject of a verb of speech beside the quotation, or who goes on speaking
     behind one, or who acts in the sentence before; in a dialogue without all these, two take turns.
     The addressee is called by name, or is the nearest other speaker. Outside quotations, "I" is the
     narrator.
-
-    Args:
-        parse: `Parse`.
-        entities: `Entities`; their mentions get the number of their quotation.
-        quotations: list of `Quotation`, which get speaker and addressee.
-        by_head: dictionary from the head of a mention to its number.
     """
-    inside = [None] * len(parse)
+    inside: list[int | None] = [None] * len(clusters.parse)
     for number, quotation in enumerate(quotations):
         inside[quotation.start : quotation.end] = [number] * (quotation.end - quotation.start)
-    for phrase in entities.phrases:
+    for phrase in clusters.phrases:
         phrase.quotation = inside[phrase.head]
     for number, quotation in enumerate(quotations):
-        quotation.speaker, quotation.named_behind = _named_speaker(
-            parse, quotation, inside, by_head
-        )
+        quotation.speaker, quotation.named_behind = _named_speaker(clusters, quotation, inside)
         if quotation.speaker is None:
-            quotation.speaker = _told_speaker(parse, entities, quotations, number, inside, by_head)
-    _find_addressees(parse, entities, quotations)
-    _join_participants(parse, entities, quotations)
+            quotation.speaker = _told_speaker(clusters, quotations, number, inside)
+    _find_addressees(clusters, quotations)
+    _join_participants(clusters, quotations)
 
 
-def _named_speaker(parse, quotation, inside, by_head):
+def _named_speaker(clusters, quotation, inside):
     """The subject of a verb of speech behind a quotation or before it, and whether it is behind."""
+    parse, by_head = clusters.parse, clusters.by_head
     behind = range(quotation.end, min(quotation.end + BEHIND, len(parse)))
     ahead = range(quotation.start - 1, max(quotation.start - 1 - AHEAD, -1), -1)
     for side in (behind, ahead):
         for token in side:
             if inside[token] is not None or parse.words[token] in _SENTENCE_ENDS:
                 break
-            if parse.lowers[token] not in lexicons.SPEECH or parse.tags[token] not in (
-                "VERB",
-                "AUX",
-            ):
+            if parse.lowers[token] not in SPEECH or parse.tags[token] not in ("VERB", "AUX"):
                 continue
             # Inverted subjects are often parsed wrongly: take the neighbour then.
             for place in (parse.subject(token), token + 1, token - 1, token + 2):
@@ -105,9 +96,9 @@ def _named_speaker(parse, quotation, inside, by_head):
     return None, False
 
 
-def _told_speaker(parse, entities, quotations, number, inside, by_head):
+def _told_speaker(clusters, quotations, number, inside):
     """Who goes on speaking, acts in the sentence before the quotation, or takes turns."""
-    start = quotations[number].start
+    parse, start = clusters.parse, quotations[number].start
     before = quotations[number - 1] if number else Quotation(0, 0)
     between = start - before.end
     if number and 0 < between <= BEHIND:
@@ -116,48 +107,48 @@ def _told_speaker(parse, entities, quotations, number, inside, by_head):
             return before.speaker
     if number > 1 and between == 0 and before.start - quotations[number - 2].end <= BEHIND:
         return quotations[number - 2].speaker
-    return _actor(parse, entities, start, inside, by_head) if between else None
+    return _actor(clusters, start, inside) if between else None
 
 
-def _actor(parse, entities, start, inside, by_head):
+def _actor(clusters, start, inside):
     """The person who is the first subject of the sentence before a quotation."""
-    first = start - 1
+    parse, first = clusters.parse, start - 1
     while first > 0 and parse.sentences[first - 1] == parse.sentences[start - 1]:
         first -= 1
     for token in range(first, start):
-        if parse.labels[token] == "nsubj" and inside[token] is None and token in by_head:
-            mention = by_head[token]
-            person = entities.persons[entities.find(mention)]
-            name = entities.phrases[mention].kind == NAME and person is None
+        if parse.labels[token] == "nsubj" and inside[token] is None and token in clusters.by_head:
+            mention = clusters.by_head[token]
+            person = clusters.persons[clusters.find(mention)]
+            name = clusters.phrases[mention].kind == NAME and person is None
             return mention if person or name else None
     return None
 
 
-def _find_addressees(parse, entities, quotations):
+def _find_addressees(clusters, quotations):
     called = {}
-    for index, phrase in enumerate(entities.phrases):
-        if phrase.quotation is not None and phrase.kind == NAME and _is_called(parse, phrase):
+    for index, phrase in enumerate(clusters.phrases):
+        vocative = phrase.kind == NAME and _is_called(clusters.parse, phrase)
+        if phrase.quotation is not None and vocative:
             called.setdefault(phrase.quotation, index)
     for number, quotation in enumerate(quotations):
         quotation.addressee = called.get(number)
         if quotation.addressee is not None or quotation.speaker is None:
             continue
-        near = sorted(range(number - 3, number + 4), key=lambda other: abs(other - number))
-        for other in near:
-            if not 0 <= other < len(quotations) or quotations[other].speaker is None:
+        near = range(max(number - 3, 0), min(number + 4, len(quotations)))
+        for place in sorted(near, key=lambda place: abs(place - number)):
+            other = quotations[place]
+            if other.speaker is None or abs(other.start - quotation.start) >= TURN:
                 continue
-            if abs(quotations[other].start - quotation.start) >= TURN:
-                continue
-            if _differ(entities, quotations[other].speaker, quotation.speaker):
-                quotation.addressee = quotations[other].speaker
+            if _differ(clusters, other.speaker, quotation.speaker):
+                quotation.addressee = other.speaker
                 break
 
 
-def _differ(entities, one, other):
+def _differ(clusters, one, other):
     """Whether two speakers are others, as far as they are resolved: two "he" may be one."""
-    if entities.find(one) == entities.find(other):
+    if clusters.find(one) == clusters.find(other):
         return False
-    phrases = entities.phrases[one], entities.phrases[other]
+    phrases = clusters.phrases[one], clusters.phrases[other]
     return len({phrase.pronoun for phrase in phrases}) > 1 or phrases[0].kind != PRONOUN
 
 
@@ -171,18 +162,15 @@ def _is_called(parse, phrase):
 
 def _is_term_of_address(parse, phrase):
     """Whether a noun stands for "you": "Come, sir!"."""
-    return (
-        phrase.kind == NOMINAL
-        and parse.lowers[phrase.head] in lexicons.VOCATIVES
-        and _is_called(parse, phrase)
-    )
+    noun = phrase.kind == NOMINAL and parse.lowers[phrase.head] in VOCATIVES
+    return noun and _is_called(parse, phrase)
 
 
-def _join_participants(parse, entities, quotations):
+def _join_participants(clusters, quotations):
     """Joins pronouns of the first and second person to speakers, addressees and each other."""
     last = {}
-    for index, phrase in enumerate(entities.phrases):
-        if phrase.quotation is not None and _is_term_of_address(parse, phrase):
+    for index, phrase in enumerate(clusters.phrases):
+        if phrase.quotation is not None and _is_term_of_address(clusters.parse, phrase):
             person, number = 2, ""
         elif phrase.kind != PRONOUN or phrase.pronoun.person == 3:
             continue
@@ -194,9 +182,6 @@ def _join_participants(parse, entities, quotations):
             participant = quotation.speaker if person == 1 else quotation.addressee
         key = (person, number, phrase.quotation)
         for other in (participant, last.get(key)):
-            if other is not None and entities.can_corefer(
-                entities.find(index), entities.find(other)
-            ):
-                entities.merge(index, other)
+            if other is not None and clusters.link(index, other):
                 break
         last[key] = index

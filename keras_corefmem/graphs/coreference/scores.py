@@ -6,6 +6,8 @@ The definitions are those of the reference scorer, in
 
 import dataclasses
 from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 METRICS = ("muc", "b3", "ceafe")
 
@@ -23,13 +25,16 @@ class Score:
     recall: float
 
     @property
-    def f1(self):
+    def f1(self) -> float:
         """Harmonic mean of the two, 0 where both are."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def score_chains(documents, singletons=True):
+def score_chains(
+    documents: Iterable[tuple[Sequence[Iterable[Hashable]], Sequence[Iterable[Hashable]]]],
+    singletons: bool = True,
+) -> dict[str, Any]:
     """Scores predicted chains of a corpus.
 
     With key entities K and response entities R, each a set of mentions,
@@ -43,12 +48,12 @@ def score_chains(documents, singletons=True):
     precision has the two sides exchanged. Sums run over all documents.
 
     Args:
-        documents: iterable of pairs of key and response, each a list of chains, each an iterable
-            of mentions; a mention is a hashable value such as `(start, end)`.
+        documents: pairs of key and response, each a list of chains, each an iterable of mentions; a
+            mention is a hashable value such as `(start, end)`.
         singletons: whether chains of one mention count; else they are left out on both sides.
 
     Returns:
-        Dictionary: `Score`s of `"mentions"`, `"muc"`, `"b3"` and `"ceafe"`, and under `"conll"` the
+        `Score`s of `"mentions"`, `"muc"`, `"b3"` and `"ceafe"`, and under `"conll"` the
         mean F1 of the latter three.
 
     Raises:

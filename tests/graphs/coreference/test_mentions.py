@@ -1,13 +1,13 @@
 import pytest
 
-from keras_corefmem.graphs.coreference.agreement import Entities
+from keras_corefmem.graphs.coreference.clusters import Clusters
 from keras_corefmem.graphs.coreference.mentions import (
     NAME,
     NOMINAL,
     PRONOUN,
     Phrase,
+    describe_spans,
     detect,
-    given,
     head_of,
 )
 from keras_corefmem.graphs.coreference.parse import Parse
@@ -72,7 +72,7 @@ def test_it_with_a_referent_is_one(parsed):
 
 def test_given_spans_get_heads(parsed):
     parse = Parse.from_doc(parsed(HALL))
-    assert [p.head for p in given(parse, [(0, 3), (4, 8), (6, 7)])] == [2, 7, 6]
+    assert [p.head for p in describe_spans(parse, [(0, 3), (4, 8), (6, 7)])] == [2, 7, 6]
     assert head_of(parse, 1, 3) == 2
     # Without a noun, the root of the span; across the parse, its last noun phrase.
     assert head_of(parse, 9, 10) == 9
@@ -94,12 +94,12 @@ def test_entities_agree_in_gender_number_and_person():
     man, woman = phrase(gender="masculine", person=True), phrase(gender="feminine", person=True)
     some, thing, many = phrase(), phrase(gender="thing", person=False), phrase(number="many")
     one = phrase(number="one")
-    entities = Entities([man, woman, some, thing, many, one])
-    assert not entities.can_corefer(0, 1) and not entities.can_corefer(0, 3)
-    assert not entities.can_corefer(4, 5)
-    assert entities.can_corefer(0, 2) and entities.can_corefer(2, 4)
-    entities.merge(0, 2)
+    clusters = Clusters(None, [man, woman, some, thing, many, one])
+    assert not clusters.agree(0, 1) and not clusters.agree(0, 3)
+    assert not clusters.agree(4, 5)
+    assert clusters.agree(0, 2) and clusters.agree(2, 4)
+    clusters.merge(0, 2)
     # What one mention says holds for all.
-    assert not entities.can_corefer(entities.find(2), 1)
-    assert entities.genders[entities.find(2)] == "masculine"
-    assert entities.chains() == [[0, 2], [1], [3], [4], [5]]
+    assert not clusters.agree(clusters.find(2), 1)
+    assert clusters.genders[clusters.find(2)] == "masculine"
+    assert clusters.chains() == [[man, some], [woman], [thing], [many], [one]]

@@ -21,7 +21,7 @@ def test_the_worked_example_of_the_reference_scorer():
     assert round(100 * scores["conll"], 2) == round((40 + 45.4545 + 52) / 3, 2)
 
 
-# Bagga and Baldwin (1998): five, two and five mentions; the response joins two of the entities.
+# Bagga and Baldwin (1998): five, two and five mentions; the response joins two of the clusters.
 TWELVE = [range(5), range(5, 7), range(7, 12)]
 
 

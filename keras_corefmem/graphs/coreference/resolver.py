@@ -1,7 +1,16 @@
 """Coreference by rules, and the spaCy component `corefmem_resolver` that applies them."""
 
-from keras_corefmem.graphs.coreference.agreement import Entities
-from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, PRONOUN, detect, given
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from keras_corefmem.graphs.coreference.clusters import Clusters
+from keras_corefmem.graphs.coreference.mentions import (
+    NAME,
+    NOMINAL,
+    Phrase,
+    describe_spans,
+    detect,
+)
 from keras_corefmem.graphs.coreference.name_matching import link_names
 from keras_corefmem.graphs.coreference.nominals import (
     NominalIndex,
@@ -21,70 +30,62 @@ PRONOUN_DISTANCE, NOMINAL_DISTANCE = 4, 100
 
 
 def resolve(
-    parse,
-    phrases,
-    steps=STEPS,
-    pronoun_distance=PRONOUN_DISTANCE,
-    nominal_distance=NOMINAL_DISTANCE,
-    weights=WEIGHTS,
-):
+    parse: Parse,
+    phrases: list[Phrase],
+    steps: Iterable[str] = STEPS,
+    pronoun_distance: int = PRONOUN_DISTANCE,
+    nominal_distance: int = NOMINAL_DISTANCE,
+    weights: dict[str, float] = WEIGHTS,
+) -> list[list[Phrase]]:
     """Joins the mentions of a text that refer to the same entity.
 
     Names, appositions, predicates and the participants of quotations are joined in the whole text;
-    then each noun phrase and pronoun, from left to right, to an entity before it. The order follows
+    then each noun phrase and pronoun, from left to right, to a cluster before it. The order follows
     the precision of the rules, as in [Lee et al., 2013](https://aclanthology.org/J13-4004).
 
     Args:
-        parse: `Parse`.
-        phrases: list of `Phrase`, from `detect` or `given`.
-        steps: names out of `STEPS`, what to do of it.
-        pronoun_distance: greatest number of sentences between a pronoun and its antecedent.
-        nominal_distance: the same for noun phrases.
+        parse: the parsed text.
+        phrases: its mentions.
+        steps, pronoun_distance, nominal_distance: see `Resolver`.
         weights: of the ranking of antecedents, see `rank`.
 
     Returns:
-        List of lists of `Phrase`, one for each entity, those of one mention included.
-
-    Raises:
-        ValueError: if there is no such step.
+        The mentions of each entity, those of one mention included.
     """
-    _check_names("steps", steps, STEPS)
     phrases = sorted(phrases, key=lambda phrase: (phrase.head, phrase.start - phrase.end))
-    by_head = {phrase.head: index for index, phrase in reversed([*enumerate(phrases)])}
-    entities = Entities(phrases)
-    if "names" in steps:
-        link_names(entities)
-    if "appositions" in steps:
-        link_appositions(parse, entities, by_head)
-    if "predicates" in steps:
-        link_predicates(parse, entities, by_head)
+    clusters = Clusters(parse, phrases)
+    for step, link in (
+        ("names", link_names),
+        ("appositions", link_appositions),
+        ("predicates", link_predicates),
+    ):
+        if step in steps:
+            link(clusters)
     quotations = find_quotations(parse) if "quotations" in steps else []
-    attribute(parse, entities, quotations, by_head)
-    nominals = NominalIndex(parse, entities, by_head, nominal_distance)
+    attribute(clusters, quotations)
+    nominals = NominalIndex(clusters, nominal_distance)
     for index, phrase in enumerate(phrases):
         antecedent = None
         if phrase.kind == NOMINAL and "nominals" in steps:
             antecedent = nominals.antecedent(index)
-        elif phrase.kind == PRONOUN and phrase.pronoun.person == 3 and "pronouns" in steps:
-            antecedent = reflexive_antecedent(parse, entities, index, by_head)
+        elif phrase.pronoun is not None and phrase.pronoun.person == 3 and "pronouns" in steps:
+            antecedent = reflexive_antecedent(clusters, index)
             if antecedent is None:
-                antecedent = rank(
-                    parse, entities, index, by_head, quotations, pronoun_distance, weights
-                )
+                antecedent = rank(clusters, index, quotations, pronoun_distance, weights)
         if antecedent is not None:
-            entities.merge(index, antecedent)
+            clusters.merge(index, antecedent)
         nominals.add(index)
-    return [[phrases[index] for index in chain] for chain in entities.chains()]
+    return clusters.chains()
 
 
-def _check_names(argument, names, known):
+def _check_names(argument: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
             raise ValueError(f"{name!r} is none of the {argument}, {', '.join(known)}.")
 
 
-def kind_of(chain):
-    """What kind of entity a list of `Phrase`s mentions, one of `KINDS`."""
+def kind_of(chain: Iterable[Phrase]) -> str:
+    """The kind of entity that some mentions refer to, one of `KINDS`."""
     if any(phrase.person for phrase in chain):
         return "person"
     if any(phrase.kind == NAME for phrase in chain):
@@ -110,16 +111,25 @@ class Resolver:
     Raises:
         ValueError: if there is no such step or kind, or a distance is negative; when called, if the
             Doc has no dependencies.
+
+    Example:
+        >>> import spacy
+        >>> from keras_corefmem.graphs.coreference import Resolver
+        >>> parse = {"heads": [1, 1, 3, 1], "deps": "nsubj ROOT nsubj ccomp".split()}
+        >>> words, tags = "Mary said she left".split(), "PROPN VERB PRON VERB".split()
+        >>> doc = spacy.tokens.Doc(spacy.vocab.Vocab(), words, pos=tags, **parse)
+        >>> [[(p.start, p.end) for p in chain] for chain in Resolver().chains(doc)]
+        [[(0, 1), (2, 3)]]
     """
 
     def __init__(
         self,
-        steps=STEPS,
-        pronoun_distance=PRONOUN_DISTANCE,
-        nominal_distance=NOMINAL_DISTANCE,
-        singletons=False,
-        kinds=KINDS,
-    ):
+        steps: Iterable[str] = STEPS,
+        pronoun_distance: int = PRONOUN_DISTANCE,
+        nominal_distance: int = NOMINAL_DISTANCE,
+        singletons: bool = False,
+        kinds: Iterable[str] = KINDS,
+    ) -> None:
         _check_names("steps", steps, STEPS)
         _check_names("kinds", kinds, KINDS)
         check_sizes(0, pronoun_distance=pronoun_distance, nominal_distance=nominal_distance)
@@ -129,7 +139,9 @@ class Resolver:
         self.singletons = singletons
         self.kinds = tuple(kinds)
 
-    def chains(self, doc, mentions=None):
+    def chains(
+        self, doc: Any, mentions: Iterable[tuple[int, int]] | None = None
+    ) -> list[list[Phrase]]:
         """Resolves a Doc without changing it.
 
         Args:
@@ -138,17 +150,17 @@ class Resolver:
                 known; `None` detects them.
 
         Returns:
-            List of lists of `Phrase`, by first mention; all mentions of those that are known.
+            The mentions of each entity, by first mention; all of those that are known.
         """
         parse = Parse.from_doc(doc)
-        phrases = detect(parse) if mentions is None else given(parse, mentions)
-        found = resolve(parse, phrases, self.steps, self.pronoun_distance, self.nominal_distance)
+        phrases = detect(parse) if mentions is None else describe_spans(parse, mentions)
+        chains = resolve(parse, phrases, self.steps, self.pronoun_distance, self.nominal_distance)
         if mentions is not None:
-            return found
+            return chains
         least = 1 if self.singletons else 2
-        return [chain for chain in found if len(chain) >= least and kind_of(chain) in self.kinds]
+        return [chain for chain in chains if len(chain) >= least and kind_of(chain) in self.kinds]
 
-    def __call__(self, doc):
+    def __call__(self, doc: Any) -> Any:
         for number, chain in enumerate(self.chains(doc), 1):
             doc.spans[f"{CLUSTERS}_{number}"] = [doc[p.start : p.end] for p in chain]
         return doc

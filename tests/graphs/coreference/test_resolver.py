@@ -5,7 +5,7 @@ import pytest
 
 from keras_corefmem.graphs import coreference as resolver
 from keras_corefmem.graphs.coreference import Resolver
-from keras_corefmem.graphs.coreference.component import kind_of
+from keras_corefmem.graphs.coreference.resolver import kind_of
 from keras_corefmem.graphs.formats.spacy_docs import chains_of
 
 # Mary told John that she slept. He left.
