@@ -11,6 +11,7 @@ from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.optimizers import MeasuresGradients
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import replacing
 
 # Charts of the tab Custom Scalars: title and end of the tags.
@@ -151,8 +152,7 @@ class WordProjector(keras.callbacks.Callback):
 
     def __init__(self, log_dir, preprocessor, count=10_000):
         super().__init__()
-        if count < 1:
-            raise ValueError(f"count must be a positive number, got {count}.")
+        check_sizes(count=count)
         self.folder, self.preprocessor, self.count = pathlib.Path(log_dir), preprocessor, count
 
     def on_train_end(self, logs=None):

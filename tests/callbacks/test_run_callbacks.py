@@ -178,7 +178,7 @@ def test_models_without_word_vectors_have_none_to_project(tmp_path):
 
 
 def test_a_projector_of_no_words_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="count must be a positive number, got 0"):
+    with pytest.raises(ValueError, match="count must be an integer of at least 1"):
         WordProjector(tmp_path, preprocessor(), count=0)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.readings import Reading, Tagging
 
 BATCH_SIZE = 32
@@ -36,8 +37,7 @@ def preprocessor_of(model: Any) -> Preprocessor:
 
 def number_of_answers(preprocessor: Preprocessor, top: int) -> int:
     """Returns `top`, or the number of all answers where there are fewer."""
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top}.")
+    check_sizes(top=top)
     # The unknown answer is none, nor is the end of one.
     return min(top, len(preprocessor.answers) - 1 - (preprocessor.answers[-1] == END))
 

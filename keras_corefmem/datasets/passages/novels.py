@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from keras_corefmem.datasets.passages.novel_passages import TARGETS, file_grams, find_passages
 from keras_corefmem.datasets.splits import hold_out
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path, read_text, replacing, write_json
 
 __all__ = ["build", "quotas"]
@@ -60,8 +61,8 @@ def build(
     """
     if targets not in TARGETS:
         raise ValueError(f"targets must be one of {', '.join(TARGETS)}; got {targets!r}.")
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit must be at least 1, got {limit}.")
+    if limit is not None:
+        check_sizes(limit=limit)
     if not 0 < validation < 1:
         raise ValueError(f"validation must lie between 0 and 1, got {validation}.")
     folder, output = pathlib.Path(folder), pathlib.Path(output)

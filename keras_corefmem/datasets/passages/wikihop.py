@@ -18,6 +18,7 @@ from keras_corefmem.datasets.passages.candidates import find_mentions
 from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path, load_json
 
 __all__ = [
@@ -161,8 +162,7 @@ def truncate(
     Raises:
         ValueError: if `max_tokens` is not positive, or no document has a token.
     """
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be at least 1, got {max_tokens}.")
+    check_sizes(max_tokens=max_tokens)
     documents, left = [], max_tokens
     for document in example.sentences:
         tokens = tokenize(document)[:left] if left else []

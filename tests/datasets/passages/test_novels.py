@@ -109,7 +109,7 @@ def test_what_is_evaluated_on_is_left_out(folder, tmp_path):
     "changes, message",
     [
         ({"targets": "nouns"}, "targets must be one of sentences, clauses, words; got 'nouns'"),
-        ({"limit": 0}, "limit must be at least 1, got 0"),
+        ({"limit": 0}, "limit must be an integer of at least 1, got 0"),
         ({"validation": 1.0}, "validation must lie between 0 and 1, got 1.0"),
         ({"limit": 1}, "No passages for valid.jsonl: give more novels, or a higher limit"),
     ],

@@ -108,7 +108,7 @@ def test_documents_are_cut_to_some_tokens(path):
     assert cut.sentences == ("the old mill is in ulm .", "ulm is")
     assert wikihop.truncate(example, tokenize, 7).sentences == ("the old mill is in ulm .",)
     assert wikihop.truncate(example, tokenize).passage.count(" ") == 7 + 6 + 5 - 1
-    with pytest.raises(ValueError, match="max_tokens must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="max_tokens must be an integer of at least 1, got 0"):
         wikihop.truncate(example, tokenize, 0)
 
 

@@ -51,7 +51,7 @@ def test_passages_are_made_of_novels_and_read_as_lambada(folder, tmp_path, capsy
     "options, message",
     [
         (["--targets", "nouns"], "targets must be one of sentences, clauses, words; got 'nouns'"),
-        (["--limit", "0"], "limit must be at least 1, got 0"),
+        (["--limit", "0"], "limit must be an integer of at least 1, got 0"),
         (["--evaluation", "none.txt"], "none.txt: no such file"),
     ],
 )

@@ -87,7 +87,7 @@ def test_refuses_empty_text(model):
 def test_refuses_bad_arguments(model, make_reader):
     with pytest.raises(ValueError, match="2 passages, but 1 questions"):
         model.read([PASSAGE, PASSAGE], ["Where is Mary?"])
-    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
         model.read(PASSAGE, "Where is Mary?", top=0)
     reader = make_reader("gru")
     with pytest.raises(ValueError, match="6 answers, but the model has .*num_answers=3"):

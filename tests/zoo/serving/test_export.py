@@ -136,7 +136,7 @@ def test_refuses_to_overwrite_something_else(tmp_path, make_reader):
 
 def test_refuses_models_that_cannot_read_text(tmp_path, make_reader):
     reader = make_reader("gru")
-    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
         export(reader, tmp_path / "model", top=0)
     reader.preprocessor = None
     with pytest.raises(ValueError, match="has no preprocessor"):

@@ -5,6 +5,7 @@ import numpy as np
 from keras import ops
 
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN
+from keras_corefmem.utils.checks import check_sizes
 from zoo.architectures.stories.story_model import StoryModel
 
 # 2^32 over the golden ratio.
@@ -67,9 +68,7 @@ class NGramClassifier(StoryModel):
     ):
         if not 0 <= common <= 1:
             raise ValueError(f"common must be a fraction from 0 to 1; got {common}.")
-        for name, value in (("order", order), ("buckets", buckets)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1; got {value}.")
+        check_sizes(order=order, buckets=buckets)
         frequencies = [0.0] * vocabulary_size if frequencies is None else list(frequencies)
         if len(frequencies) != vocabulary_size:
             raise ValueError(
