@@ -6,8 +6,6 @@ import time
 
 import keras
 import numpy as np
-from google.protobuf import text_format
-from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.optimizers import MeasuresGradients
@@ -30,10 +28,9 @@ class Scalars(keras.callbacks.Callback):
     """Loss, metrics, learning rate, gradients and speed of every epoch.
 
     Training and validation become the runs `train` and `validation` under the tags that
-    `keras.callbacks.TensorBoard` uses, `epoch_loss`, `epoch_accuracy`, so that both share a chart.
-    What is not a metric stands behind them: `training/learning_rate`, and `training/gradient_norm`
-    with the optimizers of `keras_corefmem.optimizers`. The tab Custom Scalars has all these charts
-    side by side.
+    `keras.callbacks.TensorBoard` uses, `epoch_loss`, `epoch_accuracy`, so that both share a chart;
+    `training/learning_rate` and, with the optimizers of `keras_corefmem.optimizers`,
+    `training/gradient_norm` stand behind them. The tab Custom Scalars has all charts side by side.
 
     Args:
         log_dir: folder of the run.
@@ -163,20 +160,17 @@ class WordProjector(keras.callbacks.Callback):
         # Without padding; rank 0 is an unknown word.
         words = self.preprocessor.vocabulary.words[1 : 1 + self.count]
         columns = {"word": map(_printable, words), "rank": range(len(words))}
-        entities = getattr(self.preprocessor, "entities", None)
-        if entities is not None:
-            columns["kind"] = ["entity" if n else "word" for n in entities[1 : 1 + len(words)]]
+        chains = getattr(self.preprocessor, "word_chains", None)
+        if chains is not None:
+            columns["kind"] = ["entity" if n else "word" for n in chains[1 : 1 + len(words)]]
         rows = ["\t".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
         with replacing(self.folder / "words.tsv") as partial:
             partial.write_text("\n".join(["\t".join(columns), *rows]) + "\n", "utf-8")
         with replacing(self.folder / "vectors.tsv") as partial:
             np.savetxt(partial, table[1 : 1 + len(words)], "%.6g", "\t")
-        config = ProjectorConfig()
-        config.embeddings.add(
-            tensor_name=self.LAYER, tensor_path="vectors.tsv", metadata_path="words.tsv"
-        )
+        files = 'tensor_path: "vectors.tsv" metadata_path: "words.tsv"'
         with replacing(self.folder / "projector_config.pbtxt") as partial:
-            partial.write_text(text_format.MessageToString(config))
+            partial.write_text(f'embeddings {{ tensor_name: "{self.LAYER}" {files} }}\n')
 
 
 def _printable(word):

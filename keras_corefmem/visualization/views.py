@@ -79,14 +79,6 @@ class TableView:
     max_columns: int = 24
 
 
-class Head(NamedTuple):
-    """Attention `(T, T)` of a supervised head and its targets, bool `(T, T)`."""
-
-    name: str
-    attention: np.ndarray
-    targets: np.ndarray
-
-
 @dataclasses.dataclass(frozen=True)
 class HeadView:
     """A passage with the attention of supervised heads, beside their targets.
@@ -149,13 +141,7 @@ def inspect_examples(examples: Sequence, preprocessor: Any, inspect: Inspect) ->
 
 
 def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
-    """A model's answer as coloured pieces of a line, judged where the right answer is known.
-
-    Args:
-        example: the `Example` or `Sentence`.
-        logits: the model's logits.
-        preprocessor: the model's preprocessor.
-    """
+    """A model's answer as coloured pieces of a line, judged where the right answer is known."""
     best, probability = predicted_answer(example, logits, preprocessor)
     verdict = f"{best} {probability:.0%}"
     if example.answer == UNKNOWN_ANSWER:
@@ -197,11 +183,7 @@ def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iter
 def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterator[HeadView]:
     """Yields the view of the supervised heads on each passage.
 
-    Args:
-        examples: list of `Example`.
-        preprocessor: a `CandidatePreprocessor`.
-        look: function from features to a dictionary of attention `(batch, time, time)` by signal:
-            `model.look`.
+    `look` is a function from features to attention `(batch, time, time)` by signal: `model.look`.
     """
     encoded, _, batches = _batches(examples, preprocessor)
     attention = [look(batch) for batch in batches]
@@ -212,7 +194,7 @@ def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterato
             targets = np.zeros((count, count), bool)
             for target in row.targets.get(signal, ()):
                 targets[tuple(target - 1)] = True
-            heads.append(Head(signal, batch[n % BATCH_SIZE, :count, :count], targets))
+            heads.append((signal, batch[n % BATCH_SIZE, :count, :count], targets))
         yield HeadView(words, heads)
 
 
@@ -221,13 +203,8 @@ def sentence_views(
 ) -> Iterator[TableView]:
     """Yields the view of each story, from attention `(batch, sentences, columns)`.
 
-    A row beyond the sentences is the fact that ends the reading.
-
-    Args:
-        examples: list of `Example`.
-        preprocessor: a preprocessor with the feature `sentences`.
-        inspect: as in `inspect_examples`.
-        columns: names of the columns.
+    A row beyond the sentences is the fact that ends the reading. Arguments as in
+    `inspect_examples`, and the names of the columns.
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
@@ -248,12 +225,8 @@ def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iter
     """Yields the view of each sentence, with a row for each word and a column for each pass.
 
     Of a tagger, a row is a word with its tag, and a column a word that its last pass looks at.
-
-    Args:
-        sentences: list of `Sentence`.
-        preprocessor: a `SentencePreprocessor`.
-        inspect: as in `inspect_examples`; the attention is `(batch, words, passes)`, for tags
-            `(batch, words, facts, passes)`, or `None`.
+    Arguments as in `inspect_examples`; the attention is `(batch, words, passes)`, for tags `(batch,
+    words, facts, passes)`, or `None`.
     """
     _, logits, attention = inspect_examples(sentences, preprocessor, inspect)
     for n, sentence in enumerate(sentences):

@@ -243,6 +243,7 @@ def test_writers_share_a_file(tmp_path):
     assert events.Tensors("b")[0].tensor_proto.string_val == [b"**text**"]
 
 
+@pytest.mark.slow
 def test_no_tensorflow_on_jax(tmp_path):
     pytest.importorskip("jax")
     code = (

@@ -15,14 +15,16 @@ from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 from keras_corefmem import optimizers
 from keras_corefmem.callbacks import HParams, Scalars, WordProjector
 from keras_corefmem.callbacks.run import _charts_of
+from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.text.vocabulary import Vocabulary
 
 WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]
 
 
-def model_of(optimizer="adam", name="word_embedding"):
+def model_of(optimizer="adam", name="word_embedding", words=9):
     tokens = keras.Input((3,), dtype="int32")
-    x = keras.layers.Embedding(len(WORDS) + 2, 4, name=name)(tokens)
+    x = keras.layers.Embedding(words, 4, name=name)(tokens)
     model = keras.Model(tokens, keras.layers.Dense(2)(keras.layers.Flatten()(x)))
     model.compile(optimizer, "mse")
     return model
@@ -144,8 +146,8 @@ def table_of(folder):
 
 def test_words_are_projected_as_trained(tmp_path):
     model = model_of(optimizers.SGD(0.1))
-    entities = np.array([0, 0, 0, 1, 0, 2, 0, 0, 0])
-    fit(model, [WordProjector(tmp_path, preprocessor(entities=entities))])
+    chains = np.array([0, 0, 0, 1, 0, 2, 0, 0, 0])
+    fit(model, [WordProjector(tmp_path, preprocessor(word_chains=chains))])
     assert table_of(tmp_path) == [
         ["word", "rank", "kind"],
         ["[unknown]", "0", "word"],
@@ -166,6 +168,15 @@ def test_words_are_projected_as_trained(tmp_path):
     assert (embedding.tensor_path, embedding.metadata_path) == ("vectors.tsv", "words.tsv")
 
 
+def test_words_that_a_reader_links_are_marked(tmp_path):
+    examples = simulator.simulate(1, 8)
+    reader = ReaderPreprocessor.fit(examples, entity_words=["mary", "john"])
+    model = model_of(words=len(reader.vocabulary))
+    fit(model, [WordProjector(tmp_path, reader)])
+    kinds = {word: kind for word, _, kind in table_of(tmp_path)[1:]}
+    assert {word for word, kind in kinds.items() if kind == "entity"} == {"mary", "john"}
+
+
 def test_only_the_most_frequent_words_are_projected(tmp_path):
     fit(model_of(), [WordProjector(tmp_path, preprocessor(), count=3)])
     assert [row[0] for row in table_of(tmp_path)] == ["word", "[unknown]", "the", "a\\tb"]
@@ -183,7 +194,6 @@ def test_a_projector_of_no_words_is_refused(tmp_path):
 
 
 def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
-    from keras_corefmem.datasets.stories import simulator
     from zoo.experiments import Experiment
     from zoo.experiments.experiment import hyper_parameters
     from zoo.training import make_model

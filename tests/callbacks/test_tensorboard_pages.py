@@ -86,13 +86,8 @@ def programs():
 def runs(programs, tmp_path_factory):
     """The folder of logs of two tiny runs, and the names of the runs."""
     folder = tmp_path_factory.mktemp("runs")
-    command = [
-        *FIRST_COMMAND,
-        "--output",
-        str(folder / "models"),
-        "--log-dir",
-        str(folder / "logs"),
-    ]
+    outputs = "--output", str(folder / "models"), "--log-dir", str(folder / "logs")
+    command = [*FIRST_COMMAND, *outputs]
     for setting in SMALL:
         command += ["--set", setting]
     with pytest.MonkeyPatch.context() as patch:
@@ -157,6 +152,7 @@ def browser(programs, folder):
 
 
 # One test: every process that ran one of several would train runs of its own.
+@pytest.mark.slow
 def test_tensorboard_shows_two_runs(programs, runs, tmp_path):
     folder, names = runs
     with (

@@ -180,14 +180,11 @@ class EntityMemoryCell(AbstractRNNCell):
         return memory, [memory, states[1]]
 
     def get_config(self):
+        names = "slots", "units", "question_dependent", "gate_bias", "candidate_bias"
         return {
             **super().get_config(),
-            "slots": self.slots,
-            "units": self.units,
-            "question_dependent": self.question_dependent,
+            **{name: getattr(self, name) for name in names},
             "activation": _serialize_activation(self.activation),
-            "gate_bias": self.gate_bias,
-            "candidate_bias": self.candidate_bias,
             "initializer": keras.initializers.serialize(self.initializer),
         }
 
