@@ -3,8 +3,6 @@
 import os
 from typing import Annotated, Literal
 
-import typer
-
 from keras_corefmem.utils.processes import import_quietly
 from zoo.cli.options import (
     DATA_DIR,
@@ -16,6 +14,7 @@ from zoo.cli.options import (
     RESULTS,
     SETTINGS,
     TASK,
+    option,
     parse_model,
     parse_settings,
 )
@@ -27,39 +26,38 @@ PART = ("KERASTUNER_TUNER_ID", "KERASTUNER_ORACLE_IP", "KERASTUNER_ORACLE_PORT")
 
 def search(
     model: Annotated[
-        str, typer.Option(parser=parse_model, metavar="MODEL", help="a model, see `corefmem list`")
+        str, option("MODEL", "a model, see `corefmem list`", parser=parse_model)
     ] = "qdren",
     dataset: DATASET = None,
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
     epochs: EPOCHS = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="0 by default")] = None,
+    seed: Annotated[int | None, option("N", "0 by default")] = None,
     log_dir: LOG_DIR = "tensorboard_logs",
     settings: SETTINGS = None,
     fresh: FRESH = False,
-    output: Annotated[str, typer.Option(metavar="DIR", help="folder of searches")] = "searches",
+    output: Annotated[str, option("DIR", "folder of searches")] = "searches",
     space: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="a named search space, see `corefmem list`, or a .json file of lists and ranges "
-            "by hyper-parameter; the first one for the model by default",
+        option(
+            "NAME",
+            "a named search space, see `corefmem list`, or a .json file of lists and ranges by "
+            "hyper-parameter; the first one for the model by default",
         ),
     ] = None,
     tuner: Annotated[
-        Literal["random", "bayesian", "hyperband", "grid"],
-        typer.Option(help="how trials are chosen"),
+        Literal["random", "bayesian", "hyperband", "grid"], option(None, "how trials are chosen")
     ] = "random",
     trials: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help=f"{DEFAULT_TRIALS} by default, the whole grid of --tuner grid; hyperband goes by "
+        option(
+            "N",
+            f"{DEFAULT_TRIALS} by default, the whole grid of --tuner grid; hyperband goes by "
             "--epochs",
         ),
     ] = None,
-    workers: Annotated[int, typer.Option(metavar="N", help="processes, 1 a core")] = 1,
+    workers: Annotated[int, option("N", "processes, 1 a core")] = 1,
     results: RESULTS = "results",
 ) -> int:
     """Find hyper-parameters by validation.

@@ -1,17 +1,22 @@
-"""Search spaces, as data: what hyper-parameters may be, by name."""
+"""Search spaces: what hyper-parameters may be, by name."""
 
 import fnmatch
 import json
-from typing import Any, NamedTuple
+import pathlib
+from typing import Any
+
+import pydantic
 
 from keras_corefmem.utils.files import load_json
+from zoo.configs.reading import read_toml, validate
 
 # Marks the JSON of a value that is no number and no string.
 JSON = "json:"
 
 
-class Space(NamedTuple):
-    """A named search space.
+@pydantic.dataclasses.dataclass(frozen=True, config={"extra": "forbid"})
+class Space:
+    """Named search space.
 
     Args:
         line: a line about it.
@@ -19,125 +24,21 @@ class Space(NamedTuple):
         entries: what each field of `zoo.training.Settings` and each argument of the model may be: a
             list of values, or a range, a dictionary with `low` and `high` and, optionally, `log` or
             `step`. A range whose ends are integers has integers alone.
+
+    Example:
+
+    >>> import tuning
+    >>> tuning.SPACES["hops"].entries["hops"]
+    [1, 2, 3, 4]
     """
 
     line: str
     models: tuple[str, ...]
-    entries: dict
+    entries: dict[str, Any]
 
 
-# What the paper calls dropout is the share that is kept, and its λ multiplies half the squares.
-SENTENCES = {
-    "learning_rate": [0.1, 0.01, 0.001, 0.0001],
-    "slots": [10, 20, 50, 70, 90],
-    "l2": [0.0, 5e-4, 5e-5, 5e-6],
-    "optimizer": ["adam", "rmsprop"],
-    "batch_size": [128, 64, 32],
-    "dropout": [0.8, 0.5, 0.3, 0.1],
-}
-READERS = {
-    "learning_rate": {"low": 0.0003, "high": 0.01, "log": True},
-    "units": [32, 64, 96, 128],
-    "dropout": [0.0, 0.1, 0.2, 0.3],
-}
-LAYERS = {"layers": [1, 2, 3]}
-MAGE = {"edge_units": [8, 16, 24], "carry": ["gathered", "previous", "mixed"]}
-SPACES = {
-    "qdren-babi": Space(
-        "the grid of Madotto and Attardi (2017) for bAbI",
-        ("ren", "qdren"),
-        {
-            "learning_rate": [0.01, 0.001, 0.0001],
-            "slots": [20, 30, 40, 50],
-            "l2": [0.0, 5e-4, 5e-5],
-            "dropout": [0.3, 0.5, 0.7],
-        },
-    ),
-    "qdren-babi-task-5": Space(
-        "what that paper reports as the best for bAbI's task 5",
-        ("ren", "qdren"),
-        {"learning_rate": [0.001], "slots": [50], "l2": [0.0], "dropout": [0.8]},
-    ),
-    "qdren-cnn": Space(
-        "the grid of Madotto and Attardi (2017) for CNN, read as sentences",
-        ("ren-sent", "qdren-sent"),
-        SENTENCES,
-    ),
-    "qdren-cnn-windows": Space(
-        "the same, read as windows round entities",
-        ("ren-wind", "qdren-wind"),
-        {**SENTENCES, "half_width": [2, 3, 4, 5]},
-    ),
-    "ga-mage": Space(
-        "Gated-Attention Readers with MAGE-GRUs",
-        ("ga-mage-gru*",),
-        {**READERS, **LAYERS, **MAGE},
-    ),
-    "ga": Space(
-        "Gated-Attention Readers round the settings of Dhingra et al. (2018)",
-        ("ga-*",),
-        {**READERS, **LAYERS},
-    ),
-    "as-mage": Space(
-        "Attention-Sum Readers with MAGE-GRUs", ("as-mage-gru*",), {**READERS, **MAGE}
-    ),
-    "as": Space("Attention-Sum Readers", ("as-*",), READERS),
-    "dmn": Space(
-        "passes and sizes of dynamic memory networks",
-        ("dmn", "dmn-supervised", "dmn-plus"),
-        {
-            "passes": [1, 2, 3, 5],
-            "units": [40, 80, 120],
-            "learning_rate": {"low": 0.0005, "high": 0.005, "log": True},
-            "dropout": [0.0, 0.1, 0.3],
-            "l2": [0.0, 0.001],
-        },
-    ),
-    "dmn-sentences": Space(
-        "passes and sizes of dynamic memory networks on single sentences",
-        ("dmn-sentiment", "dmn-tagger"),
-        {
-            "passes": [0, 1, 2, 3],
-            "units": [64, 128],
-            "learning_rate": {"low": 0.0005, "high": 0.005, "log": True},
-        },
-    ),
-    "bidaf-supervision": Space(
-        "weight, layer and head of supervised self-attention",
-        ("bidaf-sa-early-coref-all*",),
-        {
-            "loss_weight": [0.1, 0.3, 1.0],
-            "supervision": [
-                [["coref_all", "early", layer, head]] for layer in (1, 2, 3, 4) for head in (0, 1)
-            ],
-            "row_weight": ["count", "mean"],
-        },
-    ),
-    "bidaf": Space(
-        "sizes and rates of BiDAF",
-        ("bidaf*",),
-        {
-            "learning_rate": {"low": 0.0003, "high": 0.003, "log": True},
-            "units": [32, 64, 100],
-            "dropout": [0.1, 0.2, 0.3],
-        },
-    ),
-    "hops": Space(
-        "hops and sizes of end-to-end memory networks",
-        ("memn2n",),
-        {"hops": [1, 2, 3, 4], "units": [20, 40], "learning_rate": [0.01, 0.005, 0.0025]},
-    ),
-    "reductions": Space(
-        "layers and sizes of query-reduction networks",
-        ("qrn",),
-        {"layers": [1, 2, 3], "units": [50, 100], "l2": [0.0, 0.0005, 0.001]},
-    ),
-    "baselines": Space(
-        "rates of the baselines without memory",
-        ("lstm", "gru", "ngram"),
-        {"learning_rate": {"low": 0.001, "high": 0.03, "log": True}},
-    ),
-}
+PATH = pathlib.Path(__file__).with_suffix(".toml")
+SPACES = validate(PATH, read_toml(PATH), dict[str, Space])
 
 
 def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:

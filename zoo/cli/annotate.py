@@ -5,9 +5,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import typer
-
-from zoo.cli.options import one_of
+from zoo.cli.options import argument, one_of, option
 
 
 def _annotated() -> list[str]:
@@ -19,48 +17,34 @@ def _annotated() -> list[str]:
 def annotate(
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="TEXT",
-            help="a text, a .txt file of one a line, a .jsonl file of objects with a text; - for "
+        argument(
+            "TEXT",
+            "a text, a .txt file of one a line, a .jsonl file of objects with a text; - for "
             "standard input",
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "NAME",
+            "questions of a data set instead, all its parts: lambada, wikihop, medhop, cbt",
             parser=one_of(_annotated),
-            metavar="NAME",
-            help="questions of a data set instead, all its parts: lambada, wikihop, medhop, cbt",
         ),
     ] = None,
-    task: Annotated[str, typer.Option(metavar="TASK", help="of the Children's Book Test")] = "NE",
-    data_dir: Annotated[
-        str | None, typer.Option(metavar="DIR", help="folder of the data set's files")
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="write records instead of printing")
-    ] = None,
+    task: Annotated[str, option("TASK", "of the Children's Book Test")] = "NE",
+    data_dir: Annotated[str | None, option("DIR", "folder of the data set's files")] = None,
+    output: Annotated[str | None, option("FOLDER", "write records instead of printing")] = None,
     annotator: Annotated[
-        str,
-        typer.Option(metavar="PIPELINE", help="path or name of a spaCy pipeline; exact needs none"),
+        str, option("PIPELINE", "path or name of a spaCy pipeline; exact needs none")
     ] = "exact",
-    whole: Annotated[bool, typer.Option("--whole", help="a .txt file is one text")] = False,
-    tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="spaces separate the tokens")
-    ] = False,
-    truecaser: Annotated[
-        str | None, typer.Option(metavar="FILE", help="for texts in lower case")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print lines of JSON")] = False,
-    shard_size: Annotated[int, typer.Option(metavar="N", help="texts in a file")] = 2000,
-    processes: Annotated[
-        int | None, typer.Option(metavar="N", help="one a core by default")
-    ] = None,
+    whole: Annotated[bool, option(None, "a .txt file is one text", "--whole")] = False,
+    tokenized: Annotated[bool, option(None, "spaces separate the tokens", "--tokenized")] = False,
+    truecaser: Annotated[str | None, option("FILE", "for texts in lower case")] = None,
+    as_json: Annotated[bool, option(None, "print lines of JSON", "--json")] = False,
+    shard_size: Annotated[int, option("N", "texts in a file")] = 2000,
+    processes: Annotated[int | None, option("N", "one a core by default")] = None,
     runner: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RUNNER", help="run on Apache Beam: DirectRunner, DataflowRunner, ..."
-        ),
+        str | None, option("RUNNER", "run on Apache Beam: DirectRunner, DataflowRunner, ...")
     ] = None,
 ) -> None:
     """Find the linguistic structure of texts.

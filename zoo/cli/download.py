@@ -2,14 +2,12 @@
 
 from typing import Annotated, Literal
 
-import typer
+from zoo.cli.options import argument, option
 
 
 def download(
-    dataset: Annotated[Literal["babi"], typer.Argument(help="the data set")],
-    cache_dir: Annotated[
-        str | None, typer.Option(metavar="DIR", help="instead of Keras' cache folder")
-    ] = None,
+    dataset: Annotated[Literal["babi"], argument(None, "the data set")],
+    cache_dir: Annotated[str | None, option("DIR", "instead of Keras' cache folder")] = None,
 ) -> None:
     """Get a data set from its official home."""
     from keras_corefmem.datasets.stories import babi

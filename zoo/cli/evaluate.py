@@ -2,10 +2,8 @@
 
 from typing import Annotated, Literal
 
-import typer
-
 from keras_corefmem.utils.processes import import_quietly
-from zoo.cli.options import DATA_DIR, DATASET, LANGUAGE, MODEL_FILE, TASK
+from zoo.cli.options import DATA_DIR, DATASET, LANGUAGE, MODEL_FILE, TASK, option
 
 
 def evaluate(
@@ -14,7 +12,9 @@ def evaluate(
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
-    part: Annotated[Literal["train", "valid", "test"], typer.Option()] = "test",
+    part: Annotated[
+        Literal["train", "valid", "test"], option(None, "part of the data set")
+    ] = "test",
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
     import_quietly("keras")

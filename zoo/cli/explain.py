@@ -4,10 +4,8 @@ import pathlib
 import re
 from typing import Annotated, Any
 
-import typer
-
 from keras_corefmem.utils.processes import import_quietly
-from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE
+from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE, option
 
 
 def explain(
@@ -16,18 +14,15 @@ def explain(
     passage: PASSAGE = None,
     question: QUESTION = None,
     sentence: SENTENCE = None,
-    number: Annotated[
-        int | None, typer.Option(metavar="N", help="question of the file, 1 by default")
-    ] = None,
+    number: Annotated[int | None, option("N", "question of the file, 1 by default")] = None,
     output: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.png", help="write the picture of TensorBoard too"),
+        str | None, option("FILE.png", "write the picture of TensorBoard too")
     ] = None,
     annotator: Annotated[
         str | None,
-        typer.Option(
-            metavar="PIPELINE",
-            help="path or name of a spaCy pipeline that finds chains and the targets of heads",
+        option(
+            "PIPELINE",
+            "path or name of a spaCy pipeline that finds chains and the targets of heads",
         ),
     ] = None,
 ) -> None:

@@ -2,15 +2,13 @@
 
 from typing import Annotated
 
-import typer
-
 from keras_corefmem.utils.processes import import_quietly
-from zoo.cli.options import MODEL_FILE
+from zoo.cli.options import MODEL_FILE, argument
 
 
 def export(
     model: MODEL_FILE,
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="folder to write")],
+    folder: Annotated[str, argument("FOLDER", "folder to write")],
 ) -> None:
     """Write a reader as a SavedModel that answers text."""
     import_quietly("keras")

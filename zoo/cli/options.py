@@ -10,6 +10,25 @@ import typer
 SETTING_HELP = "write it as --set NAME=JSON, such as --set units=32 or --set head='\"auto\"'."
 
 
+def option(
+    metavar: str | None, text: str, *names: str, parser: Callable[[str], Any] | None = None
+) -> Any:
+    """Declares an option.
+
+    Args:
+        metavar: name of its value; `FILE...` where it takes several, `[DIR]` where it may lack.
+        text: its help.
+        *names: names such as `--set`, where it is not that of the parameter, and of switches.
+        parser: function from a word to the value.
+    """
+    return typer.Option(*names, metavar=metavar, help=text, parser=parser)
+
+
+def argument(metavar: str | None, text: str, parser: Callable[[str], Any] | None = None) -> Any:
+    """Declares an argument that has no name in the command."""
+    return typer.Argument(metavar=metavar, help=text, parser=parser)
+
+
 def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
     """Makes a parser that accepts some names, which are only looked up when it is called."""
 
@@ -40,58 +59,46 @@ def _task(text: str) -> int | str:
 
 parse_model = one_of(_models)
 
-MODEL_FILE = Annotated[
-    str, typer.Argument(metavar="MODEL", help="path of a .keras file, or a preset's name")
-]
+MODEL_FILE = Annotated[str, argument("MODEL", "path of a .keras file, or a preset's name")]
 DATASET = Annotated[
     str | None,
-    typer.Option(
-        parser=one_of(_datasets),
-        metavar="NAME",
-        help="a data set, see `corefmem list`; the simulator by default, bAbI where there is a "
+    option(
+        "NAME",
+        "a data set, see `corefmem list`; the simulator by default, bAbI where there is a "
         "--data-dir",
+        parser=one_of(_datasets),
     ),
 ]
 TASK = Annotated[
     Any,
-    typer.Option(
+    option(
+        "TASK",
+        "number of a bAbI task, 1..20; NE, CN, P, V of cbt; fine, binary; XPOS, UPOS",
         parser=_task,
-        metavar="TASK",
-        help="number of a bAbI task, 1..20; NE, CN, P, V of cbt; fine, binary; XPOS, UPOS",
     ),
 ]
 DATA_DIR = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DIR", help="folder of the files; of bAbI by default what `download babi` got"
-    ),
+    str | None, option("DIR", "folder of the files; of bAbI by default what `download babi` got")
 ]
 LANGUAGE = Annotated[
-    str | None,
-    typer.Option(metavar="LANGUAGE", help="bAbI's language folder: en-valid, en, en-10k, hn, ..."),
+    str | None, option("LANGUAGE", "bAbI's language folder: en-valid, en, en-10k, hn, ...")
 ]
-EPOCHS = Annotated[int | None, typer.Option(metavar="N", help="largest number of epochs")]
-LOG_DIR = Annotated[str, typer.Option(metavar="DIR", help="folder of TensorBoard's runs")]
-RESULTS = Annotated[str, typer.Option(metavar="DIR", help="folder of results")]
-FRESH = Annotated[
-    bool, typer.Option("--fresh", help="start again instead of continuing an earlier run")
-]
+EPOCHS = Annotated[int | None, option("N", "largest number of epochs")]
+LOG_DIR = Annotated[str, option("DIR", "folder of TensorBoard's runs")]
+RESULTS = Annotated[str, option("DIR", "folder of results")]
+FRESH = Annotated[bool, option(None, "start again instead of continuing an earlier run", "--fresh")]
 SETTINGS = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "NAME=JSON",
+        "a field of zoo.training.Settings, or an argument of the model: --set units=32",
         "--set",
-        metavar="NAME=JSON",
-        help="a field of zoo.training.Settings, or an argument of the model: --set units=32",
     ),
 ]
-PASSAGE = Annotated[str | None, typer.Option(metavar="TEXT", help="text to read")]
-QUESTION = Annotated[str | None, typer.Option(metavar="TEXT", help="question about --passage")]
-SENTENCE = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="text of a model of single sentences")
-]
-QUESTIONS_FILE = Annotated[
-    str | None, typer.Argument(metavar="FILE", help="bAbI questions, or a .question of CNN")
-]
+PASSAGE = Annotated[str | None, option("TEXT", "text to read")]
+QUESTION = Annotated[str | None, option("TEXT", "question about --passage")]
+SENTENCE = Annotated[str | None, option("TEXT", "text of a model of single sentences")]
+QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .question of CNN")]
 
 
 def parse_settings(assignments: Iterable[str] | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 from typing import Annotated
 
-import typer
+from zoo.cli.options import argument, option
 
 READ = {
     "novels": "novels",
@@ -16,31 +16,26 @@ WRITTEN = ("train", "valid")
 
 
 def passages(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="folder of novels, files *.txt")],
-    output: Annotated[str, typer.Option(metavar="FOLDER", help="folder to write")],
+    folder: Annotated[str, argument("FOLDER", "folder of novels, files *.txt")],
+    output: Annotated[str, option("FOLDER", "folder to write")],
     evaluation: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE...",
-            help="passages to evaluate on, one a line: none of the new ones shares 8 words in a "
-            "row",
+        option(
+            "FILE...",
+            "passages to evaluate on, one a line: none of the new ones shares 8 words in a row",
         ),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="largest number of passages")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="random seed")] = 0,
+    limit: Annotated[int | None, option("N", "largest number of passages")] = None,
+    seed: Annotated[int, option("N", "random seed")] = 0,
     targets: Annotated[
         str,
-        typer.Option(
-            metavar="PLACES",
-            help="where answers stand: sentences (at their ends, as in LAMBADA), clauses too, or "
+        option(
+            "PLACES",
+            "where answers stand: sentences (at their ends, as in LAMBADA), clauses too, or "
             "words too",
         ),
     ] = "words",
-    validation: Annotated[
-        float, typer.Option(metavar="SHARE", help="share of the novels to hold out")
-    ] = 0.05,
+    validation: Annotated[float, option("SHARE", "share of the novels to hold out")] = 0.05,
 ) -> None:
     """Make passages like LAMBADA's of novels."""
     from rich.console import Console

@@ -3,41 +3,29 @@
 import pathlib
 from typing import Annotated
 
-import typer
-
-from zoo.cli.options import RESULTS
+from zoo.cli.options import RESULTS, argument, option
 from zoo.cli.reproduce import parse_study
 
 
 def report(
     study: Annotated[
         str | None,
-        typer.Argument(
-            parser=parse_study, metavar="STUDY", help="see `corefmem list`; all studies by default"
-        ),
+        argument("STUDY", "see `corefmem list`; all studies by default", parser=parse_study),
     ] = None,
     results: RESULTS = "results",
     write: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE...", help="put the tables into Markdown files"),
+        list[str] | None, option("FILE...", "put the tables into Markdown files")
     ] = None,
     compare: Annotated[
         tuple[str, str] | None,
-        typer.Option(
-            metavar="MODEL MODEL",
-            help="test whether two models of a study differ by more than chance",
-        ),
+        option("MODEL MODEL", "test whether two models of a study differ by more than chance"),
     ] = None,
-    plots: Annotated[
-        str | None, typer.Option(metavar="DIR", help="draw the results, as PNG and SVG")
-    ] = None,
+    plots: Annotated[str | None, option("DIR", "draw the results, as PNG and SVG")] = None,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="with --plots: curves against an argument, such as l2"),
+        str | None, option("NAME", "with --plots: curves against an argument, such as l2")
     ] = None,
     search: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="the trials of a search, in place of studies"),
+        str | None, option("NAME", "the trials of a search, in place of studies")
     ] = None,
 ) -> None:
     """Print the tables of measured results."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from zoo.cli.options import DATA_DIR, RESULTS, SETTINGS, one_of, parse_settings
+from zoo.cli.options import DATA_DIR, RESULTS, SETTINGS, argument, one_of, option, parse_settings
 
 
 def _studies() -> Iterable[str]:
@@ -36,42 +36,26 @@ def join_seeds(ranges: Iterable[range] | None) -> list[int]:
 
 
 def reproduce(
-    study: Annotated[
-        str, typer.Argument(parser=parse_study, metavar="STUDY", help="see `corefmem list`")
-    ],
-    models: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL...", help="the study's by default")
-    ] = None,
-    tasks: Annotated[
-        list[str] | None, typer.Option(metavar="TASK...", help="all by default")
-    ] = None,
+    study: Annotated[str, argument("STUDY", "see `corefmem list`", parser=parse_study)],
+    models: Annotated[list[str] | None, option("MODEL...", "the study's by default")] = None,
+    tasks: Annotated[list[str] | None, option("TASK...", "all by default")] = None,
     seeds: Annotated[
         list[Any] | None,
-        typer.Option(
-            parser=seed_range,
-            metavar="N...",
-            help="seed numbers or ranges, such as 0-4 7; 0 by default",
-        ),
+        option("N...", "seed numbers or ranges, such as 0-4 7; 0 by default", parser=seed_range),
     ] = None,
     data_dir: DATA_DIR = None,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="runs side by side; one a core by default")
-    ] = None,
+    jobs: Annotated[int | None, option("N", "runs side by side; one a core by default")] = None,
     resume: Annotated[
-        bool,
-        typer.Option("--resume", help="skip what is done and continue the rest, as always"),
+        bool, option(None, "skip what is done and continue the rest, as always", "--resume")
     ] = False,
     settings: SETTINGS = None,
-    tag: Annotated[
-        str, typer.Option(metavar="TAG", help="name of these settings, in the names of the runs")
-    ] = "",
+    tag: Annotated[str, option("TAG", "name of these settings, in the names of the runs")] = "",
     results: RESULTS = "results",
-    runs: Annotated[str, typer.Option(metavar="DIR", help="folder of training states")] = "runs",
+    runs: Annotated[str, option("DIR", "folder of training states")] = "runs",
     presets: Annotated[
         str | None,
-        typer.Option(
-            metavar="[DIR]",
-            help="then make presets of the best runs by validation, in the package or in DIR",
+        option(
+            "[DIR]", "then make presets of the best runs by validation, in the package or in DIR"
         ),
     ] = None,
 ) -> int:

@@ -5,26 +5,22 @@ import platform
 import shlex
 from typing import Annotated, Any, Literal
 
-import typer
-
-from zoo.cli.options import RESULTS
+from zoo.cli.options import RESULTS, argument, option
 
 PACKAGES = ("spacy", "scipy")
 MEASURES = {"mentions": "mentions", "muc": "MUC", "b3": "B3", "ceafe": "CEAFe"}
 
 
 def score(
-    dataset: Annotated[Literal["litbank", "gap"], typer.Argument(help="the data set")],
-    data_dir: Annotated[str, typer.Option(metavar="DIR", help="folder of the files")],
-    annotator: Annotated[
-        str, typer.Option(metavar="PIPELINE", help="path or name of a spaCy pipeline")
-    ],
+    dataset: Annotated[Literal["litbank", "gap"], argument(None, "the data set")],
+    data_dir: Annotated[str, option("DIR", "folder of the files")],
+    annotator: Annotated[str, option("PIPELINE", "path or name of a spaCy pipeline")],
     mentions: Annotated[
         Literal["predicted", "gold"],
-        typer.Option(help="of LitBank: find mentions, or only link the annotated ones"),
+        option(None, "of LitBank: find mentions, or only link the annotated ones"),
     ] = "predicted",
     part: Annotated[
-        Literal["development", "validation", "test"], typer.Option(help="of GAP")
+        Literal["development", "validation", "test"], option(None, "of GAP")
     ] = "development",
     results: RESULTS = "results",
 ) -> None:

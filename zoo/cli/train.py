@@ -8,8 +8,6 @@ import shutil
 import sys
 from typing import Annotated, Any
 
-import typer
-
 from keras_corefmem.utils.processes import import_quietly
 from zoo.cli.options import (
     DATA_DIR,
@@ -20,6 +18,7 @@ from zoo.cli.options import (
     LOG_DIR,
     SETTINGS,
     TASK,
+    option,
     parse_model,
     parse_settings,
 )
@@ -32,10 +31,8 @@ PRESET = {"model", "dataset", "task", "settings"}
 def train(
     model: Annotated[
         str | None,
-        typer.Option(
-            parser=parse_model,
-            metavar="MODEL",
-            help=f"a model, see `corefmem list`; {DEFAULT_MODEL} by default",
+        option(
+            "MODEL", f"a model, see `corefmem list`; {DEFAULT_MODEL} by default", parser=parse_model
         ),
     ] = None,
     dataset: DATASET = None,
@@ -43,17 +40,14 @@ def train(
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
     epochs: EPOCHS = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="0 by default")] = None,
+    seed: Annotated[int | None, option("N", "0 by default")] = None,
     log_dir: LOG_DIR = "tensorboard_logs",
     settings: SETTINGS = None,
     fresh: FRESH = False,
-    output: Annotated[str, typer.Option(metavar="DIR", help="folder of the runs")] = "models",
-    devices: Annotated[int, typer.Option(metavar="N", help="devices that share each batch")] = 1,
+    output: Annotated[str, option("DIR", "folder of the runs")] = "models",
+    devices: Annotated[int, option("N", "devices that share each batch")] = 1,
     preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="model, data and settings that `corefmem search` found best"
-        ),
+        str | None, option("FILE", "model, data and settings that `corefmem search` found best")
     ] = None,
 ) -> None:
     """Train a reader on simulated stories, or on a data set."""

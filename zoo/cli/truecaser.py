@@ -4,15 +4,14 @@ import pathlib
 from collections.abc import Iterator
 from typing import Annotated
 
-import typer
+from zoo.cli.options import argument, option
 
 
 def truecaser(
     inputs: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE", help="plain text with its capitals, or folders of .txt"),
+        list[str], argument("FILE", "plain text with its capitals, or folders of .txt")
     ],
-    output: Annotated[str, typer.Option(metavar="FILE.json", help="file to write")],
+    output: Annotated[str, option("FILE.json", "file to write")],
 ) -> None:
     """Learn capital letters, for texts in lower case."""
     from rich.progress import track
