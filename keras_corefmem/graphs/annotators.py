@@ -151,6 +151,5 @@ def _docs(texts, nlp, tokenized, truecaser):
 
 
 def _respelled(annotation, text, tokens, starts):
-    """An annotation of the same tokens as they are written in a text."""
     kept = [token for token in tokens if not token.isspace()]
     return dataclasses.replace(annotation, text=text, tokens=kept, starts=starts)

@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from keras_corefmem.graphs import Mention
-from keras_corefmem.graphs.annotators import annotate, load_pipeline, sentence_starts
+from keras_corefmem.graphs.annotators import annotate, load_pipeline
 from keras_corefmem.text.truecase import Truecaser
 
 TEXT = "Mary met Mr. Hall. Then John saw Mary. Then he left."
@@ -34,29 +34,6 @@ def test_exact_takes_tokens_between_spaces():
     assert annotation.tokens[:4] == ("``", "Mary", ",", "''") and annotation.starts[4] == 14
     # Both begin a quotation or a sentence.
     assert annotation.chains == () and annotation.sentences == (0, 7)
-
-
-@pytest.mark.parametrize(
-    ("text", "starts"),
-    [
-        ("Why ? He left .", [0, 2]),
-        ('" Why ? " he said . " No . " He left', [0, 7, 11]),
-        ("'' Why ? '' He left", [0, 4]),
-        ("J . Smith met Dr . Hall .", [0]),
-        ("So do I . He left", [0, 4]),
-        ("Why ? ! ?", [0]),
-        (".", [0]),
-    ],
-)
-def test_sentences_end_at_punctuation(text, starts):
-    tokens = text.split()
-    assert sentence_starts(tokens) == starts
-
-
-def test_small_letters_may_begin_sentences():
-    tokens = "why ? he left . she ran".split()
-    assert sentence_starts(tokens) == [0]
-    assert sentence_starts(tokens, cased=False) == [0, 2, 5]
 
 
 def test_annotators_stream():

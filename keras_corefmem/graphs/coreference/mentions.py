@@ -195,7 +195,6 @@ def _split_title(name):
 
 
 def _span(parse, head):
-    """Start and end of the noun phrase of a head."""
     first = last = head
     for child in parse.children[head]:
         if parse.labels[child] in _OUTSIDE:

@@ -118,7 +118,7 @@ def _muc(chains, other):
 
 
 def _alignment(key, response, overlaps):
-    """Sum of φ4 over the best one-to-one alignment of entities."""
+    """Sum of φ4 over the best one-to-one alignment."""
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 

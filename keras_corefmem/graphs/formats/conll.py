@@ -75,14 +75,16 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
     return documents
 
 
+@dataclasses.dataclass
 class _Document:
-    """A document while it is read."""
-
-    def __init__(self, name):
-        self.name = name
-        self.words, self.tags, self.sentences, self.begins = [], [], [], True
-        self.columns = None
-        self.open, self.chains = defaultdict(list), defaultdict(list)
+    name: str
+    columns: int | None = None
+    begins: bool = True
+    words: list[str] = dataclasses.field(default_factory=list)
+    tags: list[str] = dataclasses.field(default_factory=list)
+    sentences: list[int] = dataclasses.field(default_factory=list)
+    open: dict = dataclasses.field(default_factory=lambda: defaultdict(list))
+    chains: dict = dataclasses.field(default_factory=lambda: defaultdict(list))
 
     def end_sentence(self):
         self.begins = True
