@@ -6,9 +6,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "experiment": ["Experiment", "run_experiment"],
-        "outcome": ["Outcome"],
         "reproduce": ["reproduce"],
         "runs": ["Run", "plan"],
-        "studies": ["Study", "Task", "read_study"],
+        "studies": ["STUDIES", "Study", "read_study"],
     },
 )
