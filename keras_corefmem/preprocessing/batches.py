@@ -110,7 +110,7 @@ class Batches(keras.utils.PyDataset):
         ...     ("sentences", "question"), batch_size=8)
         >>> features, answers, weights = batches[0]
         >>> features["question"].shape, answers.shape
-        ((8, 4), (8,))
+        ((8, 7), (8,))
     """
 
     def __init__(
@@ -254,7 +254,7 @@ class SentenceBatches(Batches):
     """
 
     def __init__(self, encoded: Sequence, *args: Any, share: float = 0.5, **kwargs: Any) -> None:
-        self.share, self.all_encoded = share, encoded
+        self.share, self.all_encoded = share, list(encoded)
         super().__init__(encoded, *args, **kwargs)
 
     def start_epoch(self, epoch: int) -> None:

@@ -70,6 +70,14 @@ class CandidatePreprocessor(ReaderPreprocessor):
     punctuation. Text is read in lower case. Chains are those of an `AnnotatedExample`; in any other
     text, words that were answers in training are linked where they are repeated.
 
+    Features are those of a `ReaderPreprocessor`; with `spans`, `candidates` is a mask, bool
+    `(batch, time, candidates + 1)`. `passage_asked` `(batch, time)` is 1 for tokens that the
+    question has too and 2 for others. Where words are spelled there are `passage_characters` and
+    `question_characters` `(batch, time, word_length)`. For attention, `passage_sentences` is the
+    number of each token's sentence `(batch, time)`, and `passage_targets_` and the name of a signal
+    has its pairs `(batch, room · time, 2)`; where a passage of the batch has more, there is twice
+    the room, or four times.
+
     Args:
         words: words of the vocabulary without its two specials.
         word_chains: chain of each word, 0 = none, for text without annotation.
@@ -252,20 +260,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         targets = map(target_name, self.signals)
         return (*FEATURES, "passage_asked", "passage_sentences", *spelled, *targets)
 
-    def text_features(
-        self, rows: Sequence[Any], ids: dict[str, np.ndarray], names: Sequence[str]
-    ) -> dict[str, np.ndarray]:
-        """Makes the features of a batch besides ids and chains.
-
-        With `spans`, `candidates` is a mask, bool `(batch, time, candidates + 1)`. `passage_asked`
-        `(batch, time)` is 1 for tokens that the question has too and 2 for others. Where words are
-        spelled there are `passage_characters` and `question_characters` `(batch, time,
-        word_length)`.
-
-        For attention, `passage_sentences` is the number of each token's sentence `(batch, time)`,
-        and `passage_targets_` and the name of a signal has its pairs `(batch, room · time, 2)`;
-        where a passage of the batch has more, there is twice the room, or four times.
-        """
+    def _text_features(self, rows: Sequence, ids: dict[str, np.ndarray], names: Any) -> dict:
         (count, length), result = ids["passage"].shape, {}
         if "candidates" in names:
             result["candidates"] = self._candidates(rows, count, length)

@@ -125,7 +125,6 @@ class Preprocessor(abc.ABC):
             ValueError: if a text is empty or cannot be read.
         """
 
-    @abc.abstractmethod
     def collate(
         self,
         rows: Sequence,
@@ -145,7 +144,17 @@ class Preprocessor(abc.ABC):
 
         Returns:
             Dictionary of arrays by name.
+
+        Raises:
+            ValueError: if an id lies beyond the vocabulary.
         """
+        names = self.feature_names if names is None else names
+        features = self._collate(rows, count, (length, question_length), names)
+        return {name: features[name] for name in names}
+
+    @abc.abstractmethod
+    def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
+        """Makes at least the features of `names`, see `collate`."""
 
     @abc.abstractmethod
     def get_config(self) -> dict[str, Any]:
@@ -242,6 +251,11 @@ class Preprocessor(abc.ABC):
             names: names of the features; `None` for all.
             xp: `numpy`, or a `GraphNumpy` inside a graph.
         """
+        names = self.feature_names if names is None else names
+        features = self._features(passage, question, names, xp)
+        return {name: features[name] for name in names}
+
+    def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} reads more than ids.")
 
     def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:

@@ -53,6 +53,11 @@ class ReaderPreprocessor(Preprocessor):
 
     Coreference is that of words: tokens whose words have the same chain form one.
 
+    Features, int32: `passage`, `question`, and for each of the two its `_antecedents` and `_chains`
+    `(batch, time)` and `_sources` `(batch, time, 1, 1)`; `candidates` `(batch, time)`, the answer
+    that each passage token mentions. In a joint sequence, positions count the padded columns of
+    what comes first.
+
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
@@ -164,27 +169,8 @@ class ReaderPreprocessor(Preprocessor):
         """Returns the number of tokens of the passage."""
         return len(encoded.passage)
 
-    def collate(
-        self,
-        rows: Sequence[Any],
-        count: int,
-        length: int,
-        question_length: int = 0,
-        names: Sequence[str] | None = None,
-    ) -> dict[str, np.ndarray]:
-        """Makes the features of a batch, see `Preprocessor.collate`.
-
-        Returns:
-            Dictionary of int32 arrays: `passage`, `question`, and for each of the two its
-            `_antecedents` and `_chains` `(batch, time)` and `_sources` `(batch, time, 1, 1)`;
-            `candidates` `(batch, time)`, the answer that each passage token mentions. In a joint
-            sequence, positions count the padded columns of what comes first.
-
-        Raises:
-            ValueError: if an id lies beyond the vocabulary.
-        """
-        names = self.feature_names if names is None else names
-        widths = {"passage": length, "question": question_length}
+    def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
+        widths = dict(zip(("passage", "question"), lengths, strict=True))
         result = {
             name: pad([getattr(row, name) for row in rows], width, count)
             for name, width in widths.items()
@@ -197,24 +183,16 @@ class ReaderPreprocessor(Preprocessor):
             for n, (name, width) in enumerate(widths.items())
         }
         result |= self.links(chains, names)
-        result |= self.text_features(rows, result, names)
-        return {name: result[name] for name in names}
+        return result | self._text_features(rows, result, names)
 
-    def text_features(
-        self, rows: Sequence[Any], ids: dict[str, np.ndarray], names: Sequence[str]
-    ) -> dict[str, np.ndarray]:
-        """Makes the features of a batch besides ids and chains."""
+    def _text_features(self, rows: Sequence, ids: dict[str, np.ndarray], names: Any) -> dict:
         return {"candidates": self.pointers[ids["passage"]]}
 
-    def features(
-        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
-    ) -> dict[str, Any]:
-        names = self.feature_names if names is None else names
+    def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
         ids = {"question": question, "passage": passage}
         result = {**ids, "candidates": xp.take(self.pointers, passage)}
         chains = {name: xp.take(self.word_chains, array) for name, array in ids.items()}
-        result |= self.links(chains, names, xp)
-        return {name: result[name] for name in names}
+        return result | self.links(chains, names, xp)
 
     def links(self, chains: dict[str, Any], names: Sequence[str], xp: Any = np) -> dict[str, Any]:
         """Makes the features of coreference.

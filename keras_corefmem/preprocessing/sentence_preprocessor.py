@@ -46,6 +46,9 @@ class SentencePreprocessor(Preprocessor):
     A word outside the vocabulary is read as its lower case, if that is known: vocabularies may be
     cased or not. Characters are always as written.
 
+    Features, int32: `words` `(batch, time)` and, where words are spelled, `characters` `(batch,
+    time, word_length)`.
+
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
@@ -169,25 +172,12 @@ class SentencePreprocessor(Preprocessor):
     def question_length(self, encoded: EncodedSentence) -> int:
         return 0
 
-    def collate(
-        self,
-        rows: Sequence[EncodedSentence],
-        count: int,
-        length: int,
-        question_length: int = 0,
-        names: Sequence[str] | None = None,
-    ) -> dict[str, np.ndarray]:
-        """Makes the features of a batch, see `Preprocessor.collate`.
-
-        Returns:
-            Dictionary of int32 arrays: `words` `(count, length)` and, where words are spelled,
-            `characters` `(count, length, word_length)`.
-        """
-        features = {"words": pad([row.words for row in rows], length, count)}
+    def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
+        features = {"words": pad([row.words for row in rows], lengths[0], count)}
         if self.spelling:
             letters = [row.characters for row in rows]
-            features["characters"] = pad(letters, length, count, (self.word_length,))
-        return {name: features[name] for name in names or self.feature_names}
+            features["characters"] = pad(letters, lengths[0], count, (self.word_length,))
+        return features
 
     def graph_tables(self) -> list:
         spelled = [vocabulary_table(self.spelling.vocabulary)] if self.spelling else []

@@ -46,6 +46,9 @@ class StoryPreprocessor(Preprocessor):
 
     The sentences of an example are its rows; raw text is cut after each `.`, `?` and `!`.
 
+    Features, int32: `sentences` `(batch, S, sentence_length)`, `question` `(batch,
+    sentence_length)` and `supporting_facts` `(batch, max_facts)`, unknown in raw text.
+
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
@@ -205,44 +208,24 @@ class StoryPreprocessor(Preprocessor):
         """Returns the number of sentences."""
         return len(encoded.sentences)
 
-    def collate(
-        self,
-        rows: Sequence[EncodedStory],
-        count: int,
-        length: int,
-        question_length: int = 0,
-        names: Sequence[str] | None = None,
-    ) -> dict[str, np.ndarray]:
-        """Makes the features of a batch, see `Preprocessor.collate`.
-
-        Questions are as long as sentences, whatever `question_length`.
-
-        Returns:
-            Dictionary of int32 arrays: `sentences` `(count, length, sentence_length)`, `question`
-            `(count, sentence_length)` and `supporting_facts` `(count, max_facts)`.
-        """
+    def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
         width = self.sentence_length
         facts = [row.supporting_facts[: self.max_facts] for row in rows]
-        features = {
-            "sentences": pad([row.sentences for row in rows], length, count, (width,)),
+        return {
+            "sentences": pad([row.sentences for row in rows], lengths[0], count, (width,)),
             "question": pad([row.question for row in rows], width, count),
             "supporting_facts": pad(facts, self.max_facts, count),
         }
-        return {name: features[name] for name in names or FEATURES}
 
-    def features(
-        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
-    ) -> dict[str, Any]:
-        """Makes the features of padded ids, supporting facts unknown, see `Preprocessor`."""
+    def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
         short = self.without_ends(question, xp)[:, : self.sentence_length]
         missing = self.sentence_length - xp.size(short[:1])
         zeros = xp.zeros_like(short[:, :1]) + xp.zeros((1, missing), dtype="int32")
-        features = {
+        return {
             "sentences": self.cut(passage, xp),
             "question": xp.concatenate([short, zeros], axis=1),
             "supporting_facts": short[:, :1] * np.zeros((1, self.max_facts), "int32"),
         }
-        return {name: features[name] for name in names or FEATURES}
 
     def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
         """Returns the text of each row of `encoded.sentences`."""

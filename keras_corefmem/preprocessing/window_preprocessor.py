@@ -197,11 +197,9 @@ class WindowPreprocessor(StoryPreprocessor):
             "question": (missing, ~xp.any(xp.take(self.placeholder, question), axis=1)),
         }
 
-    def features(
-        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
-    ) -> dict[str, Any]:
+    def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
         question = self.windows(question, self.placeholder, 1, xp)[:, 0]
-        return super().features(passage, question, names, xp)
+        return super()._features(passage, question, names, xp)
 
     def cut(self, passage: Any, xp: Any = np) -> Any:
         """Cuts the windows that are read: int32 `(batch, S, 2 half_width + 1)`, S at least 1."""

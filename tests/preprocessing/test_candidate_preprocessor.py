@@ -1,5 +1,4 @@
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -134,19 +133,6 @@ def test_unknown_words_are_told_apart():
     unknown = np.unique(encoded.passage[preprocessor.vocabulary.is_unknown(encoded.passage)])
     words = set(SECOND.passage.split()) - {",", ".", "john"}
     assert len(unknown) == len(words) and not np.any(preprocessor.word_chains[unknown])
-
-
-@pytest.mark.parametrize("example", [FIRST, SPANS])
-def test_config_round_trip(example):
-    options = {"characters": True, "order": "passage_first", "max_chains": 3, "unknown_types": 4}
-    preprocessor = CandidatePreprocessor.fit([example, SECOND], **options)
-    config = json.loads(json.dumps(preprocessor.get_config()))
-    other = CandidatePreprocessor(**config)
-    assert other.get_config() == preprocessor.get_config()
-    names = ("passage", "candidates", "question_chains", "passage_characters")
-    one, two = (p.collate([p.encode(example)], 1, 14, 3, names) for p in (preprocessor, other))
-    for name in names:
-        np.testing.assert_array_equal(one[name], two[name])
 
 
 def test_refuses(preprocessor):

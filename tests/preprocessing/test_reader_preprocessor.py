@@ -114,17 +114,6 @@ def test_chains_beyond_the_largest_number_are_none():
     assert found["passage_chains"].tolist() == [0, 1, 0, 1]
 
 
-def test_the_configuration_makes_the_same_preprocessor():
-    first = ReaderPreprocessor.fit(
-        EXAMPLES, entity_words=ENTITIES, order="passage_first", max_chains=5
-    )
-    second = ReaderPreprocessor(**first.get_config())
-    assert second.get_config() == first.get_config()
-    text = "Mary took the milk. Bob left.", "Where is Mary?"
-    for name, value in features(first, *text).items():
-        np.testing.assert_array_equal(features(second, *text)[name], value, err_msg=name)
-
-
 def test_bad_input_is_refused():
     preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
     with pytest.raises(ValueError, match="The passage is empty: ' '"):

@@ -76,15 +76,6 @@ def test_raw_text_is_cut_into_words():
     assert SentencePreprocessor.fit(LABELLED).encode_text("film").answer == 0
 
 
-def test_the_configuration_makes_the_same_preprocessor():
-    preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=6)
-    copy = SentencePreprocessor(**preprocessor.get_config())
-    assert copy.get_config() == preprocessor.get_config()
-    first, second = (p.encode(TAGGED[0]) for p in (preprocessor, copy))
-    for name in ("words", "characters", "answer"):
-        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-
-
 @pytest.mark.parametrize(
     "sentences, message",
     [

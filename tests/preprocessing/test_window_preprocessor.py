@@ -185,14 +185,6 @@ def test_the_first_sentences_may_lack_entities(preprocessor):
     assert encoded.question.any() and preprocessor.answers[encoded.answer] == "@entity2"
 
 
-def test_the_configuration_makes_the_same_preprocessor(preprocessor):
-    copy = WindowPreprocessor(**preprocessor.get_config())
-    assert copy.get_config() == preprocessor.get_config()
-    first, second = (p.encode(EXAMPLES[0]) for p in (preprocessor, copy))
-    np.testing.assert_array_equal(first.sentences, second.sentences)
-    np.testing.assert_array_equal(first.question, second.question)
-
-
 @pytest.mark.parametrize(
     "passage, question, message",
     [

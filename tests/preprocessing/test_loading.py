@@ -1,0 +1,94 @@
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import CandidateExample, Example, Sentence
+from keras_corefmem.preprocessing import (
+    CandidatePreprocessor,
+    ReaderPreprocessor,
+    SentencePreprocessor,
+    StoryPreprocessor,
+    WindowPreprocessor,
+    get,
+)
+
+EXAMPLES = [
+    Example(("Mary left the kitchen.", "John slept."), "Who slept?", "John", (2,)),
+    Example(("John left.",), "Who left?", "Mary,John"),
+]
+SPANS = [CandidateExample(("New York is big .",), "it is big", "new york", candidates=["new york"])]
+CLOZE = [Example(("@entity0 met @entity1 .",), "@placeholder met", "@entity0")]
+TAGGED = [Sentence(("Dogs", "barked"), ("NNS", "VBD")), Sentence(("THE", "Cat"), ("DT", "NN"))]
+LABELLED = [Sentence(("good", "film"), "positive"), Sentence(("Bad", "film", "!"), "negative")]
+CASES = [
+    (ReaderPreprocessor, EXAMPLES, {"entity_words": ["john"], "order": "passage_first"}),
+    (ReaderPreprocessor, EXAMPLES, {"joint": False, "max_chains": 5, "unknown_types": 3}),
+    (CandidatePreprocessor, EXAMPLES, {"characters": True, "word_length": 3, "unknown_types": 4}),
+    (CandidatePreprocessor, SPANS, {"order": "passage_first", "max_chains": 3}),
+    (StoryPreprocessor, EXAMPLES, {"answer_words": True, "max_sentences": 3}),
+    (StoryPreprocessor, EXAMPLES, {"read_ends": False}),
+    (WindowPreprocessor, CLOZE, {"half_width": 2, "max_windows": 7}),
+    (SentencePreprocessor, TAGGED, {"characters": True, "word_length": 3}),
+    (SentencePreprocessor, LABELLED, {"tokenizer": "words"}),
+]
+each = pytest.mark.parametrize(("cls", "examples", "options"), CASES)
+
+
+def assert_same(copy, preprocessor, examples):
+    assert type(copy) is type(preprocessor) and copy.get_config() == preprocessor.get_config()
+    assert copy.answers == preprocessor.answers
+    first, second = (list(map(p.encode, examples)) for p in (preprocessor, copy))
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.answer, other.answer)
+    first, second = preprocessor.collate(first, 3, 16, 8), copy.collate(second, 3, 16, 8)
+    assert tuple(first) == tuple(second) == preprocessor.feature_names
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name], err_msg=name)
+
+
+@each
+def test_preprocessors_survive_serialization(cls, examples, options):
+    preprocessor = cls.fit(examples, **options)
+    saved = json.loads(json.dumps(keras.saving.serialize_keras_object(preprocessor)))
+    assert saved["registered_name"] == f"keras_corefmem>{cls.__name__}"
+    assert_same(get(saved), preprocessor, examples)
+    assert get(preprocessor) is preprocessor and get(None) is None
+
+
+@each
+def test_arguments_alone_tell_the_class_as_in_version_0_1(cls, examples, options):
+    preprocessor = cls.fit(examples, **options)
+    old = {
+        "entities" if name == "word_chains" else name: value
+        for name, value in preprocessor.get_config().items()
+    }
+    assert_same(get(old), preprocessor, examples)
+
+
+@each
+def test_graphs_make_the_same_features_of_text(cls, examples, options):
+    tf = pytest.importorskip("tensorflow")
+    preprocessor = cls.fit(examples, **options)
+    names, strings = preprocessor.feature_names, preprocessor.strings
+    texts = [
+        (" ".join(e.words),) if len(strings) == 1 else (e.passage, e.question) for e in examples
+    ]
+    columns = zip(*texts, strict=True)
+    tokens = [preprocessor.tokenizer.graph(tf.constant(column)) for column in columns]
+    tables = preprocessor.graph_tables()
+    features = preprocessor.graph_features(tokens, tables, names)
+    rows = [preprocessor.encode_text(*row) for row in texts]
+    lengths = max(map(preprocessor.length, rows)), max(map(preprocessor.question_length, rows))
+    for name, array in preprocessor.collate(rows, len(rows), *lengths).items():
+        np.testing.assert_array_equal(features[name], array, err_msg=name)
+
+
+@pytest.mark.parametrize("other", [{"units": 3}, "words", keras.layers.Dense(1)])
+def test_other_things_are_refused(other):
+    with pytest.raises(ValueError, match="preprocessor must be a keras_corefmem.preprocessing"):
+        get(other)
+    if isinstance(other, keras.layers.Layer):
+        with pytest.raises(ValueError, match="preprocessor must be"):
+            get(keras.saving.serialize_keras_object(other))
