@@ -101,9 +101,6 @@ def run(
         plan: entries of the index about inputs and settings, `whole` and `shard_size` among them.
         runner: name of the runner.
         flags: further options of Beam, such as `"--direct_num_workers=2"`.
-
-    Raises:
-        ValueError: if there is no such runner, or a text is wrong.
     """
     options = PipelineOptions(flags=list(flags), runner=runner)
     with apache_beam.Pipeline(options=options) as pipeline:

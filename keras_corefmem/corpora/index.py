@@ -40,9 +40,6 @@ def prepare_folder(folder: Path, plan: dict) -> dict | None:
 
     Returns:
         The index, where the folder is complete; else `None`.
-
-    Raises:
-        ValueError: if the folder holds the shards of another plan, or of none.
     """
     folder, plan = pathlib.Path(folder), {"format": FORMAT, **plan}
     known = next((name for name in (INDEX, PLAN) if (folder / name).exists()), None)
@@ -93,9 +90,6 @@ def write_index(folder: Path, plan: dict, shards: list[dict]) -> dict:
         folder: the folder.
         plan: as for `prepare_folder`.
         shards: the entries of all shards, in any order.
-
-    Raises:
-        ValueError: if there are no shards, or others than these.
     """
     folder, shards = pathlib.Path(folder), sorted(shards, key=lambda shard: shard["name"])
     if not shards:
@@ -114,12 +108,7 @@ def write_index(folder: Path, plan: dict, shards: list[dict]) -> dict:
 
 
 def read_index(folder: Path) -> dict:
-    """Reads the index of a folder.
-
-    Raises:
-        FileNotFoundError: if there is none.
-        ValueError: if it is broken or of another format.
-    """
+    """Reads the index of a folder."""
     path = pathlib.Path(folder, INDEX)
     if not path.exists() and path.with_name(PLAN).exists():
         raise FileNotFoundError(
@@ -145,7 +134,7 @@ def verify_folder(folder: Path, hashes: bool = True) -> dict:
     Example:
         >>> with open("a.txt", "w") as file:
         ...     _ = file.write("Mary left.")
-        >>> _ = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        >>> _ = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=0)
         >>> keras_corefmem.corpora.verify_folder("annotated")["tokens"]
         3
     """
@@ -163,12 +152,7 @@ def verify_folder(folder: Path, hashes: bool = True) -> dict:
 
 
 def shard_paths(source: Path) -> list[pathlib.Path]:
-    """Lists the files of a folder by its index, or of a pattern by their names.
-
-    Raises:
-        FileNotFoundError: if there is no index, or no such file.
-        ValueError: if a file is not of the size that the index says.
-    """
+    """Lists the files of a folder by its index, or of a pattern by their names."""
     if pathlib.Path(source).is_dir():
         index = verify_folder(source, hashes=False)
         return [pathlib.Path(source, shard["name"]) for shard in index["shards"]]

@@ -55,7 +55,7 @@ def read_questions(
         >>> corpora, examples = keras_corefmem.corpora, keras_corefmem.datasets.simulator
         >>> splits = examples.load(1, train=5, valid=1, test=1)
         >>> for part, path in corpora.write_questions(splits, "all").items():
-        ...     _ = corpora.annotate_files([str(path)], path.with_suffix(""), processes=1)
+        ...     _ = corpora.annotate_files([str(path)], path.with_suffix(""), processes=0)
         >>> corpora.read_questions("all").train[0].answer == splits.train[0].answer
         True
     """

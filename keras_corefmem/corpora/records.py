@@ -52,9 +52,6 @@ def to_example(annotation: Annotation, fields: dict) -> bytes:
     Args:
         annotation: the annotated text.
         fields: further facts about the text, as JSON can hold them.
-
-    Raises:
-        ValueError: if JSON cannot hold the fields.
     """
     try:
         encoded = json.dumps(fields)
@@ -82,11 +79,7 @@ def _feature(name, values):
 
 
 def from_example(record: bytes) -> Record:
-    """Parses a record.
-
-    Raises:
-        ValueError: if it is no such record.
-    """
+    """Parses a record."""
     try:
         found = tf.train.Example.FromString(record).features.feature
     except Exception as error:  # The class of the error depends on how protobuf was built.
@@ -225,8 +218,8 @@ def record_dataset(
 
     Example:
         >>> with open("a.txt", "w") as file:
-        ...     _ = file.write("Mary left.\nJohn slept.\n")
-        >>> _ = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        ...     _ = file.write("Mary left.\\nJohn slept.\\n")
+        >>> _ = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=0)
         >>> [record["text"].decode() for record in
         ...     keras_corefmem.corpora.record_dataset("annotated").as_numpy_iterator()]
         ['Mary left.', 'John slept.']

@@ -32,9 +32,6 @@ def annotate_shard(
 
     Returns:
         Its entry in the index, and whether it was written now.
-
-    Raises:
-        ValueError: if there is a shard of other texts.
     """
     from keras_corefmem.corpora import records
 

@@ -79,12 +79,7 @@ class TextAnnotator:
             ) from error
 
     def describe(self) -> dict:
-        """Returns the settings, with a hash of all that is read from files.
-
-        Raises:
-            FileNotFoundError: if there is no such truecaser.
-            ValueError: if there is no such pipeline.
-        """
+        """Returns the settings, with a hash of all that is read from files."""
         versions = {"keras_corefmem": keras_corefmem.__version__}
         if self.annotator != EXACT:
             versions["spacy"] = importlib.metadata.version("spacy")

@@ -55,7 +55,7 @@ class TextReader:
 
     Example:
         >>> with open("a.txt", "w") as file:
-        ...     _ = file.write("Mary left.\nJohn slept.\n")
+        ...     _ = file.write("Mary left.\\nJohn slept.\\n")
         >>> [text.text for text in keras_corefmem.corpora.TextReader(["a.txt"])]
         ['Mary left.', 'John slept.']
     """

@@ -60,7 +60,7 @@ def annotate_files(
         annotator: how to annotate; by default with the built-in annotator.
         whole: whether each input is one text.
         shard_size: number of texts in a shard.
-        processes: number of processes; `None` for one a core.
+        processes: number of processes beside this one, 0 for none; `None` for one a core.
         runner: name of a runner of Apache Beam, which brings its own processes; or `None`.
         progress: follows what is done.
 
@@ -75,7 +75,7 @@ def annotate_files(
     Example:
         >>> with open("a.txt", "w") as file:
         ...     _ = file.write("Mary left. We saw Mary.")
-        >>> index = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=1)
+        >>> index = keras_corefmem.corpora.annotate_files(["a.txt"], "annotated", processes=0)
         >>> index["texts"], index["tokens"]
         (1, 7)
     """
@@ -102,9 +102,20 @@ def annotate_files(
 
 
 def _write_shards(folder, reader, size, annotator, processes, progress):
-    """Writes shards with several processes; returns their entries in the index."""
+    """Writes shards; returns their entries in the index."""
+    done, position = [], 0
+
+    def add(entry, is_new, size):
+        done.append(entry)
+        progress.add(entry, is_new, size)
+
+    if processes == 0:
+        for number, texts in split_texts(reader, size):
+            add(*annotate_shard(folder, number, texts, annotator), reader.bytes_read - position)
+            position = reader.bytes_read
+        return done
     processes = processes or len(available_cores())
-    context, done = multiprocessing.get_context("spawn"), []
+    context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(processes, context, _begin_worker) as pool:
         pending = {}
 
@@ -115,13 +126,10 @@ def _write_shards(folder, reader, size, annotator, processes, progress):
                 )
                 for future in ended:
                     size = pending.pop(future)
-                    shard, is_new = future.result()
-                    done.append(shard)
-                    progress.add(shard, is_new, size)
+                    add(*future.result(), size)
                 progress.pulse()
 
         try:
-            position = 0
             for number, texts in split_texts(reader, size):
                 future = pool.submit(annotate_shard, folder, number, texts, annotator)
                 pending[future], position = reader.bytes_read - position, reader.bytes_read

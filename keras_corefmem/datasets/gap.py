@@ -77,11 +77,7 @@ class AmbiguousPronoun:
 
 
 def read_gap(path: Path) -> list[AmbiguousPronoun]:
-    """Reads a file of the data set, `gap-development.tsv` say.
-
-    Raises:
-        ValueError: if the header or a line is of another form; the error names the line.
-    """
+    """Reads a file of the data set, `gap-development.tsv` say."""
     header, *lines = read_text(path, _FORM).rstrip("\n").split("\n")
     if tuple(header.split("\t")) != COLUMNS:
         raise ValueError(
@@ -115,11 +111,7 @@ def _read(line, place):
 
 
 def answer(example: AmbiguousPronoun, annotation: Annotation) -> tuple[bool, ...]:
-    """Tells which names, A and B, have the head of a mention in the chain of the pronoun.
-
-    Raises:
-        ValueError: if the annotation is of another text.
-    """
+    """Tells which names, A and B, have the head of a mention in the chain of the pronoun."""
     if annotation.text != example.text:
         raise ValueError(f"{example.source}: the annotation of {example.id} is of another text.")
     starts, found = annotation.starts, []

@@ -11,8 +11,6 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, read_text
 
-__all__ = ["KINDS", "ORIGIN", "PLACEHOLDER", "from_record", "load", "read_file"]
-
 ORIGIN = "https://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
 # What is taken out: named entities, common nouns, prepositions, verbs.
 KINDS = ("NE", "CN", "P", "V")
@@ -61,10 +59,6 @@ def read_file(path: Path) -> list[CandidateExample]:
     Returns:
         List of `CandidateExample`, as they are written. Of a candidate that is listed twice, one
         stays.
-
-    Raises:
-        ValueError: if a line is no such sentence or question, the answer is no candidate, or there
-            is no question.
     """
     examples: list[CandidateExample] = []
     sentences: list[str] = []

@@ -16,19 +16,6 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, load_json, read_text
 
-__all__ = [
-    "ORIGIN",
-    "PARTS",
-    "PLACEHOLDER",
-    "ClozeExample",
-    "find_markers",
-    "load",
-    "read_file",
-    "read_json",
-    "read_part",
-    "relabel",
-]
-
 ORIGIN = "https://cs.nyu.edu/~kcho/DMQA/"
 PARTS = ("training", "validation", "test")
 PLACEHOLDER = "@placeholder"
@@ -86,10 +73,6 @@ def read_part(data_dir: Path | None, part: str) -> Iterator[ClozeExample]:
     Args:
         data_dir: the folder that holds `questions`, or the one that holds the parts.
         part: `"training"`, `"validation"` or `"test"`.
-
-    Raises:
-        FileNotFoundError: if the part has no files.
-        ValueError: if there is no such part, or, while reading, if a file is broken.
     """
     if part not in PARTS:
         raise ValueError(f"There is no part {part!r}, `part` is one of {', '.join(PARTS)}.")
@@ -107,9 +90,6 @@ def read_file(path: Path) -> ClozeExample:
 
     Returns:
         A `ClozeExample`; its sentences end at the tokens `.`, `?` and `!`.
-
-    Raises:
-        ValueError: if a part is missing or the answer is no entity of the passage.
     """
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     for number, name in enumerate(("address", "passage", "question", "answer")):
@@ -142,10 +122,6 @@ def read_json(path: Path) -> list[ClozeExample]:
     Args:
         path: path of the file: `{"instances": [{"support": {"text": passage}, "questions":
             [{"id": name, "question": question, "answers": [{"text": answer}]}]}]}`.
-
-    Raises:
-        ValueError: if the file is truncated or of another form, or an answer is no entity of its
-            passage.
     """
     data = load_json(path)
     examples = []

@@ -18,21 +18,6 @@ from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import Path, read_text
 
-__all__ = [
-    "DEVELOPMENT",
-    "ORIGIN",
-    "Passages",
-    "candidates",
-    "is_answerable",
-    "is_word",
-    "last_sentence",
-    "load",
-    "read_file",
-    "read_passages",
-    "stop_words",
-    "trainable",
-]
-
 ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT = "lambada_development_plain_text.txt"
 
@@ -98,9 +83,6 @@ def read_file(path: Path, ends: Collection[str] = SENTENCE_ENDS) -> Passages:
         path: path of the file.
         ends: Tokens at which the last sentence may be cut off: `(".",)` leaves 3,950 of the 4,869
             development passages answerable (81.1%), `(".", "!", "?")` 4,039 (83.0%).
-
-    Raises:
-        ValueError: if a line has fewer than two tokens, or there is none.
     """
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     examples = []
@@ -122,9 +104,6 @@ def read_passages(path: Path, cased: bool = False) -> list[Example]:
     Args:
         path: path of the file, JSON lines.
         cased: whether to keep capital letters, for annotators.
-
-    Raises:
-        ValueError: if a line is no such passage, or there is none.
     """
     examples = []
     lines = read_text(path, "JSON lines").rstrip("\n").split("\n")

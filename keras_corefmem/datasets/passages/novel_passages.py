@@ -12,8 +12,6 @@ from keras_corefmem.text import prose
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import Path, read_text
 
-__all__ = ["TARGETS", "chapters", "file_grams", "find_passages"]
-
 TARGETS = ("sentences", "clauses", "words")
 WORD = TARGETS.index("words")
 # LAMBADA's contexts have 50 tokens or a little more, its questions 7 or more, and its longest

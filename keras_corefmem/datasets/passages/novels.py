@@ -18,8 +18,6 @@ from keras_corefmem.datasets.splits import hold_out
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path, read_text, replacing, write_json
 
-__all__ = ["build", "quotas"]
-
 
 def build(
     folder: Path,

@@ -21,20 +21,6 @@ from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path, load_json
 
-__all__ = [
-    "NAMES",
-    "ORIGIN",
-    "HopExample",
-    "candidate_positions",
-    "from_record",
-    "keep_chains",
-    "load",
-    "load_shuffled",
-    "read_file",
-    "shuffle",
-    "truncate",
-]
-
 ORIGIN = "https://qangaroo.cs.ucl.ac.uk"
 NAMES = ("wikihop", "medhop")
 MAX_TOKENS = 2200
@@ -99,10 +85,6 @@ def read_file(path: Path) -> list[HopExample]:
 
     Returns:
         List of `HopExample`, documents in the order of the file.
-
-    Raises:
-        ValueError: if the file is truncated or of another form, or an answer is no candidate or, as
-            in the masked test part, missing.
     """
     data = load_json(path)
     if not isinstance(data, list) or not data:
@@ -158,9 +140,6 @@ def truncate(
         example: the question.
         tokenize: function from a string to its tokens, such as `text.get_tokenizer("words")`.
         max_tokens: largest number of tokens of all documents together; the answer may be behind.
-
-    Raises:
-        ValueError: if `max_tokens` is not positive, or no document has a token.
     """
     check_sizes(max_tokens=max_tokens)
     documents, left = [], max_tokens

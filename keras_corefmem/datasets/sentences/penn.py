@@ -80,10 +80,6 @@ def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
         path: the file.
         one_per_line: whether each tree has a line of its own, so that a missing bracket is found
             where it is missing.
-
-    Raises:
-        ValueError: if the file has no tree, a bracket is unbalanced, empty or without a label, or
-            text stands where no word may.
     """
     stack: list[_Node] = []
     nodes: list[_Node] = []

@@ -9,14 +9,6 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, read_text
 
-__all__ = [
-    "WSJ_SECTIONS",
-    "load_conllu",
-    "load_wsj",
-    "read_conllu",
-    "read_penn",
-]
-
 # The split of Collins, 2002 (https://aclanthology.org/W02-1001), the usual one for tagging.
 WSJ_SECTIONS = {"train": range(0, 19), "valid": range(19, 22), "test": range(22, 25)}
 
@@ -34,10 +26,6 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
 
     Returns:
         `Splits` of `Sentence`. Without a test file the test part is empty.
-
-    Raises:
-        FileNotFoundError: if there is no training or development file.
-        ValueError: if there are several treebanks, or a file is broken.
     """
     required = [f"*-ud-{part}.conllu" for part in ("train", "dev")]
     folder = find_folder(
@@ -64,10 +52,6 @@ def read_conllu(path: Path, column: str = "UPOS") -> list[Sentence]:
     Args:
         path: path of the file.
         column: `"UPOS"` or `"XPOS"`.
-
-    Raises:
-        ValueError: if there is no such column, a line has not 10 columns or no tag, words are not
-            numbered 1, 2, ..., or no empty line ends the last sentence.
     """
     if column not in _COLUMNS:
         raise ValueError(f"There is no column {column!r}, `column` is one of {sorted(_COLUMNS)}.")
@@ -133,10 +117,6 @@ def load_wsj(data_dir: Path, task: str = "PTB") -> Splits:
     Args:
         data_dir: a folder that holds, at any depth, the files `wsj_0001.mrg` to `wsj_2454.mrg`.
         task: `"PTB"`, the only tags that it has.
-
-    Raises:
-        FileNotFoundError: if there are no files of one of the 25 sections.
-        ValueError: if there is no such task, or a file is there twice, or is broken.
     """
     if task != "PTB":
         raise ValueError(f"There is no task {task!r} of wsj, only PTB.")
@@ -174,9 +154,6 @@ def read_penn(path: Path) -> list[Sentence]:
 
     Traces (`-NONE-`) are left out, as are trees of nothing else; escapes of words are undone,
     `(` for `-LRB-`, but tags stay as they are.
-
-    Raises:
-        ValueError: if a tree is broken.
     """
     sentences = []
     for tree in read_trees(path):

@@ -53,9 +53,6 @@ def hold_out_sentences(
 
     Returns:
         Those to train on, with phrases, and those that are held out, without.
-
-    Raises:
-        ValueError: if nothing is held out, or nothing left.
     """
     groups = np.cumsum([sentence.is_root for sentence in sentences]).tolist()
     train, held = hold_out(sentences, float(share), seed, groups)

@@ -15,8 +15,6 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path
 
-__all__ = ["CLASSES", "ORIGIN", "epoch_phrases", "load", "read_file", "to_binary"]
-
 ORIGIN = "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip"
 CLASSES = {
     "fine": ("very negative", "negative", "neutral", "positive", "very positive"),
@@ -64,9 +62,6 @@ def read_file(path: Path) -> list[Sentence]:
     Returns:
         List of `Sentence` with fine labels 0..4: of each tree first the sentence, then its parts in
         the order of their first words, longer ones first.
-
-    Raises:
-        ValueError: if a tree is unbalanced or a label is none of 0..4.
     """
     phrases = []
     labels = dict(zip("01234", CLASSES["fine"], strict=True))
@@ -117,9 +112,6 @@ def epoch_phrases(
 
     Returns:
         List of `Sentence` in the given order, of the same length in every epoch.
-
-    Raises:
-        ValueError: if the share lies outside 0..1.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"`share` is {share}, but has to lie in 0..1.")

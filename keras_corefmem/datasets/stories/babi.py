@@ -12,19 +12,9 @@ import zlib
 from keras_corefmem.datasets.example import group_by_story
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits, hold_out
-from keras_corefmem.datasets.stories.babi_format import read_file, write_file
+from keras_corefmem.datasets.stories.babi_format import read_file
+from keras_corefmem.datasets.stories.babi_format import write_file as write_file
 from keras_corefmem.utils.files import Path
-
-__all__ = [
-    "LANGUAGE",
-    "ORIGIN",
-    "TASKS",
-    "cache_folder",
-    "download",
-    "load",
-    "read_file",
-    "write_file",
-]
 
 ORIGIN = "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz"
 TASKS = {

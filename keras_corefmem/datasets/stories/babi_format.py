@@ -51,11 +51,7 @@ def _parse_facts(column, sentence_numbers, place):
 
 
 def read_file(path: Path) -> list[Example]:
-    """Reads a file in bAbI's format; questions are no sentences of the passage.
-
-    Raises:
-        ValueError: if the file is truncated, has no question or is no bAbI file.
-    """
+    """Reads a file in bAbI's format; questions are no sentences of the passage."""
     examples: list[Example] = []
     sentences: list[str] = []
     sentence_numbers: dict[int, int | None] = {}
@@ -99,9 +95,6 @@ def write_file(examples: Iterable[Example], path: Path) -> None:
 
     Consecutive examples whose sentences extend the previous ones continue the same story. The
     file appears whole or not at all.
-
-    Raises:
-        ValueError: if there are no examples, or a text cannot be told in the format.
     """
     lines = [line for story in group_by_story(examples) for line in _story_lines(story)]
     if not lines:

@@ -163,9 +163,6 @@ def simulate(task: int, questions: int, seed: int = 0) -> list[Example]:
         task: number of a bAbI task, one of `TASKS`.
         questions: how many questions; the first of them do not depend on it.
         seed: names the stories: the same seed gives the same stories on any machine.
-
-    Raises:
-        ValueError: if the task cannot be simulated, or no question is wanted.
     """
     if task not in _TASKS:
         raise ValueError(f"Task {task!r} cannot be simulated, `task` is one of {TASKS}.")

@@ -1,0 +1,51 @@
+"""Data sets by name; what they read is tested beside their readers."""
+
+import subprocess
+import sys
+
+import pytest
+
+from keras_corefmem import datasets
+from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.registry import DATASETS
+
+
+def test_the_first_folder_that_holds_all_files(tmp_path):
+    for path in ("a/x.txt", "b/x.txt", "b/y.json", "y.json", "x.txt"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("")
+    assert find_folder(tmp_path, ("a", "b", ""), ["x.txt", "*.json"], "") == tmp_path / "b"
+    with pytest.raises(FileNotFoundError, match=r"No files \*.json in .*/a or .*/c; get them\.$"):
+        find_folder(tmp_path, ("a", "c"), ["*.json"], "get them")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_data_set_loads_or_says_where_its_files_are(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    known = DATASETS[name]
+    if known.files:
+        with pytest.raises(FileNotFoundError, match="No files .*(unpack|make|pass|get)"):
+            datasets.load(name, data_dir=tmp_path)
+    if known.files and not known.download:
+        with pytest.raises(ValueError, match=f"{name} has no download: give the folder"):
+            datasets.load(name)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"name": "none"}, "There is no data set 'none'; choose one of simulator, babi"),
+        ({"name": "cnn", "language": "hn"}, "cnn has no languages, only babi and babi-mix have"),
+        ({"name": "simulator", "data_dir": "."}, "the simulator reads no files"),
+        ({"name": "wsj", "task": "XPOS", "data_dir": "."}, "no task 'XPOS' of wsj, only PTB"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.load(**arguments)
+
+
+def test_listing_data_sets_imports_no_reader():
+    code = "import sys, keras_corefmem.datasets.registry\nprint('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
