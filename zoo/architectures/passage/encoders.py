@@ -53,6 +53,7 @@ def make_encoder(encoder, units, edge_units, carry, name):
     slices = units - edge_units, edge_units
     halves = units // 2, units - units // 2
     makers = {
+        # Called without edges, a plain GRU; `.keras` files find its weights by the class.
         "gru": lambda: layers.MAGEGRU((units,), **options),
         "one_hot": lambda: layers.MAGEGRU((units,), **options),
         "dag_rnn": lambda: layers.DAGRNN(units, **options),
