@@ -13,7 +13,7 @@ import zoo
 
 ROOMS = (
     *(f"keras_corefmem.{name}" for name in keras_corefmem.__all__),
-    *("zoo", "zoo.training", "zoo.experiments", "tuning"),
+    *("zoo", "zoo.reports", "zoo.training", "zoo.experiments", "tuning"),
 )
 NAMES = {"np": np, "keras": keras, "keras_corefmem": keras_corefmem, "zoo": zoo}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -54,7 +54,7 @@ def report(
     if search:
         chosen, wanted = [], [search]
     for name in (*chosen, *(f"{SEARCHES}/{name}" for name in wanted)):
-        print(f"## {name}\n\n{tables.table_of(name, results)}\n")
+        print(f"## {name}\n\n{tables.tables_of(name, results)}\n")
 
 
 def draw(studies: list[str], folder: str, by: str | None, search: str | None, results: str) -> None:

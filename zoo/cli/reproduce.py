@@ -63,7 +63,7 @@ def reproduce(
     from zoo.experiments import plan
     from zoo.experiments.reproduce import check_data
     from zoo.experiments.reproduce import reproduce as execute
-    from zoo.reports.tables import table
+    from zoo.reports.tables import tables_of
 
     changes = parse_settings(settings)
     if changes and not tag:
@@ -73,7 +73,7 @@ def reproduce(
     failures = execute(planned, results, runs, jobs, lambda line: print(line, flush=True))
     if presets is not None:
         make_presets(study, {(r.model, r.task) for r in planned}, data_dir, results, runs, presets)
-    print(table(study, results))
+    print(tables_of(study, results))
     for run, error in failures:
         print(f"corefmem: {run.name} failed: {error!r}", file=sys.stderr)
     return 1 if failures else 0

@@ -1,1 +1,13 @@
-"""Result files to tables, significance and pictures."""
+"""Results to tables, significance tests and pictures."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "plots": ["draw", "draw_search"],
+        "published": ["PublishedRow", "published_rows"],
+        "significance": ["comparison", "holm", "mcnemar"],
+        "tables": ["fill", "summary", "tables_of"],
+    },
+)

@@ -2,17 +2,20 @@
 
 import functools
 import statistics
+from collections.abc import Callable, Iterable
 
-from zoo.experiments.results import best_result
-from zoo.experiments.studies import ERROR, STUDIES
-from zoo.reports.published import PUBLISHED
+from zoo.experiments.results import Result, best_result
+from zoo.experiments.studies import ERROR
+from zoo.reports.published import published_rows
 from zoo.reports.scores import (
     at_best_settings,
+    group_runs,
     guess_score,
     kind_score,
     list_numbers,
     score,
     sort_models,
+    study_named,
     task_label,
 )
 
@@ -25,15 +28,27 @@ SIGNALS = {
     "coref_next": "the next mention",
     "narrative": "events of the same participants",
 }
+# The last rows, of measured columns alone.
+COUNTS = ["runs", "seeds a task", "backend"]
+Column = list[str]
 
 
-def attention_mass(run, signal):
-    """The attention that a head pays to what a signal says, in percent."""
+def _kind_score(kind: str, run: Result) -> float:
+    return kind_score(kind, run["test_kinds"])
+
+
+def _attention_mass(signal: str, run: Result) -> float:
     return 100 * run["attention_mass"][signal]
 
 
-def cell(runs, score=score):
+def _percent(number: float | None) -> str:
+    return "–" if number is None else f"{number:.1f}"
+
+
+def _cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -> str:
     """Score of the best run by validation, then mean and deviation over seeds at its settings."""
+    if not runs:
+        return "–"
     scores = list(map(score, at_best_settings(runs)))
     spread = ""
     if len(scores) > 1:
@@ -41,126 +56,111 @@ def cell(runs, score=score):
     return f"{score(best_result(runs)):.1f}{spread}"
 
 
-def groups_of(study):
-    """Names of the groups of a study's tasks of which validation chooses the best, in order."""
-    tasks, (name, _) = STUDIES[study].tasks.values(), STUDIES[study].by
-    return list(dict.fromkeys(task.group for task in tasks if name in task.arguments))
+class StudyColumns:
+    """Makes the columns of the tables of a study; a column is a heading and its cells.
 
+    Args:
+        name: name of the study.
+        runs: its recorded runs.
 
-def labels(study):
-    """The first column of a study's table."""
-    rows = [task_label(study, key) for key in STUDIES[study].tasks]
-    summary = [f"{group}, the best by validation" for group in groups_of(study)]
-    if STUDIES[study].measure == ERROR:
-        summary = ["mean error", f"failed tasks (> {FAILED}%)"]
-    kinds = STUDIES[study].kinds.values()
-    return [STUDIES[study].measure, *rows, *summary, *kinds, "runs", "seeds a task", "backend"]
+    Raises:
+        ValueError: if there is no such study.
+    """
 
+    def __init__(self, name: str, runs: list[Result]) -> None:
+        self.name, self.study, self.groups = name, study_named(name), group_runs(runs)
+        self.models = sort_models(name, (run["model"] for run in runs))
+        tasks, argument = self.study.tasks.values(), self.study.by[0]
+        # Groups of tasks of which validation chooses the best.
+        self.chosen = list(dict.fromkeys(t.group for t in tasks if argument in t.arguments))
+        self.errors = self.study.measure == ERROR
 
-def in_summary(study):
-    """Numbers of the rows of `labels` that a summary has: no task where others sum them up."""
-    rows, tasks = len(labels(study)), len(STUDIES[study].tasks)
-    summed = groups_of(study) or STUDIES[study].measure == ERROR
-    return [0, *range(1 + tasks if summed else 1, rows - 3), rows - 2]
+    def columns(self, models: Iterable[str]) -> list[Column]:
+        """What is guessed, measured and published of some models."""
+        columns = [self.labels(), *self._baselines()]
+        for model in models:
+            columns.append(self._measured(model))
+            if model in published_rows(self.name):
+                columns.append(self._published(model))
+        return columns
 
+    def labels(self) -> Column:
+        """The first column."""
+        rows = [task_label(self.name, key) for key in self.study.tasks]
+        below = [f"{group}, the best by validation" for group in self.chosen]
+        if self.errors:
+            below = ["mean error", f"failed tasks (> {FAILED}%)"]
+        return [self.study.measure, *rows, *below, *self.study.kinds.values(), *COUNTS]
 
-def summarise(study, tasks):
-    """The cells below those of the tasks, from the runs of each, `None` where there are none."""
-    names = groups_of(study)
-    if names:
-        by_group = {name: [] for name in names}
-        for task, runs in zip(STUDIES[study].tasks.values(), tasks, strict=True):
-            by_group[task.group] += runs or []
-        return [f"{score(best_result(runs)):.1f}" if runs else "–" for runs in by_group.values()]
-    if STUDIES[study].measure != ERROR:
-        return [kind_cell(kind, tasks[0]) for kind in STUDIES[study].kinds]
-    if not all(tasks):
-        return ["–", "–"]
-    errors = [score(best_result(runs)) for runs in tasks]
-    return [f"{statistics.mean(errors):.1f}", str(sum(e > FAILED for e in errors))]
+    def summary(self) -> list[Column]:
+        """A row a model, and one for its paper, without tasks where other cells sum them up."""
+        first = 1 + len(self.study.tasks) if self.chosen or self.errors else 1
+        columns = self.columns(self.models)
+        return [[column[0], *column[first:-3], column[-2]] for column in columns]
 
+    def heads(self) -> list[Column]:
+        """What heads attend to, supervised or not; no column where none is measured."""
+        measured = {m: runs for (m, _), runs in self.groups.items() if "attention_mass" in runs[0]}
+        columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
+        for model in sort_models(self.name, measured):
+            column = [f"`{model}`"]
+            for signal in SIGNALS:
+                runs = [run for run in measured[model] if signal in run["attention_mass"]]
+                column.append(_cell(runs, functools.partial(_attention_mass, signal)))
+            columns.append(column)
+        return columns if measured else []
 
-def kind_cell(kind, runs):
-    """The `cell` of the questions of a kind."""
-    if not runs:
-        return "–"
-    return cell(runs, lambda run: kind_score(kind, run["test_kinds"]))
+    def _measured(self, model: str) -> Column:
+        tasks = [self.groups.get((model, task)) for task in self.study.tasks]
+        recorded = [runs for runs in tasks if runs]
+        backends = {run["backend"] for runs in recorded for run in runs}
+        return [
+            f"`{model}`",
+            *map(_cell, tasks),
+            *self._sums(tasks),
+            str(sum(map(len, recorded))),
+            list_numbers(len(at_best_settings(runs)) for runs in recorded),
+            ", ".join(sorted(backends)),
+        ]
 
+    def _sums(self, tasks: list[list[Result] | None]) -> Column:
+        """The cells below those of the tasks, from the runs of each."""
+        if self.chosen:
+            groups: dict[str, list[Result]] = {name: [] for name in self.chosen}
+            for task, runs in zip(self.study.tasks.values(), tasks, strict=True):
+                groups[task.group] += runs or []
+            return [_percent(score(best_result(r)) if r else None) for r in groups.values()]
+        if not self.errors:
+            parts = (functools.partial(_kind_score, kind) for kind in self.study.kinds)
+            return [_cell(tasks[0], part) for part in parts]
+        if not all(tasks):
+            return ["–", "–"]
+        errors = [score(best_result(runs)) for runs in tasks if runs]
+        return [_percent(statistics.mean(errors)), str(sum(error > FAILED for error in errors))]
 
-def baseline_columns(study, groups):
-    """Headings and cells of what is guessed without reading, the same for all runs of a task."""
-    content = STUDIES[study]
-    found = {task: run for (_, task), runs in groups.items() for run in runs if "baselines" in run}
-    if not found:
-        return []
-    tasks, kinds = [found.get(task) for task in content.tasks], content.kinds
-    first = next(iter(found.values()))
-    counts = (first["test_kinds"].get(kind, (0, 0))[1] for kind in kinds)
-    sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
-    columns = [["questions", *sizes, *map(str, counts)]]
-    for name, guessed in first["baselines"].items():
-        scores = (f"{guess_score(run, name):.1f}" if run else "–" for run in tasks)
-        cells = (f"{kind_score(kind, guessed['kinds']):.1f}" for kind in kinds)
-        columns.append([name, *scores, *cells])
-    return [[*column, *[""] * 3] for column in columns]
+    def _published(self, model: str) -> Column:
+        row = published_rows(self.name)[model]
+        cells = [_percent(row.scores.get(key)) for key in self.study.tasks]
+        if self.errors:
+            below = [_percent(row.mean), "–" if row.failed is None else str(row.failed)]
+        else:
+            below = [_percent(row.best.get(name)) for name in self.chosen]
+            below += [_percent(row.kinds.get(kind)) for kind in self.study.kinds]
+        return [row.paper, *cells, *below, *[""] * len(COUNTS)]
 
-
-def measured_column(study, groups, model):
-    """Heading and cells of what was measured of a model."""
-    tasks = [groups.get((model, task)) for task in STUDIES[study].tasks]
-    cells = [cell(runs) if runs else "–" for runs in tasks]
-    summary = summarise(study, tasks)
-    runs = [run for task in tasks if task for run in task]
-    counts = [str(len(runs)), list_numbers(len(at_best_settings(task)) for task in tasks if task)]
-    return [
-        f"`{model}`",
-        *cells,
-        *summary,
-        *counts,
-        ", ".join(sorted({r["backend"] for r in runs})),
-    ]
-
-
-def published_column(study, model):
-    """Heading and cells of what the paper reports, or `None`."""
-    row = PUBLISHED.get((study, model))
-    if row is None:
-        return None
-    keys, names = list(STUDIES[study].tasks), groups_of(study)
-    scores = dict(zip(keys, row["errors"], strict=True)) if "errors" in row else {}
-    scores |= row.get("scores", {})
-    cells = [f"{scores[key]:.1f}" if key in scores else "–" for key in keys]
-    if names:
-        known = row["best"]
-        summary = [f"{known[name]:.1f}" if name in known else "–" for name in names]
-    elif STUDIES[study].kinds:
-        known = row.get("kinds", {})
-        summary = [f"{known[k]:.1f}" if k in known else "–" for k in STUDIES[study].kinds]
-    elif STUDIES[study].measure == ERROR:
-        summary = [f"{row['mean']:.1f}", str(row.get("failed", "–"))]
-    else:
-        summary = []
-    return [row["paper"], *cells, *summary, *[""] * 3]
-
-
-def columns_of(study, groups, models):
-    """The columns of a table: what is measured and published of some models."""
-    columns = [labels(study), *baseline_columns(study, groups)]
-    for model in models:
-        columns.append(measured_column(study, groups, model))
-        columns += filter(None, [published_column(study, model)])
-    return columns
-
-
-def head_columns(study, groups):
-    """The columns of a table of what heads attend to, supervised or not; none without any."""
-    measured = {model: runs for (model, _), runs in groups.items() if "attention_mass" in runs[0]}
-    columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
-    for model in sort_models(study, measured):
-        column = [f"`{model}`"]
-        for signal in SIGNALS:
-            runs = [run for run in measured[model] if signal in run["attention_mass"]]
-            rate = functools.partial(attention_mass, signal=signal)
-            column.append(cell(runs, rate) if runs else "–")
-        columns.append(column)
-    return columns if measured else []
+    def _baselines(self) -> list[Column]:
+        """What is guessed without reading, the same for all runs of a task."""
+        pairs = ((task, run) for (_, task), runs in self.groups.items() for run in runs)
+        known = {task: run for task, run in pairs if "baselines" in run}
+        if not known:
+            return []
+        tasks, kinds = [known.get(task) for task in self.study.tasks], self.study.kinds
+        first = next(iter(known.values()))
+        sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
+        counts = (str(first["test_kinds"].get(kind, (0, 0))[1]) for kind in kinds)
+        columns = [["questions", *sizes, *counts]]
+        for name, guessed in first["baselines"].items():
+            scores = (_percent(guess_score(run, name) if run else None) for run in tasks)
+            by_kind = (_percent(kind_score(kind, guessed["kinds"])) for kind in kinds)
+            columns.append([name, *scores, *by_kind])
+        return [[*column, *[""] * len(COUNTS)] for column in columns]

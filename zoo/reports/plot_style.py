@@ -1,9 +1,10 @@
 """What all pictures of results share: colours, page, heading."""
 
 import contextlib
-import statistics
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from zoo.reports.scores import at_best_settings, group_runs, list_numbers, score
+from zoo.reports.scores import list_numbers
 
 INK, PALE, LINE = "#1f2430", "#6b7280", "#d6d9e0"
 # Okabe and Ito's colours, which everybody tells apart, the palest last; and a marker for each.
@@ -27,15 +28,17 @@ STYLE = {
 
 
 @contextlib.contextmanager
-def style():
-    """The look of the pictures, whatever this machine is set to."""
+def style() -> Iterator[None]:
+    """Gives pictures their look, whatever this machine is set to."""
     import matplotlib.style
 
     with matplotlib.style.context(["default", STYLE]):
         yield
 
 
-def new_figure(width, height, rows=1, columns=1, sharey=False):
+def new_figure(
+    width: float, height: float, rows: int = 1, columns: int = 1, sharey: bool = False
+) -> tuple[Any, Any]:
     """A figure of `width` × `height` inches without global state, and its axes in reading order."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -45,32 +48,19 @@ def new_figure(width, height, rows=1, columns=1, sharey=False):
     return figure, figure.subplots(rows, columns, sharey=sharey, squeeze=False).ravel()
 
 
-def add_heading(figure, text, note):
-    """What is measured, and a note, above a figure."""
-    figure.suptitle(f"{text}\n{note}", x=0.01, ha="left", size=11)
-
-
-def describe_seeds(counts, unit="seed"):
-    """What a note says of seeds.
+def add_heading(
+    figure: Any, text: str, counts: Iterable[int], *notes: str, unit: str = "seed"
+) -> None:
+    """Writes what is measured, and notes, above a figure.
 
     Args:
-        counts: numbers of runs that the points of a figure stand for.
-        unit: what the runs differ in.
+        figure: the figure.
+        text: what is measured.
+        counts: numbers of runs that the points of the figure stand for.
+        *notes: what else to know; the first is of several runs alone.
+        unit: what runs differ in.
     """
     counts = set(counts)
-    return f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"
-
-
-def count_seeds(runs):
-    """Numbers of runs, of a model and task each, at the settings of the best one."""
-    return [len(at_best_settings(found)) for found in group_runs(runs).values()]
-
-
-def mean_score(runs, score=score):
-    """Mean over seeds, at the settings of the best run by validation."""
-    return statistics.mean(map(score, at_best_settings(runs)))
-
-
-def spread(scores):
-    """Standard deviation over seeds, `""` for a single one."""
-    return f"±{statistics.stdev(scores):.1f}" if len(scores) > 1 else ""
+    seeds = f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"
+    note = "; ".join(filter(None, [seeds, *notes[0 if max(counts) > 1 else 1 :]]))
+    figure.suptitle(f"{text}\n{note}", x=0.01, ha="left", size=11)

@@ -1,12 +1,14 @@
 """Pictures of measured results, as PNG and SVG."""
 
+import os
 import pathlib
+from typing import Any
 
 from keras_corefmem.utils.files import replacing
 from zoo.configs import configuration
-from zoo.experiments.results import read_results
-from zoo.experiments.studies import STUDIES
-from zoo.reports.plot_curves import curves_by, curves_of, curves_of_search, draw_curves, numbers_of
+from zoo.experiments.results import Result, read_results
+from zoo.reports.curves import curves_by, curves_of, curves_of_search, numbers_of
+from zoo.reports.plot_curves import draw_curves
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import draw_kinds, draw_tasks
 from zoo.reports.scores import sort_models, study_named
@@ -16,7 +18,12 @@ from zoo.reports.searches import read_search
 DATED = {".png": {"Software": None}, ".svg": {"Date": None}}
 
 
-def draw(study, folder, results="results", by=None):
+def draw(
+    study: str,
+    folder: str | os.PathLike,
+    results: str | os.PathLike = "results",
+    by: str | None = None,
+) -> list[pathlib.Path]:
     """Draws what a study measured.
 
     Means over seeds, at the settings that validation prefers. A study that varies one argument is
@@ -30,10 +37,14 @@ def draw(study, folder, results="results", by=None):
         by: name of an argument or setting, to draw curves of all runs against it.
 
     Returns:
-        List of the paths that were written, as PNG and as SVG; none where there are no runs.
+        The paths that were written, as PNG and as SVG; none where there are no runs.
 
     Raises:
         ValueError: if there is no such study, or no model has runs with several numbers of `by`.
+
+    Example:
+        >>> zoo.reports.draw("sst", "docs")  # In a folder without results.
+        []
     """
     study_named(study)
     runs = read_results(study, results)
@@ -41,72 +52,71 @@ def draw(study, folder, results="results", by=None):
         return []
     with style():
         figures = figures_of(study, runs) if by is None else {f"-by-{by}": draw_by(runs, by)}
-        return [
-            path
-            for ending, figure in figures.items()
-            for path in save(figure, pathlib.Path(folder, study + ending))
-        ]
+        pairs = ((pathlib.Path(folder, study + end), figure) for end, figure in figures.items())
+        return [path for place, figure in pairs for path in _save(figure, place)]
 
 
-def figures_of(study, runs):
-    """The figures of a study by the ending of their name."""
-    content = STUDIES[study]
-    if any(content.by):
-        measure, (_, label) = content.measure, content.by
-        panels = curves_of(study, runs)
-        return {"": draw_curves(f"{study}: {measure} by {label}", panels, label, measure)}
-    if not content.kinds:
+def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
+    """Makes the figures of a study, by the ending of their name."""
+    known = study_named(study)
+    if any(known.by):
+        heading = f"{study}: {known.measure} by {known.by[1]}"
+        return {"": draw_curves(heading, curves_of(study, runs), known.by[1], known.measure)}
+    if not known.kinds:
         return {"": draw_tasks(study, runs)}
-    families = {}
+    families: dict[str, list[str]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
         families.setdefault(configuration(model).family, []).append(model)
     return {f"-{name}": draw_kinds(study, runs, models) for name, models in families.items()}
 
 
-def draw_by(runs, by):
-    """Curves of the runs of a study against an argument or setting.
+def draw_by(runs: list[Result], by: str) -> Any:
+    """Draws curves of the runs of a study against an argument or setting.
 
     Raises:
         ValueError: if no model has runs with several numbers of it.
     """
     study, panels = runs[0]["study"], curves_by(runs, by)
     if not panels:
-        known = [
-            name for name in {n for run in runs for n in numbers_of(run)} if curves_by(runs, name)
-        ]
+        names = sorted({name for run in runs for name in numbers_of(run)})
+        known = ", ".join(name for name in names if curves_by(runs, name))
         raise ValueError(
             f"--by {by}: no model has runs of {study} with several numbers of it; choose of "
-            f"{', '.join(sorted(known)) or 'nothing, they have none'}."
+            f"{known or 'nothing, they have none'}."
         )
-    measure = STUDIES[study].measure
+    measure = study_named(study).measure
     return draw_curves(f"{study}: {measure} by {by}", panels, by, measure, "run")
 
 
-def draw_search(name, folder, results="results"):
+def draw_search(
+    name: str, folder: str | os.PathLike, results: str | os.PathLike = "results"
+) -> list[pathlib.Path]:
     """Draws the trials of a search: validation accuracy against each hyper-parameter.
 
     Args:
-        name: name of the search, a folder in `searches` of the results.
+        name: name of the search.
         folder: where the files are written.
         results: folder of results.
 
     Returns:
-        List of the paths that were written, as PNG and as SVG.
+        The paths that were written, as PNG and as SVG.
 
     Raises:
         ValueError: if no trial is recorded, or no hyper-parameter has several numbers.
+
+    Example:
+        >>> paths = zoo.reports.draw_search("qdren-small", "docs")  # doctest: +SKIP
     """
     panels = curves_of_search(read_search(name, results))
     if not panels:
         raise ValueError(f"{name}: no hyper-parameter has several numbers, nothing to draw.")
+    measure = "validation accuracy in %"
     with style():
-        measure = "validation accuracy in %"
         figure = draw_curves(f"{name}: {measure}", panels, "value", measure, "trial")
-        return save(figure, pathlib.Path(folder, name))
+        return _save(figure, pathlib.Path(folder, name))
 
 
-def save(figure, path):
-    """Writes a figure as PNG and SVG; returns their paths."""
+def _save(figure: Any, path: pathlib.Path) -> list[pathlib.Path]:
     written = []
     for suffix, metadata in DATED.items():
         written.append(path.with_name(path.name + suffix))

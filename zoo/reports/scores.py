@@ -74,3 +74,8 @@ def task_label(study: str, key: int | str) -> str:
 def list_numbers(numbers: Iterable[int]) -> str:
     """Numbers as a short list: 0–2, 5."""
     return as_ranges(numbers).replace("-", "–").replace(",", ", ")
+
+
+def made_by(*commands: str) -> str:
+    """The commands that made a table."""
+    return "Made by\n```\n" + "\n".join(commands) + "\n```"

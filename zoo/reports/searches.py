@@ -1,19 +1,22 @@
 """Tables of searches, as Markdown."""
 
 import json
+import os
 
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import (
     SEARCHES,
+    Result,
     best_result,
     read_results,
     recorded_searches,
     validation_rank,
 )
+from zoo.reports.scores import made_by
 
 
-def read_search(name, folder="results"):
-    """The trials of a search, as they are recorded.
+def read_search(name: str, folder: str | os.PathLike = "results") -> list[Result]:
+    """Reads the trials of a search.
 
     Raises:
         ValueError: if no trial is recorded.
@@ -25,8 +28,8 @@ def read_search(name, folder="results"):
     return trials
 
 
-def trial_columns(trials):
-    """The columns of a table of trials, best first: what was chosen and what came of it."""
+def trial_columns(trials: list[Result]) -> list[list[str]]:
+    """Makes the columns of a table of trials, best first: what was chosen, what came of it."""
     trials = sorted(trials, key=validation_rank, reverse=True)
     chosen = sorted({name for trial in trials for name in trial["chosen"]})
     return [
@@ -39,19 +42,16 @@ def trial_columns(trials):
     ]
 
 
-def search_table(name, folder="results"):
-    """The trials of a search, best first, with what the test part says of the best one.
+def search_table(name: str, folder: str | os.PathLike = "results") -> str:
+    """Makes a table of the trials of a search, best first, and what the test part says of the best.
 
     Raises:
         ValueError: if no trial is recorded.
     """
     trials = read_search(name, folder)
     winner = best_result(trials)
-    return "\n\n".join(
-        [
-            markdown_table(zip(*trial_columns(trials), strict=True)),
-            f"Trial {winner['trial']} is the best by validation; its test accuracy is "
-            f"{winner['test_accuracy']:.1%}.",
-            f"Made by\n```\n{winner['command']}\n```",
-        ]
+    table = markdown_table(zip(*trial_columns(trials), strict=True))
+    return (
+        f"{table}\n\nTrial {winner['trial']} is the best by validation; its test accuracy is "
+        f"{winner['test_accuracy']:.1%}.\n\n{made_by(winner['command'])}"
     )

@@ -1,18 +1,25 @@
 """Whether two models differ by more than chance, question by question."""
 
+import os
 import statistics
-import typing
+from typing import NamedTuple
 
 from keras_corefmem.utils.markdown import markdown_table
-from zoo.experiments.results import best_result, read_results
-from zoo.experiments.studies import STUDIES
-from zoo.reports.scores import group_runs, score, sort_models, study_named, task_label
+from zoo.experiments.results import Result, best_result, read_results
+from zoo.reports.scores import (
+    group_runs,
+    made_by,
+    score,
+    sort_models,
+    study_named,
+    task_label,
+)
 
 # Below which a difference counts as one.
 LEVEL = 0.05
 
 
-class Counts(typing.NamedTuple):
+class Counts(NamedTuple):
     """How many questions two models answer: both, only the first, only the second, none."""
 
     both: int
@@ -21,11 +28,11 @@ class Counts(typing.NamedTuple):
     none: int
 
 
-def count_answers(first, second):
-    """How two runs answer the same questions, `Counts`.
+def count_answers(first: Result, second: Result) -> Counts:
+    """Counts the questions that two runs answer.
 
     Args:
-        first: content of a run's JSON file.
+        first: result of a run.
         second: that of the other model's run.
 
     Raises:
@@ -43,8 +50,8 @@ def count_answers(first, second):
     return Counts(total - len(wrong | also), len(also - wrong), len(wrong - also), none)
 
 
-def mcnemar(counts):
-    """p-value of McNemar's test, exact and two-sided.
+def mcnemar(counts: Counts) -> float:
+    """Computes the p-value of McNemar's test, exact and two-sided.
 
     Of n = b + c questions that one model alone answers, each is as likely to be the one's as the
     other's if the models do not differ: `p = min(1, 2 · Σ_{k ≤ min(b, c)} C(n, k) / 2^n)`. From
@@ -52,7 +59,12 @@ def mcnemar(counts):
     percentages"; Dietterich (1998) recommends it for two classifiers that are trained once.
 
     Args:
-        counts: `Counts`.
+        counts: how many questions each model answers.
+
+    Example:
+        >>> from zoo.reports.significance import Counts
+        >>> round(zoo.reports.mcnemar(Counts(both=70, first=12, second=3, none=15)), 3)
+        0.035
     """
     from scipy.stats import binomtest
 
@@ -60,17 +72,21 @@ def mcnemar(counts):
     return float(binomtest(counts.first, decided).pvalue) if decided else 1.0
 
 
-def holm(p_values):
-    """p-values corrected for their number, by Holm (1979).
+def holm(p_values: list[float]) -> list[float]:
+    """Corrects p-values for their number, by Holm (1979).
 
     The smallest of m is multiplied by m, the next by m - 1 and so on; none becomes smaller than one
     before it, or larger than 1.
 
     Args:
-        p_values: list of p-values.
+        p_values: the p-values.
 
     Returns:
-        List of corrected p-values, in the same order.
+        The corrected ones, in the same order.
+
+    Example:
+        >>> zoo.reports.holm([0.5, 0.0, 0.5])
+        [1.0, 0.0, 1.0]
     """
     corrected, largest = list(p_values), 0.0
     for rank, n in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -79,25 +95,8 @@ def holm(p_values):
     return corrected
 
 
-def runs_by_task(study, model, folder):
-    """The runs of a model by task.
-
-    Raises:
-        ValueError: if there are none.
-    """
-    groups = group_runs(read_results(study, folder))
-    found = {task: runs for (name, task), runs in groups.items() if name == model}
-    if not found:
-        names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"
-        raise ValueError(
-            f"{folder}/{study} holds no run of {model}, but of {names}: choose of these, or make "
-            f"some with `corefmem reproduce {study} --models {model}`."
-        )
-    return found
-
-
-def comparison(study, first, second, folder="results"):
-    """A table that compares the best runs by validation of two models, as Markdown.
+def comparison(study: str, first: str, second: str, folder: str | os.PathLike = "results") -> str:
+    """Makes a table that compares the best runs by validation of two models.
 
     One row a task that both have: errors or accuracies and their difference in points, questions by
     who answers them, the p-value of `mcnemar` and, where there are several tasks, the same after
@@ -110,52 +109,68 @@ def comparison(study, first, second, folder="results"):
         second: name of another one.
         folder: folder of results.
 
+    Returns:
+        Markdown.
+
     Raises:
         ValueError: if there is no such study, a model has no runs, the models have no task in
             common, or were not tested on the same questions.
+
+    Example:
+        >>> table = zoo.reports.comparison("babi-1k", "ga-gru", "qrn")  # doctest: +SKIP
     """
-    study_named(study)
+    known = study_named(study)
     if first == second:
         raise ValueError(f"--compare {first} {second}: give two models.")
-    runs, others = (runs_by_task(study, model, folder) for model in (first, second))
-    tasks = [task for task in STUDIES[study].tasks if task in runs and task in others]
+    runs, others = (_runs_by_task(study, model, folder) for model in (first, second))
+    tasks = [task for task in known.tasks if task in runs and task in others]
     if not tasks:
         raise ValueError(f"{first} and {second} have no task of {study} in common.")
     pairs = [(best_result(runs[task]), best_result(others[task])) for task in tasks]
     differences = [score(a) - score(b) for a, b in pairs]
     counts = [count_answers(*pair) for pair in pairs]
     p_values = list(map(mcnemar, counts))
-    measure = STUDIES[study].measure
+    names = ["both right", f"only `{first}`", f"only `{second}`", "both wrong"]
     columns = [
-        [measure, *(task_label(study, task) for task in tasks)],
+        [known.measure, *(task_label(study, task) for task in tasks)],
         [f"`{first}`", *(f"{score(run):.1f}" for run, _ in pairs)],
         [f"`{second}`", *(f"{score(run):.1f}" for _, run in pairs)],
         ["difference", *(f"{points:+.1f}" for points in differences)],
-        ["both right", *(str(count.both) for count in counts)],
-        [f"only `{first}`", *(str(count.first) for count in counts)],
-        [f"only `{second}`", *(str(count.second) for count in counts)],
-        ["both wrong", *(str(count.none) for count in counts)],
-        ["p", *map(describe_p, p_values)],
+        *([name, *(str(c[n]) for c in counts)] for n, name in enumerate(names)),
+        ["p", *map(_describe_p, p_values)],
     ]
-    told = "p is that of an exact McNemar test."
+    verdict = "p is that of an exact McNemar test."
     if len(tasks) > 1:
         corrected = holm(p_values)
-        columns.append(["p, Holm", *map(describe_p, corrected)])
+        columns.append(["p, Holm", *map(_describe_p, corrected)])
         clear = [c.first - c.second for c, p in zip(counts, corrected, strict=True) if p < LEVEL]
-        better = sum(more > 0 for more in clear), sum(more < 0 for more in clear)
-        told = (
-            f"Of {len(tasks)} tasks, `{first}` is better on {better[0]} and `{second}` on "
-            f"{better[1]}, by exact McNemar tests at p < {LEVEL} after Holm's correction; the mean "
-            f"difference is {statistics.mean(differences):+.1f} points."
+        verdict = (
+            f"Of {len(tasks)} tasks, `{first}` is better on {sum(more > 0 for more in clear)} and "
+            f"`{second}` on {sum(more < 0 for more in clear)}, by exact McNemar tests at "
+            f"p < {LEVEL} after Holm's correction; the mean difference is "
+            f"{statistics.mean(differences):+.1f} points."
         )
-    tried = [sum(len(found[task]) for task in tasks) for found in (runs, others)]
+    tried = [sum(len(each[task]) for task in tasks) for each in (runs, others)]
     return (
-        f"{markdown_table(zip(*columns, strict=True))}\n\n{told} Each is the best by validation "
+        f"{markdown_table(zip(*columns, strict=True))}\n\n{verdict} Each is the best by validation "
         f"of its runs, {tried[0]} of `{first}` and {tried[1]} of `{second}`.\n\n"
-        f"Made by\n```\ncorefmem report {study} --compare {first} {second}\n```"
+        + made_by(f"corefmem report {study} --compare {first} {second}")
     )
 
 
-def describe_p(p):
-    """A p-value to four places."""
+def _runs_by_task(
+    study: str, model: str, folder: str | os.PathLike
+) -> dict[int | str, list[Result]]:
+    groups = group_runs(read_results(study, folder))
+    found = {task: runs for (name, task), runs in groups.items() if name == model}
+    if not found:
+        names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"
+        raise ValueError(
+            f"{folder}/{study} holds no run of {model}, but of {names}: choose of these, or make "
+            f"some with `corefmem reproduce {study} --models {model}`."
+        )
+    return found
+
+
+def _describe_p(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

@@ -190,7 +190,7 @@ def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys)
     assert cli.main(command) == 0
     out = capsys.readouterr().out
     assert "[1/1] as-gru-tiny-task-01-seed-0: valid" in out
-    assert report.table("babi-1k", results) in out
+    assert report.tables_of("babi-1k", results) in out
     card = preset.read_preset("as_gru_babi_1", presets)["card"]
     assert card["result"] == "babi-1k/as-gru-tiny-task-01-seed-0"
     (content,) = read_results("babi-1k", results)

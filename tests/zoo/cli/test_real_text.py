@@ -109,7 +109,7 @@ def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
     right = sum(n not in content["test_wrong"] for n in range(6))
     assert content["test_kinds"] == {"answerable": [right, 6]} and 6 in content["test_wrong"]
     assert content["baselines"]["last name"] == {"wrong": 7, "kinds": {"answerable": [0, 6]}}
-    lines = report.table("lambada", tmp_path / "results").splitlines()
+    lines = report.tables_of("lambada", tmp_path / "results").splitlines()
     head = "| dev accuracy in % | questions | most frequent name | last name | `ga-coref-gru` | "
     assert lines[0].startswith(head)
     kinds = STUDIES["lambada"].kinds

@@ -21,7 +21,7 @@ from zoo.experiments.results import append_result, read_results, result_name
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
-from zoo.reports.published import PUBLISHED
+from zoo.reports.published import published_rows
 
 TREES = ("(3 (2 a) (4 (3 great) (2 film)))", "(1 (2 a) (0 (1 bad) (2 film)))", "(2 (2 a) (2 film))")
 TREES += ("(4 (4 great) (2 film))", "(0 (0 bad) (2 film))", "(3 (3 great) (2 .))")
@@ -244,7 +244,7 @@ def test_a_table_of_accuracies_by_passes(tmp_path):
     write(tmp_path, "fine-2", 0, 420, 0.40)
     write(tmp_path, "fine-2", 1, 440, 0.42)
     write(tmp_path, "binary-1", 0, 812, 0.8)
-    text = report.table("sst", tmp_path)
+    text = report.tables_of("sst", tmp_path)
     rows = dict(line[2:-2].split(" | ", 1) for line in text.splitlines() if line.startswith("| "))
     assert rows["dev accuracy in %"] == "`dmn-sentiment` | Kumar et al. 2016, test, GloVe 300d"
     assert rows["fine, 0 passes"] == "40.0 | 50.0" and rows["fine, 1 pass"] == "– | 51.5"
@@ -277,12 +277,11 @@ def test_tasks_are_chosen_by_name_or_group():
 def test_published_rows_are_of_tasks_and_groups():
     for study in ("sst", "pos"):
         for model in STUDIES[study].models:
-            row, tasks = PUBLISHED[study, model], STUDIES[study].tasks
-            assert set(row.get("scores", {})) <= set(tasks)
-            assert set(row["best"]) <= {task.group for task in tasks.values()}
-            scores = row.get("scores", {})
-            for group in {tasks[name].group for name in scores}:
-                assert max(scores.values()) == row["best"][group]
+            row, tasks = published_rows(study)[model], STUDIES[study].tasks
+            assert set(row.scores) <= set(tasks)
+            assert set(row.best) <= {task.group for task in tasks.values()}
+            for group in {tasks[name].group for name in row.scores}:
+                assert max(row.scores.values()) == row.best[group]
 
 
 def test_stories_do_not_train_a_model_of_sentences(tmp_path, capsys):

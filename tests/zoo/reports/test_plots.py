@@ -16,10 +16,10 @@ from zoo.experiments.results import (
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports import plots
-from zoo.reports.plot_curves import (
+from zoo.reports.curves import (
     BASELINE,
     MEASURED,
-    PUBLISHED_ROW,
+    PUBLISHED,
     curves_by,
     curves_of,
     curves_of_search,
@@ -92,7 +92,7 @@ def test_a_study_that_varies_an_argument_is_curves(tmp_path):
     assert list(panels) == ["task-3", "task-7", "task-8"]
     measured, published = panels["task-3"]
     assert measured == ("dmn-supervised", {n: [60.0 + n, 61.0 + n] for n in (1, 2, 3, 5)}, MEASURED)
-    assert published.kind == PUBLISHED_ROW and published.points[3] == [64.7]
+    assert published.kind == PUBLISHED and published.points[3] == [64.7]
     (figure,) = figures("babi-passes", tmp_path).values()
     found = texts(figure)
     heading = "babi-passes: test accuracy in % by number of passes"
@@ -200,7 +200,7 @@ def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     }
     assert main([*words, "none"]) == 2
     assert "has no trial of 'none'; it has qdren-small." in capsys.readouterr().err
-    replace_results("searches/qdren-small", trials[1:], tmp_path)
+    replace_results("searches/qdren-small", trials[:1], tmp_path)
     assert main([*words, "qdren-small"]) == 2
     assert "qdren-small: no hyper-parameter has several numbers" in capsys.readouterr().err
 

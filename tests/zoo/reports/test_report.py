@@ -14,11 +14,12 @@ from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
-from zoo.reports.published import PUBLISHED
+from zoo.reports.published import published_rows
 from zoo.reports.scores import group_runs, list_numbers
 
 ROOT = pathlib.Path(__file__).parents[3]
 RESULTS = ROOT / "results"
+STUDIES_OF_PAPERS = [study for study in STUDIES if published_rows(study)]
 
 
 def write(folder, model="ga-mage-gru", task=1, seed=0, tag="", wrong=0, valid=0.9, loss=0.5):
@@ -51,7 +52,7 @@ def test_the_best_run_by_validation_counts(tmp_path):
     write(tmp_path, seed=1, wrong=40, valid=0.9, loss=0.3)
     write(tmp_path, seed=2, wrong=1, valid=0.8, loss=0.1)
     write(tmp_path, seed=0, wrong=0, valid=0.7, loss=0.1, tag="dropout")
-    found = rows(report.table("babi-1k", tmp_path))
+    found = rows(report.tables_of("babi-1k", tmp_path))
     assert found["test error in %"] == ["`ga-mage-gru`", "Dhingra et al. 2017, GA + MAGE(16)"]
     assert found["1 single supporting fact"] == ["4.0 (1.7 ± 2.0)", "0.0"]
     assert found["2 two supporting facts"] == ["–", "1.0"]
@@ -64,27 +65,27 @@ def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
     for task in TASKS:
         write(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
         write(tmp_path, task=task, model="ga-gru")
-    found = rows(report.table("babi-1k", tmp_path))
+    found = rows(report.tables_of("babi-1k", tmp_path))
     assert found["test error in %"][::2] == ["`ga-mage-gru`", "`ga-gru`"]
     assert found["mean error"] == ["5.5", "8.7", "0.0", "24.1"]
     assert found["failed tasks (> 5%)"] == ["2", "5", "0", "13"]
     assert len({len(row) for row in found.values()}) == 1
 
 
-@pytest.mark.parametrize("study", sorted({study for study, _ in PUBLISHED}))
+@pytest.mark.parametrize("study", STUDIES_OF_PAPERS)
 def test_rows_of_papers_fit_their_tables(study, tmp_path):
-    models = [model for name, model in PUBLISHED if name == study]
+    models = list(published_rows(study))
     content = write(tmp_path)
     for run in plan(study, models=models):
         fields = {"model": run.model, "task": run.task, "command": run.command, "study": study}
         kinds = {"test_kinds": dict.fromkeys(STUDIES[study].kinds, [1, 2])}
         append_result({**content, **fields, **kinds}, tmp_path)
-    for table in (report.table(study, tmp_path), report.summary(study, tmp_path)):
+    for table in (report.tables_of(study, tmp_path), report.summary(study, tmp_path)):
         for part in table.split("\n\n"):
             counts = {line.count(" | ") for line in part.splitlines() if line.startswith("| ")}
             assert len(counts) <= 1
-    names = rows(report.table(study, tmp_path))[STUDIES[study].measure]
-    assert PUBLISHED[study, models[-1]]["paper"] in names
+    names = rows(report.tables_of(study, tmp_path))[STUDIES[study].measure]
+    assert published_rows(study)[models[-1]].paper in names
 
 
 def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
@@ -112,7 +113,7 @@ def test_commands_repeat_the_runs(tmp_path):
         "--set 'arguments={\"dropout\": 0.3}' --tag dropout",
         "KERAS_BACKEND=jax corefmem reproduce babi-1k --models ga-mage-gru --seeds 0 1",
     ]
-    assert lines[0] in report.table("babi-1k", tmp_path)
+    assert lines[0] in report.tables_of("babi-1k", tmp_path)
 
 
 def test_numbers_are_short():
@@ -129,12 +130,12 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     assert main(["report", "--write", *pages, "--results", str(tmp_path)]) == 0
     assert other.read_text() == "Nothing to fill\n"
     text = path.read_text(encoding="utf-8")
-    assert "old" not in text and report.table("babi-1k", tmp_path) in text
+    assert "old" not in text and report.tables_of("babi-1k", tmp_path) in text
     assert text.startswith("Before\n<!-- results babi-1k -->\n|")
     assert text.endswith("<!-- end -->\nAfter\n")
     assert report.fill(text, tmp_path) == text
     assert main(["report", "babi-1k", "--results", str(tmp_path)]) == 0
-    assert report.table("babi-1k", tmp_path) in capsys.readouterr().out
+    assert report.tables_of("babi-1k", tmp_path) in capsys.readouterr().out
 
 
 def test_scores_of_coreference_are_a_table_too(tmp_path):
@@ -190,9 +191,9 @@ def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys
 
 
 def test_a_study_without_runs_says_so(tmp_path):
-    assert report.table("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
+    assert report.tables_of("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
     with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
-        report.table("babi-10k", tmp_path)
+        report.tables_of("babi-10k", tmp_path)
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", RESULTS / "README.md"])
@@ -259,7 +260,7 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
             }
             content |= {"study": "lambada", "task": "passages", "test_kinds": {}}
             append_result(content, tmp_path)
-    found = rows(report.table("lambada", tmp_path).split("\n\n")[1])
+    found = rows(report.tables_of("lambada", tmp_path).split("\n\n")[1])
     assert found["attention in %"] == ["`bidaf-sa-early`", "`bidaf-sa-early-coref-all`"]
     assert found["to all mentions of the chain"] == ["15.0 (10.0 ± 7.1)", "70.0 (65.0 ± 7.1)"]
     assert found["to events of the same participants"] == ["20.0 (15.0 ± 7.1)", "–"]
@@ -273,12 +274,12 @@ def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
         content |= {"study": "lambada-train-size", "questions": {"test": total}}
         content |= {"baselines": guessed, "test_kinds": {"person": [1, 2]}}
         append_result(content, tmp_path)
-    found = rows(report.table("lambada-train-size", tmp_path))
+    found = rows(report.tables_of("lambada-train-size", tmp_path))
     assert found["dev accuracy in %"] == ["questions", "last name", "`ga-gru`"]
     assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
     assert found["lambada, 5000 questions"] == ["10", "70.0", "90.0"]
     first = results.read_results("lambada-train-size", tmp_path)[:1]
     results.replace_results("lambada-train-size", first, tmp_path)
-    found = rows(report.table("lambada-train-size", tmp_path))
+    found = rows(report.tables_of("lambada-train-size", tmp_path))
     assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
     assert found["lambada, 5000 questions"] == ["–", "–", "–"]

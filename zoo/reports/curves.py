@@ -1,0 +1,114 @@
+"""Scores against one argument or setting, as numbers: passes, slots, questions, mentions."""
+
+import statistics
+from typing import Any, NamedTuple
+
+from zoo.configs import configuration
+from zoo.experiments.results import Result
+from zoo.reports.published import published_rows
+from zoo.reports.scores import (
+    at_best_settings,
+    group_runs,
+    score,
+    sort_models,
+    study_named,
+    task_label,
+)
+
+MEASURED, BASELINE, PUBLISHED = "measured", "baseline", "published"
+
+
+class Curve(NamedTuple):
+    """Scores against one argument.
+
+    Args:
+        name: name beside it.
+        points: scores, one a seed, by value of the argument; of a baseline, which has no value, by
+            `None`.
+        kind: `MEASURED`, `BASELINE` or `PUBLISHED`.
+    """
+
+    name: str
+    points: dict[Any, list[float]]
+    kind: str = MEASURED
+
+    @property
+    def end(self) -> float:
+        """Its mean at the highest value."""
+        return statistics.mean(self.points[max(self.points, key=lambda x: (x is not None, x))])
+
+
+Panels = dict[str, list[Curve]]
+
+
+def curves_of(study: str, runs: list[Result]) -> Panels:
+    """The curves of a study that varies one argument, by group of tasks.
+
+    A task without a number there is a baseline.
+    """
+    known, groups = study_named(study), group_runs(runs)
+    panels: dict[str, dict[Any, Curve]] = {}
+    for model in sort_models(study, (run["model"] for run in runs)):
+        published = published_rows(study).get(model)
+        for key, task in known.tasks.items():
+            value = {**task.settings, **task.arguments}.get(known.by[0])
+            panel = panels.setdefault(task.group, {})
+            if (model, key) in groups:
+                scores = list(map(score, at_best_settings(groups[model, key])))
+                if _is_number(value):
+                    panel.setdefault(model, Curve(model, {})).points[value] = scores
+                else:
+                    panel[model, key] = Curve(f"{model}, {task.label}", {None: scores}, BASELINE)
+            if published and key in published.scores:
+                row = panel.setdefault((model, PUBLISHED), Curve(published.paper, {}, PUBLISHED))
+                row.points[value] = [published.scores[key]]
+    return {name: list(panel.values()) for name, panel in panels.items() if panel}
+
+
+def curves_by(runs: list[Result], by: str) -> Panels:
+    """The curves of any runs against an argument or setting, by task.
+
+    Only runs of a model and task that have several numbers of it; what else they differ in does not
+    count.
+    """
+    tasks = list(study_named(runs[0]["study"]).tasks)
+    panels: dict[str, dict[str, Curve]] = {}
+    for run in sorted(runs, key=lambda run: tasks.index(run["task"])):
+        if by in (numbers := numbers_of(run)):
+            panel = panels.setdefault(task_label(run["study"], run["task"]), {})
+            curve = panel.setdefault(run["model"], Curve(run["model"], {}))
+            curve.points.setdefault(numbers[by], []).append(score(run))
+    return _that_vary({name: list(panel.values()) for name, panel in panels.items()})
+
+
+def curves_of_search(trials: list[Result]) -> Panels:
+    """Validation accuracy of the trials of a search, by hyper-parameter.
+
+    Only hyper-parameters that have several numbers; what else trials differ in does not count.
+    """
+    panels: Panels = {}
+    for trial in trials:
+        for name, value in trial["chosen"].items():
+            if _is_number(value):
+                (curve,) = panels.setdefault(name, [Curve(trial["model"], {})])
+                curve.points.setdefault(value, []).append(100 * trial["valid_accuracy"])
+    return _that_vary(dict(sorted(panels.items())))
+
+
+def numbers_of(run: Result) -> dict[str, float]:
+    """The settings and arguments of a run that are numbers, by name, also those by default."""
+    from zoo import architectures
+
+    model = configuration(run["model"])
+    defaults = getattr(architectures, model.class_name).defaults()
+    recorded = {**defaults, **model.arguments, **run["settings"], **run["settings"]["arguments"]}
+    return {name: n for name, n in recorded.items() if _is_number(n) and name != "seed"}
+
+
+def _that_vary(panels: Panels) -> Panels:
+    several = {name: [c for c in curves if len(c.points) > 1] for name, curves in panels.items()}
+    return {name: curves for name, curves in several.items() if curves}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
