@@ -43,7 +43,7 @@ class EventFile:
         )
 
     def image(self, step, tag, png):
-        """Writes a picture, given as the bytes of a PNG file."""
+        """Writes a picture, the bytes of a PNG file."""
         width, height = struct.unpack(">II", png[16:24])
         image = Summary.Image(height=height, width=width, colorspace=4, encoded_image_string=png)
         self._write(step, [Summary.Value(tag=tag, image=image)])

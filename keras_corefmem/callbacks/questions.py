@@ -154,8 +154,8 @@ class SentencePictures(_Pictures):
     Example:
         >>> from keras_corefmem.callbacks import SentencePictures
         >>> def callbacks(model, examples):
-        ...     asked = examples, model.preprocessor, model.inspect
-        ...     return [SentencePictures("logs", *asked, model.columns)]
+        ...     shown = examples, model.preprocessor, model.inspect
+        ...     return [SentencePictures("logs", *shown, model.columns)]
     """
 
     def __init__(self, log_dir, examples, preprocessor, inspect, columns, **kwargs):
@@ -163,8 +163,8 @@ class SentencePictures(_Pictures):
         self.columns = columns
 
     def views(self):
-        given = self.examples, self.preprocessor, self.inspect
-        return views.sentence_views(*given, self.columns())
+        columns = self.columns()
+        return views.sentence_views(self.examples, self.preprocessor, self.inspect, columns)
 
 
 class WordPictures(_Pictures):
@@ -249,8 +249,8 @@ class AnswerTable(Questions):
 
     def write(self, step):
         lines = [f"| | {self.TEXT} | answer | predicted | probability |", "|---|---|---|---|---:|"]
-        found = views.inspect_examples(self.examples, self.preprocessor, self.inspect)
-        for example, logits in zip(self.examples, found.logits, strict=True):
+        answered = views.inspect_examples(self.examples, self.preprocessor, self.inspect)
+        for example, logits in zip(self.examples, answered.logits, strict=True):
             answer, probability = views.predicted_answer(example, logits, self.preprocessor)
             sign = "✓" if answer == example.answer else "✗"
             cells = sign, self.text(example), example.answer, answer, f"{probability:.0%}"

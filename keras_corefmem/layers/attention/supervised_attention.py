@@ -17,7 +17,7 @@ from keras_corefmem.utils.checks import check_sizes
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SupervisedMultiHeadAttention(SupervisedLayer):
-    """Self-attention of which some heads learn to attend to given targets.
+    """Multi-head self-attention of which some heads learn to attend to their targets.
 
     Weights and output are those of `keras.layers.MultiHeadAttention(num_heads, key_dim)(x, x)`.
     With `A = softmax(Q Kᵀ / √key_dim)`, the attention of a supervised head before dropout, and its

@@ -84,7 +84,7 @@ class EntityMemoryCell(AbstractRNNCell):
         (2, 5, 12)
     """
 
-    # Not where a layer that has the cell is given the keys of its texts.
+    # Not where the layer around the cell is called with keys.
     learns_keys = True
 
     def __init__(
