@@ -89,6 +89,7 @@ def end_half_way(inputs, folder, number):
     return process.returncode, error
 
 
+@pytest.mark.slow
 def test_interrupted_killed_and_continued(inputs, whole, tmp_path):
     status, error = end_half_way(inputs, tmp_path, signal.SIGINT)
     assert status == 130
@@ -237,6 +238,7 @@ def test_beam_has_to_be_installed(monkeypatch, inputs, tmp_path, capsys):
     assert "pip install 'keras_corefmem[beam]'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_beam_writes_the_same(inputs, whole, tmp_path, capsys):
     pytest.importorskip("apache_beam", reason="apache-beam is not installed")
     words = ["--shard-size", SIZE, "--runner", "DirectRunner"]

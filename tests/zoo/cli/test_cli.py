@@ -182,6 +182,7 @@ def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, 
     assert (tmp_path / "saved" / "saved_model.pb").exists()
 
 
+@pytest.mark.slow
 def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys):
     results, runs, presets = (str(tmp_path / name) for name in ("results", "runs", "presets"))
     command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
@@ -199,6 +200,7 @@ def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys)
     assert preset.from_preset("as_gru_babi_1", presets).read(STORY, "Where is Mary?").answer
 
 
+@pytest.mark.slow
 def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
     command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
     command += ["--data-dir", str(data_dir), "--results", str(tmp_path), "--runs", str(tmp_path)]

@@ -154,6 +154,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["interrupted", "killed"])
+@pytest.mark.slow
 def test_workers_end_with_their_parent(killed, tmp_path):
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     process = subprocess.Popen(

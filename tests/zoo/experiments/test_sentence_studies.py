@@ -116,6 +116,7 @@ def test_word_vectors_are_one_file(data_dir, tmp_path):
         data.word_vectors(tmp_path)
 
 
+@pytest.mark.slow
 def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     results, runs = str(tmp_path / "results"), str(tmp_path / "runs")
     command = ["reproduce", "pos", "--tasks", "characters-0", "--data-dir", str(data_dir)]
