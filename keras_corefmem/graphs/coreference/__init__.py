@@ -1,5 +1,6 @@
-"""Coreference resolution by rules, on any spaCy pipeline with a parser."""
+"""Coreference resolution by rules, on any spaCy pipeline with a parser, and its scores."""
 
 from keras_corefmem.graphs.coreference.resolver import KINDS, STEPS, Resolver
+from keras_corefmem.graphs.coreference.scores import Score, score_chains
 
-__all__ = ["KINDS", "STEPS", "Resolver"]
+__all__ = ["KINDS", "STEPS", "Resolver", "Score", "score_chains"]

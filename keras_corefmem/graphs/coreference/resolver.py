@@ -117,7 +117,7 @@ class Resolver:
         >>> from keras_corefmem.graphs.coreference import Resolver
         >>> parse = {"heads": [1, 1, 3, 1], "deps": "nsubj ROOT nsubj ccomp".split()}
         >>> words, tags = "Mary said she left".split(), "PROPN VERB PRON VERB".split()
-        >>> doc = spacy.tokens.Doc(spacy.vocab.Vocab(), words, pos=tags, **parse)
+        >>> doc = spacy.tokens.Doc(spacy.blank("en").vocab, words, pos=tags, **parse)
         >>> [[(p.start, p.end) for p in chain] for chain in Resolver().chains(doc)]
         [[(0, 1), (2, 3)]]
     """

@@ -19,6 +19,11 @@ class Score:
     Args:
         precision: share of what was predicted that is right, from 0 to 1.
         recall: share of what is right that was predicted, from 0 to 1.
+
+    Example:
+        >>> from keras_corefmem.graphs.coreference import Score
+        >>> round(Score(0.5, 1.0).f1, 3)
+        0.667
     """
 
     precision: float
@@ -58,6 +63,12 @@ def score_chains(
 
     Raises:
         ValueError: if a mention is in two chains of one side.
+
+    Example:
+        >>> from keras_corefmem.graphs.coreference import score_chains
+        >>> scores = score_chains([([["Mary", "she", "her"]], [["Mary", "she"]])])
+        >>> scores["muc"]
+        Score(precision=1.0, recall=0.5)
     """
     sums = {name: [0.0, 0, 0.0, 0] for name in ("mentions", *METRICS)}
     for number, (key, response) in enumerate(documents, 1):
