@@ -192,10 +192,11 @@ def join(
         for source, target, edge_type in sequence.edges
     ]
     if chains is not None:
-        lengths, given = [s.length for s in sequences], [len(np.asarray(c)) for c in chains]
-        if given != lengths:
+        lengths, numbered = [s.length for s in sequences], [len(np.asarray(c)) for c in chains]
+        if numbered != lengths:
             raise ValueError(
-                f"`chains` must hold one number per token: expected lengths {lengths}, got {given}."
+                "`chains` must hold one number per token: expected lengths "
+                f"{lengths}, got {numbered}."
             )
         edges += TypedEdges.from_chains(np.concatenate([chains[i] for i in order]), type).edges
     return TypedEdges(length, tuple(edges)), offsets

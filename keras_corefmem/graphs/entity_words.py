@@ -67,9 +67,9 @@ def learn_entity_words(
         previous = passage
     choices = _choices(sentences)
     linked = _linked(examples, tokens, sentences, choices)
-    entities = linked | _arguments(sentences, choices)
-    asked = {word for example in examples for word in tokens(example.question)}
-    return frozenset(_extend(entities, asked - linked, sentences, choices) or choices)
+    chosen = linked | _arguments(sentences, choices)
+    questions = {word for example in examples for word in tokens(example.question)}
+    return frozenset(_extend(chosen, questions - linked, sentences, choices) or choices)
 
 
 def tagged_entity_words(
@@ -158,13 +158,13 @@ def _linked(examples, tokens, sentences, choices):
     rate = Counter()
     for sentence, count in sentences.items():
         rate.update(dict.fromkeys(sentence, count / sentences.total()))
-    asked, absent, expected = Counter(), Counter(), Counter()
+    total, absent, expected = Counter(), Counter(), Counter()
     for example in examples:
         passage = {word for sentence in example.sentences for word in tokens(sentence)}
         for word in {*tokens(example.question), *tokens(example.answer)} & rate.keys():
             chance = max(1 - rate[word], 0) ** len(example.sentences)
             for group in ((word, None), (word, example.answer)):
-                asked[group] += 1
+                total[group] += 1
                 absent[group] += word not in passage
                 expected[group] += chance
     return {
@@ -173,7 +173,7 @@ def _linked(examples, tokens, sentences, choices):
         if absent[word, answer] <= TOLERANCE * chance
         and (chance >= EVIDENCE or answer is None)
         # A predictable word may still be part of a name ("pink" in "pink rectangle").
-        and (word in choices or chance >= max(EVIDENCE, RARE * asked[word, None]))
+        and (word in choices or chance >= max(EVIDENCE, RARE * total[word, None]))
     }
 
 
@@ -198,27 +198,27 @@ def _arguments(sentences, choices):
     }
 
 
-def _extend(entities, doubtful, sentences, choices):
+def _extend(chosen, doubtful, sentences, choices):
     places, total = defaultdict(Counter), Counter()
     for left, word, right, count in _neighbours(sentences):
         total[word] += count
         if left not in choices and right not in choices:
             places[word][left, right] += count
-    entities = set(entities)
+    chosen = set(chosen)
     while True:
-        taken = {place for word in entities for place in places[word]}
+        taken = {place for word in chosen for place in places[word]}
         before, after = ({place[side] for place in taken} - {""} for side in (0, 1))
         beside = {
             (left, right)
             for left, right in set().union(*places.values())
             if (left, right) in taken or left in before or right in after
         }
-        open_places = {word: taken if word in doubtful else beside for word in choices - entities}
+        open_places = {word: taken if word in doubtful else beside for word in choices - chosen}
         new = {
             word
             for word, fitting in open_places.items()
             if 2 * sum(n for place, n in places[word].items() if place in fitting) > total[word]
         }
         if not new:
-            return entities
-        entities |= new
+            return chosen
+        chosen |= new

@@ -92,9 +92,9 @@ class Truecaser:
                 _count(tokens[start:end], counts)
         forms = {
             # Of two equally frequent forms, the one in lower case.
-            word: max(sorted(found, reverse=True), key=found.__getitem__)
-            for word, found in sorted(counts.items())
-            if found.total() >= least
+            word: max(sorted(seen, reverse=True), key=seen.__getitem__)
+            for word, seen in sorted(counts.items())
+            if seen.total() >= least
         }
         if not forms:
             raise ValueError(f"No word is in the texts {least} times, pass more cased text.")
@@ -124,7 +124,7 @@ class Truecaser:
 
 def _beginnings(tokens):
     """Words that begin sentences and quotations of text in lower case."""
-    found, opens = set(), False
+    initial, opens = set(), False
     marks = {index - 1 for index in sentence_starts(tokens, cased=False)}
     for index, token in enumerate(tokens):
         opens = not opens if token == '"' else token in _OPENS
@@ -138,8 +138,8 @@ def _beginnings(tokens):
         if 0 < word < len(tokens) and tokens[word - 1] in _CLOSES:
             if SPEECH.intersection(tokens[word : word + 2]):
                 continue
-        found.add(word)
-    return found
+        initial.add(word)
+    return initial
 
 
 def _count(sentence, counts):

@@ -42,8 +42,8 @@ class Coverage:
     missing_tokens: float | None = None
 
     def __str__(self) -> str:
-        found = self.words - len(self.missing)
-        text = f"{found} of {self.words} words have a vector"
+        covered = self.words - len(self.missing)
+        text = f"{covered} of {self.words} words have a vector"
         if self.lower_cased:
             text += f" ({self.lower_cased} of their lower case)"
         if self.missing_tokens is not None:
@@ -111,19 +111,19 @@ def load_word_vectors(
             exact[ids[word]] = True
         if rows or first:
             matrix[rows] = _numbers(line[len(word) + 1 :], f"{path}:{line_number}")
-    found = {word.decode() for word, i in ids.items() if exact[i] or borrowed[i]}
+    covered = {word.decode() for word, i in ids.items() if exact[i] or borrowed[i]}
     coverage = Coverage(
         len(ids),
-        tuple(word for word in map(bytes.decode, ids) if word not in found),
+        tuple(word for word in map(bytes.decode, ids) if word not in covered),
         int(np.sum(borrowed & ~exact)),
-        None if counts is None else _missing_share(counts, found),
+        None if counts is None else _missing_share(counts, covered),
     )
     return matrix, coverage
 
 
-def _missing_share(counts, found):
+def _missing_share(counts, covered):
     total = sum(counts.values())
-    return sum(count for word, count in counts.items() if word not in found) / max(total, 1)
+    return sum(count for word, count in counts.items() if word not in covered) / max(total, 1)
 
 
 @contextlib.contextmanager

@@ -75,7 +75,7 @@ class Parse:
         labels = {dep: universal_label(strings[dep]) for dep in set(deps)}
         keys = list(zip(pos, tags, morphs, strict=True))
         forms = {key: _form(*(strings[k] for k in key)) for key in set(keys)}
-        found = [forms[key] for key in keys]
+        tagged = [forms[key] for key in keys]
         lower_strings = {key: strings[key] for key in set(lowers)}
         governors = [(i + offset) % 2**64 for i, offset in enumerate(relative)]
         sentence, sentences = -1, []
@@ -85,8 +85,8 @@ class Parse:
         return cls(
             [token.text for token in doc],
             [lower_strings[key] for key in lowers],
-            [tag for tag, _ in found],
-            [plural for _, plural in found],
+            [tag for tag, _ in tagged],
+            [plural for _, plural in tagged],
             governors,
             [labels[dep] for dep in deps],
             sentences,
@@ -122,9 +122,9 @@ class Parse:
     def subject(self, predicate: int) -> int | None:
         """Subject of a predicate, or of the one that it is coordinated with or depends on."""
         for _ in range(4):
-            found = self.dependent(predicate, "nsubj")
-            if found is not None:
-                return found
+            subject = self.dependent(predicate, "nsubj")
+            if subject is not None:
+                return subject
             if self.labels[predicate] not in ("conj", "xcomp", "advcl", "aux", "cop"):
                 return None
             predicate = self.governors[predicate]

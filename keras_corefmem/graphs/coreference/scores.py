@@ -122,8 +122,8 @@ def _muc(chains, other):
     """Links that the other side has too, and all links."""
     kept = 0
     for chain in chains:
-        found = [other[mention] for mention in chain if mention in other]
-        parts = len(set(found)) + len(chain) - len(found)
+        shared = [other[mention] for mention in chain if mention in other]
+        parts = len(set(shared)) + len(chain) - len(shared)
         kept += len(chain) - parts
     return kept, sum(len(chain) - 1 for chain in chains)
 

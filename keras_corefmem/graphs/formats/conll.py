@@ -47,10 +47,10 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
                 raise ValueError(
                     f"{place}: a document begins inside another, write #end document before it."
                 )
-            found = _BEGIN.fullmatch(line.strip())
-            if found is None:
+            header = _BEGIN.fullmatch(line.strip())
+            if header is None:
                 raise ValueError(f"{place}: write `#begin document (name); part 0`.")
-            reader = _Document(f"{found[1]}; part {int(found[2] or 0)}")
+            reader = _Document(f"{header[1]}; part {int(header[2] or 0)}")
         elif line.startswith("#end document"):
             if reader is None:
                 raise ValueError(f"{place}: no #begin document before this #end document.")
@@ -112,13 +112,13 @@ class _Document:
             self._add_part(part, token, place)
 
     def _add_part(self, part, token, place):
-        found = _PART.fullmatch(part)
-        if found is None or not (found[1] or found[3]):
+        match = _PART.fullmatch(part)
+        if match is None or not (match[1] or match[3]):
             raise ValueError(f"{place}: coreference {part!r} is none of `(3`, `3)`, `(3)`.")
-        chain = int(found[2])
-        if found[1]:
+        chain = int(match[2])
+        if match[1]:
             self.open[chain].append((token, place))
-        if found[3]:
+        if match[3]:
             if not self.open[chain]:
                 raise ValueError(
                     f"{place}: {part!r} closes a mention of chain {chain} that was not opened."

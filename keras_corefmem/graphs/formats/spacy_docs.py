@@ -108,13 +108,13 @@ def _character_spans(doc, cluster):
 def _sentences(columns, kept, known):
     if not known:
         return (0,)
-    found, begins = [], True
+    starts, begins = [], True
     for index, row in enumerate(columns):
         begins = begins or row[4] == 1
-        if begins and found[-1:] != [index]:
-            found.append(index)
+        if begins and starts[-1:] != [index]:
+            starts.append(index)
             begins = False
-    numbers = np.searchsorted(kept, found)
+    numbers = np.searchsorted(kept, starts)
     return sorted({int(number) for number in numbers if number < len(kept)} | {0})
 
 
@@ -137,7 +137,7 @@ def _tags(doc, columns, kept):
 
 def _renumbered(chains, governors, words, numbers):
     """Chains of `Mention`s without spaces; mentions of nothing but spaces are left out."""
-    found = []
+    renumbered = []
     for chain in chains:
         mentions = []
         for start, end, head in chain:
@@ -148,5 +148,5 @@ def _renumbered(chains, governors, words, numbers):
             head = next(outside, inside[-1]) if head is None else head
             mentions.append(Mention(numbers[inside[0]], numbers[inside[-1]] + 1, numbers[head]))
         if mentions:
-            found.append(mentions)
-    return found
+            renumbered.append(mentions)
+    return renumbered
