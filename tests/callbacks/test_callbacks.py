@@ -35,7 +35,7 @@ def reader(head):
     model = GatedAttentionReader(
         len(preprocessor.vocabulary),
         len(preprocessor.answers),
-        head=head,
+        answer_head=head,
         layers=1,
         units=8,
         embedding_dim=8,
@@ -137,7 +137,7 @@ def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
     np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
     assert np.all(attention[passage == 0] == 0) and np.any(passage == 0)
     np.testing.assert_allclose(model.attend(features)[:20], attention, atol=1e-6)
-    if model.config["head"] == "pointer_sum":
+    if model.config["answer_head"] == "pointer_sum":
         answers = np.arange(len(model.preprocessor.answers))
         mentions = features["candidates"][:20, :, None] == answers
         pointed = np.einsum("bt,bta->ba", attention, mentions)

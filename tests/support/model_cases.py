@@ -75,12 +75,12 @@ STORIES_READ += ("ngram",)
 READERS = {
     **{f"ga-{encoder}": {"layers": 2} for encoder in ("gru", "one-hot", "dag-rnn", "mage-gru")},
     "ga-mage-gru-shared": {"layers": 2, "carry": "previous"},
-    "ga-coref-gru": {"layers": 2, "head": "classification"},
-    "as-gru": {"head": "classification", "joint": False},
+    "ga-coref-gru": {"layers": 2, "answer_head": "classification"},
+    "as-gru": {"answer_head": "classification", "joint": False},
     "as-one-hot": {"max_chains": 3},
     "as-dag-rnn": {"order": "passage_first"},
     "as-mage-gru": {"joint": False, "carry": "gathered"},
-    "as-mage-gru-shared": {"head": "classification", "order": "passage_first"},
+    "as-mage-gru-shared": {"answer_head": "classification", "order": "passage_first"},
     "as-coref-gru": {},
 }
 
@@ -114,7 +114,11 @@ CASES = {
         "ga-coref-gru", ANNOTATED, UNSEEN, {"layers": 2, "min_count": 8, "unknown_types": 5}, 0.8
     ),
     "as-mage-gru-spans": Case(
-        "as-mage-gru", SPANS, UNSEEN, {"characters": True, "word_length": 4, "asked": True}, 0.8
+        "as-mage-gru",
+        SPANS,
+        UNSEEN,
+        {"characters": True, "word_length": 4, "question_overlap": True},
+        0.8,
     ),
     "bidaf-mage-gru": Case(
         "bidaf",

@@ -66,7 +66,7 @@ def make_reader():
         if layers == 1:
             reader = AttentionSumReader(*sizes, encoder, **options)
         else:
-            reader = GatedAttentionReader(*sizes, encoder, layers, **options)
+            reader = GatedAttentionReader(*sizes, encoder, layers=layers, **options)
         if spread:
             random = np.random.default_rng(3)
             reader.set_weights([random.normal(0, spread, w.shape) for w in reader.get_weights()])

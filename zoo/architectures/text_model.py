@@ -1,81 +1,121 @@
-"""What the models of the zoo share: configuration, preprocessing, training defaults, reading."""
+"""The base of all models: configuration, preprocessing, training defaults, reading."""
 
 import functools
 import inspect
+import typing
 import warnings
 
 import keras
 import numpy as np
 
+from keras_corefmem import callbacks as boards
 from keras_corefmem import optimizers
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.features import check_ids
+from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorflow_dataset
 from keras_corefmem.text.word_vectors import load_word_vectors
+from zoo.architectures.config import Config as BaseConfig
 from zoo.architectures.devices import answered_once, check_jit, local_rows
-
-# Arguments that come from the data.
-LEARNED = {
-    "self",
-    "args",
-    "kwargs",
-    "arguments",
-    "examples",
-    "config",
-    "vocabulary_size",
-    "num_answers",
-}
-LEARNED |= {"answer_length", "answer_tokens", "entity_tokens", "frequencies", "max_facts"}
-LEARNED |= {"num_characters", "output", "preprocessor", "sentence_length"}
+from zoo.configs import rename, validate
+from zoo.reading.answers import read
 
 # Features that are ids of words.
 WORD_FEATURES = {"passage", "question", "sentences", "words"}
 
 
+class Graph(typing.NamedTuple):
+    """Symbolic tensors of a model.
+
+    Args:
+        inputs: features by name.
+        logits: `(batch, answers)`, or `(batch, steps, answers)`; answer 0 is the unknown one.
+        attention: what `attend` returns, or `None` where there is none.
+        heads: what `look` returns: attention of supervised heads by signal.
+    """
+
+    inputs: dict
+    logits: keras.KerasTensor
+    attention: keras.KerasTensor | None = None
+    heads: dict | None = None
+
+
+class ConstructorSignature:
+    """The signature of a model class, from its `Config`; models themselves are called otherwise."""
+
+    def __get__(self, model, model_class):
+        if model is not None:
+            raise AttributeError("__signature__")
+        return model_class.Config.signature()
+
+
 class TextModel(keras.Model):
     """A model from the features of texts to logits over answers, and to where it looks.
 
-    A subclass builds both and passes them on, with the arguments that make it again.
+    A subclass lists its arguments in `Config`, from which the signature of its constructor,
+    `arguments`, `defaults` and `get_config` follow, and builds its `Graph` from them. It states its
+    own views and callbacks.
 
     Args:
-        inputs: symbolic features by name.
-        logits: symbolic logits `(batch, answers)`; answer 0 is the unknown one.
-        attention: symbolic attention, what `attend` returns, or `None` where there is none.
-        config: arguments of the subclass but `preprocessor`.
-        preprocessor: its preprocessor, or `None`.
+        *args: the arguments of `Config`, in their order.
+        preprocessor: its preprocessor, the configuration of one, or `None`.
         name: name of the model.
         trainable: whether its weights are trained.
+        **kwargs: the arguments of `Config` by name.
 
     Raises:
-        ValueError: if the preprocessor knows other words or answers than the model.
+        ValueError: if an argument is not as described, or the preprocessor does not fit the model.
     """
 
-    # Arguments of a parent that a subclass does not take.
-    FIXED = ()
+    Config: type[BaseConfig] = BaseConfig
+    __signature__ = ConstructorSignature()
+    # Arguments of `from_examples` besides those of the constructor.
+    FITTING: tuple[str, ...] = ()
     # What makes batches of encoded examples.
     BATCHES = Batches
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
     coverage = None
-    # Names of the strings that it reads.
-    STRINGS = ("passage", "question")
+    # Texts that it reads, by name: an example of them.
+    TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
-    def __init__(
-        self, inputs, logits, attention, config, preprocessor=None, name=None, trainable=True
-    ):
-        super().__init__(inputs=inputs, outputs=logits, name=name, trainable=trainable)
-        check_sizes(preprocessor, config)
-        if config.get("l2"):
-            regularize(self.trainable_variables, config["l2"])
-        self.config, self.attention_output = config, attention
+    def __init__(self, *args, **kwargs):
+        values = inspect.signature(type(self)).bind(*args, **rename(kwargs)).arguments
+        preprocessor = get(values.pop("preprocessor", None))
+        options = {name: values.pop(name) for name in ("name", "trainable") if name in values}
+        config = validate(type(self).__name__, values, self.Config)
+        if preprocessor is not None:
+            check_preprocessor(preprocessor, config, self.shared_with(preprocessor, config))
+        graph = self.build_graph(config)
+        logits = without_unknown(graph.logits)
+        super().__init__(inputs=graph.inputs, outputs=logits, **options)
+        if getattr(config, "l2", 0):
+            regularize(self.trainable_variables, config.l2)
+        self.config = config.to_dict()
+        self.attention_output, self.heads_output = graph.attention, graph.heads
         self.preprocessor = preprocessor
-        self.features = tuple(inputs)
+        self.features = tuple(graph.inputs)
+
+    @staticmethod
+    def shared_with(preprocessor, config):
+        """Arguments of the model that its preprocessor has too: what the latter says."""
+        return {}
+
+    @classmethod
+    def build_graph(cls, config):
+        """Builds the `Graph` of a model from its `Config`."""
+        raise NotImplementedError(f"{cls.__name__} must implement build_graph.")
 
     @property
     def reader(self):
         """The `preprocessor`, under its name of version 0.1."""
         warnings.warn("`reader` is now `preprocessor`.", DeprecationWarning, stacklevel=2)
         return self.preprocessor
+
+    @property
+    def STRINGS(self):
+        """Names of the texts that it reads."""
+        return tuple(self.TEXTS)
 
     @classmethod
     def from_examples(cls, examples, **arguments):
@@ -90,21 +130,12 @@ class TextModel(keras.Model):
     @classmethod
     def arguments(cls):
         """Names of the arguments that `from_examples` takes besides the examples."""
-        bases = cls.__mro__[: cls.__mro__.index(TextModel)]
-        makers = [cls.from_examples, getattr(cls, "from_preprocessor", cls.from_examples)]
-        functions = [*makers, *(base.__init__ for base in bases)]
-        names = set().union(*(inspect.signature(function).parameters for function in functions))
-        return sorted(names - LEARNED - set(cls.FIXED))
+        return sorted({*cls.Config.chosen(), *cls.FITTING})
 
     @classmethod
     def defaults(cls):
-        """What the constructor takes where an argument is not given, by name."""
-        found = {}
-        for base in cls.__mro__[: cls.__mro__.index(TextModel)]:
-            for name, argument in inspect.signature(base.__init__).parameters.items():
-                if argument.default is not argument.empty:
-                    found.setdefault(name, argument.default)
-        return {name: value for name, value in found.items() if name not in cls.FIXED}
+        """Defaults of the constructor's arguments by name."""
+        return cls.Config.defaults()
 
     @classmethod
     def start(cls, preprocessor, word_vectors=None, counts=None, **arguments):
@@ -244,9 +275,44 @@ class TextModel(keras.Model):
 
     def read(self, passage, question, top=5):
         """Answers questions on raw text, see `zoo.reading.answers.read`."""
-        from zoo.reading.answers import read
-
         return read(self, passage, question, top=top)
+
+    def answer_lines(self, examples):
+        """Lines of text that say how the model answers examples, and whether it is right."""
+        readings = self.read([e.passage for e in examples], [e.question for e in examples])
+        for example, reading in zip(examples, readings, strict=True):
+            right = "right" if reading.answer == example.answer else f"wrong: {example.answer}"
+            yield f"{example.question}  {reading.answer} ({reading.probability:.0%}), {right}"
+
+    def views(self, examples):
+        """Views of what the model answers and where it looks, see `keras_corefmem.visualization`.
+
+        Args:
+            examples: list of examples.
+
+        Returns:
+            A list of lists: the views of each example, the attention first; empty ones of a model
+            that attends to nothing.
+        """
+        return [[] for _ in examples]
+
+    def tensorboard_callbacks(self, log_dir, examples):
+        """Callbacks that show in TensorBoard what the model makes of words and questions.
+
+        Args:
+            log_dir: folder of the run.
+            examples: validation examples, of which a few are shown.
+        """
+        shown = log_dir, examples, self.preprocessor, self.inspect
+        watching = [boards.WordProjector(log_dir, self.preprocessor), boards.AnswerTable(*shown)]
+        if self.has_shared_answers:
+            watching.append(boards.AnswerAfterSentence(*shown))
+        return watching
+
+    @property
+    def has_shared_answers(self):
+        """Whether answers are classes, the same for all questions."""
+        return len(self.output.shape) == 2
 
     def compile(
         self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
@@ -280,15 +346,23 @@ class TextModel(keras.Model):
         self.compile(**keras.saving.deserialize_keras_object(config))
 
 
-def check_sizes(preprocessor, config):
-    """Refuses a preprocessor of other words or answers than the model's."""
-    if preprocessor is None:
-        return
+def check_preprocessor(preprocessor, config, shared):
+    """Checks that a preprocessor lays out features as the model reads them.
+
+    Raises:
+        ValueError: naming the argument that differs.
+    """
+    for name, value in shared.items():
+        own = getattr(config, name)
+        if value != own:
+            raise ValueError(
+                f"The preprocessor has {name}={value!r}, the model {own!r}; give both the same."
+            )
     words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
-    if words > config["vocabulary_size"] or answers != config["num_answers"]:
+    if words > config.vocabulary_size or answers != config.num_answers:
         raise ValueError(
             f"The preprocessor knows {words} words and {answers} answers, but the model has "
-            f"vocabulary_size={config['vocabulary_size']} and num_answers={config['num_answers']}."
+            f"vocabulary_size={config.vocabulary_size} and num_answers={config.num_answers}."
         )
 
 

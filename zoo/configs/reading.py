@@ -29,5 +29,7 @@ def validate(path: str | pathlib.Path, content: object, kind: type[Record]) -> R
         return pydantic.TypeAdapter(kind).validate_python(content)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{path}: {key}: {first['msg']} (got {first['input']!r}).") from None
+        key, message = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        if not key:
+            raise ValueError(f"{path}: {message}") from None
+        raise ValueError(f"{path}: {key}: {message} (got {first['input']!r}).") from None

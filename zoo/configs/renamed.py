@@ -2,7 +2,11 @@
 
 from typing import Any
 
-RENAMED: dict[str, str] = {}
+RENAMED = {
+    "asked": "question_overlap",
+    "head": "answer_head",
+    "local": "local_answers",
+}
 
 
 def rename(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Outcome:
         """Describes the training and, where there is a test part, what the model makes of it."""
         content = {
             "settings": dataclasses.asdict(self.settings),
-            "head": self.model.config.get("head", "classification"),
+            "head": self.model.config.get("answer_head", "classification"),
             "parameters": self.model.count_params(),
             "questions": {part: batches.count for part, batches in self.batches.items()},
             "epochs": len(self.progress.history),

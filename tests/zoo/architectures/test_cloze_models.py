@@ -140,7 +140,9 @@ def test_real_questions_are_read(real_data):
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="passages must be sentences or windows; got 'lines'"):
+    with pytest.raises(
+        ValueError, match="passages: Input should be 'sentences' or 'windows' .got 'lines'"
+    ):
         make("lines")
     with pytest.raises(ValueError, match="task 1, .* is none of the 0 markers @entity0"):
         make("windows", simulator.simulate(1, 4))

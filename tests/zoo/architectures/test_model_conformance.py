@@ -36,7 +36,7 @@ def encoded_of(name, count):
 def features_of(model, encoded, rows, extra):
     """Features of examples, with more padding than the longest passage and question need."""
     length = max(map(model.preprocessor.length, encoded)) + extra
-    question = max(len(example.question) for example in encoded) + extra
+    question = max(map(model.preprocessor.question_length, encoded)) + extra
     return model.preprocessor.collate(encoded, rows, length, question, model.features)
 
 
@@ -57,7 +57,7 @@ def test_every_model_of_the_zoo_is_here():
     distinct = [shared(name).config for name in DISTINCT if CASES[name].model in READERS]
     for argument, ways in {
         "encoder": ENCODERS,
-        "head": HEADS,
+        "answer_head": HEADS,
         "order": ORDERS,
         "joint": (True, False),
     }.items():
@@ -232,18 +232,20 @@ def test_mixed_precision_stays_close(name, policy):
 
 
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="k must be an integer of at least 1"):
+    with pytest.raises(ValueError, match="retrieve: .* equal to 1"):
         make("qrn", retrieve=0)
     with pytest.raises(ValueError, match="gate_loss and retrieve exclude each other"):
         make("dmn-supervised", retrieve=3)
-    with pytest.raises(ValueError, match="input_module must be words or fusion; got 'image'"):
+    with pytest.raises(
+        ValueError, match="input_module: Input should be 'words' or 'fusion' .got 'image'"
+    ):
         make("dmn", input_module="image")
     preprocessor = shared("ren").preprocessor
     with pytest.raises(ValueError, match="sentence_length=7, the model 9; give both the same"):
         zoo.RecurrentEntityNetwork(20, 5, 9, preprocessor=preprocessor)
     with pytest.raises(ValueError, match="units must be even where bidirectional, got 5"):
         make("dmn-sentiment", units=5)
-    with pytest.raises(ValueError, match="output must be one of class, tags; got 'tree'"):
+    with pytest.raises(ValueError, match="output: Input should be 'class' or 'tags' .got 'tree'"):
         zoo.SentenceDynamicMemoryNetwork(20, 5, output="tree")
     preprocessor = shared("dmn-tagger").preprocessor
     with pytest.raises(ValueError, match="output='tags', the model 'class'; give both the same"):

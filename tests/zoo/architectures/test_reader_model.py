@@ -36,7 +36,7 @@ def test_structure_matters(make_reader, encoded, encoder):
     ("encoder", "head"), [("coref_gru", "pointer_sum"), ("one_hot", "classification")]
 )
 def test_fit_under_xla_learns_the_training_questions(make_reader, encoded, encoder, head):
-    reader = make_reader(encoder, head=head, layers=2, units=16, dropout=0.0, spread=0)
+    reader = make_reader(encoder, answer_head=head, layers=2, units=16, dropout=0.0, spread=0)
     reader.compile(optimizer=keras.optimizers.Adam(0.03))
     assert reader.jit_compile
     batches = Batches(
@@ -50,23 +50,32 @@ def test_fit_under_xla_learns_the_training_questions(make_reader, encoded, encod
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"encoder": "lstm"}, "encoder must be one of gru, "),
-        ({"head": "softmax"}, "head must be one of pointer_sum, span_sum, .*; got 'softmax'"),
-        ({"encoder": "mage_gru", "carry": "none"}, "carry must be one of"),
-        ({"order": "random"}, "order must be one of question_first, passage_first; got 'random'"),
-        ({"encoder": "gru", "carry": "foo"}, "carry must be one of .*; got 'foo'"),
-        ({"layers": 0}, "layers must be an integer of at least 1, got 0"),
-        ({"embedding_dim": 0}, "embedding_dim must be an integer of at least 1, got 0"),
-        ({"encoder": "one_hot", "max_chains": 0}, "max_chains must be .* at least 1, got 0"),
-        ({"encoder": "gru", "units": 0}, "units must be an integer of at least 1 for gru, got 0"),
-        ({"encoder": "gru", "units": "4"}, "units must be an integer .* got '4'"),
+        ({"encoder": "lstm"}, "encoder: Input should be 'gru', "),
+        ({"answer_head": "softmax"}, "answer_head: Input should be 'pointer_sum', .*got 'softmax'"),
+        ({"encoder": "mage_gru", "carry": "none"}, "carry: Input should be 'gathered'"),
+        (
+            {"order": "random"},
+            "order must be one of question_first, passage_first; got 'random'",
+        ),
+        ({"encoder": "gru", "carry": "foo"}, "carry: Input should be .*got 'foo'"),
+        ({"layers": 0}, "layers: Input should be greater than or equal to 1 .got 0"),
+        ({"embedding_dim": 0}, "embedding_dim: Input should be .* equal to 1 .got 0"),
+        (
+            {"encoder": "one_hot", "max_chains": 0},
+            "max_chains: Input should be .* equal to 1 .got 0",
+        ),
+        ({"encoder": "gru", "units": 0}, "GatedAttentionReader: units: .* equal to 1 .got 0"),
+        ({"encoder": "gru", "units": "4"}, "units: Input should be a valid integer .got '4'"),
         ({"units": 7}, "units must be even for coref_gru, half for coreference; got 7"),
         ({"encoder": "mage_gru_shared", "units": 1}, "units .* at least 2 for mage_gru_shared"),
         (
             {"encoder": "mage_gru", "units": 16, "edge_units": 24},
             "edge_units must be less than units .* got edge_units=24 and units=16",
         ),
-        ({"encoder": "mage_gru", "edge_units": 0}, "edge_units must be .* at least 1, got 0"),
+        (
+            {"encoder": "mage_gru", "edge_units": 0},
+            "edge_units: Input should be .* equal to 1 .got 0",
+        ),
     ],
 )
 def test_refuses_bad_arguments(make_reader, options, message):

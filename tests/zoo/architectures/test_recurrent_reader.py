@@ -81,5 +81,5 @@ def test_l2_is_about_all_weights_but_biases(cell):
 
 
 def test_an_unknown_cell_is_refused():
-    with pytest.raises(ValueError, match="cell must be lstm or gru; got 'rnn'"):
+    with pytest.raises(ValueError, match="cell: Input should be 'lstm' or 'gru' .got 'rnn'"):
         RecurrentReader(5, 2, 4, cell="rnn")

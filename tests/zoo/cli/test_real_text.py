@@ -125,7 +125,7 @@ def test_wikihop_has_candidates_of_several_words(annotated):
     settings = training.Settings.of("ga-coref-gru", "wikihop", **SETTINGS)
     assert settings.arguments["characters"] and settings.batch_size == 8
     model, batches = training.prepare(splits, settings)
-    assert model.config["head"] == "span_sum" and not model.config["joint"]
+    assert model.config["answer_head"] == "span_sum" and not model.config["joint"]
     assert set(model.features) >= {"passage_asked", "passage_characters", "candidates"}
     features, answers, _ = batches["test"][0]
     assert np.argwhere(features["candidates"][0]).shape == (2, 2) and answers[0] == 1
@@ -150,13 +150,15 @@ def test_text_without_annotation_is_read_too(data_dir, tmp_path):
     assert splits.train[0].passage.startswith("so mary met john")
     settings = training.Settings.of("as-gru", "lambada", **SETTINGS)
     model, _ = training.prepare(splits, settings)
-    assert model.config["head"] == "pointer_sum"
+    assert model.config["answer_head"] == "pointer_sum"
     assert model.read("so fred slept .", "they saw", top=2).answers[0] in ("so", "fred", "slept")
     with pytest.raises(ValueError, match="plain holds no records of lambada: make them in its"):
         check_data("lambada", "passages", plain)
     hop = data.load("wikihop", 1, plain)
     assert isinstance(hop.train[0], CandidateExample)
-    assert zoo.AttentionSumReader.from_examples(hop.train, units=4).config["head"] == "span_sum"
+    assert (
+        zoo.AttentionSumReader.from_examples(hop.train, units=4).config["answer_head"] == "span_sum"
+    )
 
 
 def test_a_reader_trains_on_streamed_records(annotated):

@@ -11,7 +11,7 @@ PASSAGE = "Mary went to the kitchen. Zoë took the milk."
 
 @pytest.fixture(scope="module")
 def model(make_reader):
-    return make_reader("coref_gru", head="classification")
+    return make_reader("coref_gru", answer_head="classification")
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,7 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
     path.mkdir(parents=True)
     (path / "saved_model.pb").touch()
     (path / "left_over").touch()
-    model = make_reader("gru", head="classification")
+    model = make_reader("gru", answer_head="classification")
     export(model, str(path), top=99)
     assert [entry.name for entry in path.parent.iterdir()] == ["model"]
     assert not (path / "left_over").exists()

@@ -224,8 +224,8 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
         ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of .*carry"),
         (
-            {"arguments": {"head": "pointer"}},
-            "head must be one of pointer_sum, .*classification; got 'pointer'",
+            {"arguments": {"answer_head": "pointer"}},
+            "answer_head: Input should be 'pointer_sum', .*'classification' .got 'pointer'",
         ),
     ],
 )

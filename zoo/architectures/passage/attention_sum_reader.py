@@ -15,24 +15,22 @@ class AttentionSumReader(ReaderModel):
     P(c) ∝ Σ_{t mentions c} exp(D_t · q)
     ```
 
-    It is a `GatedAttentionReader` of one layer, which has nothing to gate. The paper's own reader
-    has `encoder="gru"`, `joint=False` and `dropout=0`.
+    It is a `GatedAttentionReader` of one layer, which has nothing to gate: same arguments but for
+    `layers`, same input and output. The paper's own reader has `encoder="gru"`, `joint=False` and
+    `dropout=0`.
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        encoder: name of the recurrent encoder.
-        **kwargs: further arguments of `ReaderModel`, but for `layers`.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        encoder: str, recurrent encoder.
+        **kwargs: the other arguments of `GatedAttentionReader`.
 
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> reader = zoo.AttentionSumReader.from_examples(stories, encoder="gru", units=4)
+    >>> reader.features
+    ('passage', 'question', 'candidates')
     """
-
-    FIXED = ("layers",)
-
-    def __init__(self, vocabulary_size, num_answers, encoder="coref_gru", **kwargs):
-        super().__init__(vocabulary_size, num_answers, encoder, layers=1, **kwargs)
-
-    def get_config(self):
-        config = super().get_config()
-        del config["layers"]
-        return config

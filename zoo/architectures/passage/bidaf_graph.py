@@ -11,8 +11,15 @@ from keras_corefmem.layers import (
     Highway,
 )
 from keras_corefmem.preprocessing.features import target_name
-from zoo.architectures.passage.encoders import STRUCTURE, make_encoder
-from zoo.architectures.passage.reader_graph import PARTS, call, embed, encode_joint, make_inputs
+from zoo.architectures.passage.encoders import encode, make_encoder
+from zoo.architectures.passage.parts import (
+    PARTS,
+    embed,
+    encode_apart,
+    encode_joint,
+    make_inputs,
+    structure_of,
+)
 from zoo.architectures.passage.supervision import at
 
 ORDER = ("passage", "question")
@@ -21,42 +28,41 @@ CHARACTER_DIM = 16
 EPSILON = 1e-6
 
 
-def bidaf_inputs(config, planned):
+def bidaf_inputs(config):
     """Symbolic inputs by name."""
     inputs = make_inputs(config)
-    if any(windows for place in ("early", "late") for windows in at(planned, place)[1:]):
+    if any(windows for place in ("early", "late") for windows in at(config, place)[1:]):
         name = "passage_sentences"
         inputs[name] = keras.Input((None,), dtype="int32", name=name)
-    for each in planned:
-        name = target_name(each.signal)
+    for signal, *_ in config.supervision:
+        name = target_name(signal)
         inputs[name] = keras.Input((None, 2), dtype="int32", name=name)
     return inputs
 
 
-def build_bidaf(inputs, config, planned, word_encoder):
+def build_bidaf(inputs, config, word_encoder):
     """The symbolic score of every token of the passage, and the attention of supervised heads.
 
     Args:
         inputs: what `bidaf_inputs` returns.
         config: the arguments of the reader.
-        planned: list of `Supervision`.
         word_encoder: encoder of words, or `None`.
 
     Returns:
         Scores `(batch, time)`, float32, and a dictionary of attention `(batch, time, time)` by
         signal.
     """
-    drop = HashDropout(config["dropout"], noise_shape=(None, 1, None), name="dropout")
+    drop = HashDropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
     table = None
     if word_encoder is not None:
-        frozen = config["freeze_word_encoder"]
+        frozen = config.freeze_word_encoder
         table = ContextualVectors(word_encoder, frozen, name="contextual_vectors")
     highway = Highway(2, name="highway")
     words = embed(inputs, config, CHARACTER_DIM, "relu", table)
     vectors = {name: highway(drop(words[name])) for name in PARTS}
     masks = {name: ops.not_equal(inputs[name], 0) for name in PARTS}
     shown = {}
-    states = contextual(inputs, config, planned, vectors, masks, shown)
+    states = contextual(inputs, config, vectors, masks, shown)
     states = {name: drop(array) for name, array in states.items()}
     joined = BidirectionalAttention(name="bidirectional_attention")(
         states["passage"],
@@ -65,56 +71,48 @@ def build_bidaf(inputs, config, planned, word_encoder):
         query_mask=masks["question"],
     )
     joined = keras.layers.LayerNormalization(epsilon=EPSILON, name="attention_norm")(joined)
-    if config["self_attention"] in ("late", "both"):
-        late = make_attention(config, planned, "late")
+    if config.self_attention in ("late", "both"):
+        late = make_attention(config, "late")
         joined = attend_to_passage(late, joined, inputs, masks["passage"], shown)
     modelled = joined
     for n in range(1, MODELING_LAYERS + 1):
-        own = config["encoder"] if config["encoder_at"] == "modeling" else "gru"
-        encoder = make_encoder(*recurrence(own, config), name=f"modeling_{n}")
-        reads = structure_of(inputs, own)["passage"]
-        modelled = call(encoder, drop(modelled), reads, masks["passage"])
+        own = config.encoder if config.encoder_at == "modeling" else "gru"
+        encoder = make_encoder(config, f"modeling_{n}", own)
+        structure = structure_of(inputs, own)["passage"]
+        modelled = encode(encoder, drop(modelled), structure, masks["passage"])
     modelled = keras.layers.LayerNormalization(epsilon=EPSILON, name="modeling_norm")(modelled)
     found = drop(ops.concatenate([joined, modelled], axis=-1))
     scores = keras.layers.Dense(1, use_bias=False, dtype="float32", name="score")(found)
     return scores[..., 0], shown
 
 
-def contextual(inputs, config, planned, vectors, masks, shown):
+def contextual(inputs, config, vectors, masks, shown):
     """States of passage and question, each `(batch, time, 2 · units)`, of one encoder for both."""
-    if config["self_attention"] in ("early", "both"):
-        early = make_attention(config, planned, "early")
+    if config.self_attention in ("early", "both"):
+        early = make_attention(config, "early")
         passage = attend_to_passage(early, vectors["passage"], inputs, masks["passage"], shown)
         question = attend_to_question(early, vectors["question"], masks["question"])
         return {"passage": passage, "question": question}
-    own = config["encoder"] if config["encoder_at"] == "contextual" else "gru"
-    options, reads = recurrence(own, config), structure_of(inputs, own)
-    if config["joint"]:
-        return encode_joint(options, "contextual", ORDER, vectors, reads, masks)
-    encoder = make_encoder(*options, name="encoder_contextual")
-    return {name: call(encoder, vectors[name], reads[name], masks[name]) for name in PARTS}
+    own = config.encoder if config.encoder_at == "contextual" else "gru"
+    structure = structure_of(inputs, own)
+    encoder = make_encoder(config, "encoder_contextual", own)
+    if config.joint:
+        return encode_joint(encoder, "contextual", ORDER, vectors, structure, masks)
+    return encode_apart(dict.fromkeys(PARTS, encoder), vectors, structure, masks)
 
 
-def recurrence(encoder, config):
-    return encoder, config["units"], config["edge_units"], config["carry"]
-
-
-def structure_of(inputs, encoder):
-    return {name: inputs.get(f"{name}_{STRUCTURE[encoder]}") for name in PARTS}
-
-
-def make_attention(config, planned, place):
-    signals, windows = at(planned, place)
+def make_attention(config, place):
+    signals, windows = at(config, place)
     return AttentionEncoder(
-        config[f"{place}_layers"],
-        config["heads"],
-        2 * config["units"],
-        config["inner_units"],
-        config["dropout"],
+        getattr(config, f"{place}_layers"),
+        config.heads,
+        2 * config.units,
+        config.inner_units,
+        config.dropout,
         signals,
         windows,
-        config["loss_weight"],
-        config["row_weight"],
+        config.loss_weight,
+        config.row_weight,
         return_supervised=bool(signals),
         name=f"{place}_attention",
     )

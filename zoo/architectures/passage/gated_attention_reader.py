@@ -2,7 +2,8 @@
 
 import keras
 
-from zoo.architectures.passage.reader_model import ReaderModel
+from zoo.architectures.config import Size
+from zoo.architectures.passage.reader_model import ReaderConfig, ReaderModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -19,19 +20,60 @@ class GatedAttentionReader(ReaderModel):
 
     `X^0` and `Q^0` are word vectors. Where joint, one encoder reads passage and question as one
     sequence, otherwise each has an encoder of its own, as in the paper. With
-    `head="classification"`, `P` is a softmax over `W Σ_t s_t D^K_t + b` with `s = softmax(D^K q)`.
+    `answer_head="classification"`, `P` is a softmax over `W Σ_t s_t D^K_t + b` with
+    `s = softmax(D^K q)`.
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        encoder: name of the recurrent encoder.
-        layers: number K of layers.
-        **kwargs: further arguments of `ReaderModel`.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        encoder: str, `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"` or
+            `"coref_gru"`.
+        units: int, width of the state per direction; even for a `coref_gru`.
+        edge_units: int, units of these that coreference edges carry in a `mage_gru`, not all.
+        carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
+        embedding_dim: int, width of the word vectors.
+        dropout: float, dropout rate between layers and before the output, on the passage, one mask
+            for all tokens of a sequence.
+        max_chains: int, number of chains of the one-hot baseline.
+        num_characters: int, number of character ids where words are spelled, otherwise 0.
+        word_length: int, characters of a word that are read.
+        character_units: int, filters of width 5 over the characters of a word, of 10 units each.
+        answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
+            where it is a candidate of several words; or `"classification"`.
+        joint: bool, whether question and passage are one sequence, linked by coreference.
+        order: str, the first of the two where joint: `"question_first"` or `"passage_first"`.
+        question_overlap: bool, whether each word of the passage has a feature that says if the
+            question has it too.
+        layers: int, number K of layers.
+        preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
+            that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: a dictionary of int32 features, listed by `model.features`: `passage` `(batch, time)`,
+    `question` `(batch, question time)`; for both, as the encoder needs, `_antecedents` or `_chains`
+    of the same shape, or `_sources` `(batch, time, 1, 1)`; where words are spelled their
+    `_characters` `(batch, time, word_length)`; `passage_asked` `(batch, time)`; and `candidates`
+    `(batch, time)` for a pointer sum, for a span sum bool `(batch, time, num_answers)`.
+
+    Output: logits `(batch, num_answers)`, float32. `attend` gives the attention over the passage
+    `(batch, time)`, whose rows sum to 1; a pointer sum attends to mentions of answers only, and a
+    row without any is 0.
+
+    Raises:
+        ValueError: if an argument is not as described, or the preprocessor does not fit the model.
 
     Reference: [Dhingra et al., ACL 2017](https://arxiv.org/abs/1606.01549); encoders from
     [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620) and
     [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922).
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> reader = zoo.GatedAttentionReader.from_examples(stories, units=4, layers=2)
+    >>> reader.output.shape[-1] == len(reader.preprocessor.answers)
+    True
     """
 
-    def __init__(self, vocabulary_size, num_answers, encoder="coref_gru", layers=3, **kwargs):
-        super().__init__(vocabulary_size, num_answers, encoder, layers=layers, **kwargs)
+    class Config(ReaderConfig):
+        layers: Size = 3

@@ -99,13 +99,13 @@ def plan_supervision(supervision, self_attention, layers, heads):
     return planned
 
 
-def check_signals(preprocessor, planned):
-    """Refuses a preprocessor that makes no targets of what supervises a reader.
+def check_signals(preprocessor, supervision):
+    """Checks that a preprocessor makes targets of all signals that supervise a reader.
 
     Raises:
         ValueError: naming the signals.
     """
-    missing = [each.signal for each in planned if each.signal not in preprocessor.signals]
+    missing = [signal for signal, *_ in supervision if signal not in preprocessor.signals]
     if missing:
         raise ValueError(
             f"The preprocessor makes no targets of {', '.join(missing)}: give it as signals all "
@@ -113,9 +113,9 @@ def check_signals(preprocessor, planned):
         )
 
 
-def at(planned, place):
-    """Signals and windows of an `AttentionEncoder` at a place."""
-    here = [each for each in planned if each.place == place]
+def at(config, place):
+    """Signals and windows of an `AttentionEncoder` at a place of a reader."""
+    here = [each for each in map(Supervision._make, config.supervision) if each.place == place]
     signals = [(each.layer, each.head, each.signal) for each in here]
     windows = [(each.layer, each.head) for each in here if each.signal in WITHIN_SENTENCES]
     return signals, windows

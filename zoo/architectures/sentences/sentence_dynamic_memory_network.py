@@ -1,11 +1,15 @@
 """The dynamic memory network on single sentences: classification and tagging."""
 
+from typing import Annotated, Literal
+
 import keras
+import pydantic
 from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, CharacterCNN, EpisodicMemory, HashDropout, WordMemory
 from keras_corefmem.text import UNKNOWN
-from zoo.architectures.sentences.sentence_model import SentenceModel
+from zoo.architectures.config import Count, Factor, Share, Size
+from zoo.architectures.sentences.sentence_model import SentenceConfig, SentenceModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -27,26 +31,35 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
     which is the paper's e_i = h_i in the first pass.
 
     Args:
-        vocabulary_size: number of word ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        num_characters: number of character ids; 0 where words are not spelt.
-        word_length: characters of a word.
-        output: `"class"`, or `"tags"` for an answer a word.
-        embedding_dim: width of word vectors.
-        units: width of facts and memory, both directions together.
-        passes: number of passes.
-        attention: see `EpisodicMemory`.
-        compact: see `EpisodicMemory`.
-        update: see `EpisodicMemory`.
-        bidirectional: whether the GRU reads in both directions, each half as wide.
-        character_dim: width of character vectors.
-        filters: filters of each width of the `CharacterCNN`.
-        filter_widths: these widths.
-        word_dropout: fraction of the words to read as unknown in training, so that their characters
-            and neighbours have to tell their answers.
-        dropout: fraction of the word vectors and of the units of facts and answer module to drop.
-        l2: factor of the squares of all weights but biases.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        vocabulary_size: int, number of word ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        num_characters: int, number of character ids; 0 where words are not spelled.
+        word_length: int, characters of a word.
+        output: str, `"class"`, or `"tags"` for an answer a word.
+        embedding_dim: int, width of word vectors.
+        units: int, width of facts and memory, both directions together.
+        passes: int, number of passes.
+        attention: str, see `EpisodicMemory`.
+        compact: bool, see `EpisodicMemory`.
+        update: str, see `EpisodicMemory`.
+        bidirectional: bool, whether the GRU reads in both directions, each half as wide.
+        character_dim: int, width of character vectors.
+        filters: int, filters of each width of the `CharacterCNN`.
+        filter_widths: tuple, these widths.
+        word_dropout: float, fraction of the words to read as unknown in training, so that their
+            characters and neighbours have to tell their answers.
+        dropout: float, fraction of the word vectors and of the units of facts and answer module to
+            drop.
+        l2: float, factor of the squares of all weights but biases.
+        preprocessor: the `SentencePreprocessor` (or its configuration) that turns text into
+            features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: a dictionary of int32 features: `words` `(batch, time)` and, where words are spelled,
+    `characters` `(batch, time, word_length)`. Padding is 0, at the end.
+
+    Output: logits `(batch, num_answers)`, or `(batch, time, num_answers)` for tags, float32.
 
     `attend` gives the attention of every pass: `(batch, words, passes)`, for tags `(batch, words,
     facts, passes)`. Without passes there is none.
@@ -55,76 +68,64 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         ValueError: if `units` are odd where bidirectional, or an argument is not as described.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 4.2 and 4.3.
+
+    Example:
+
+    >>> from keras_corefmem.datasets.sentences.sentence import Sentence
+    >>> sentences = [Sentence(("great", "film"), "good"), Sentence(("bad", "film"), "bad")]
+    >>> model = zoo.SentenceDynamicMemoryNetwork.from_examples(sentences, units=4)
+    >>> model.features
+    ('words',)
     """
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        num_characters=0,
-        word_length=16,
-        output="class",
-        embedding_dim=50,
-        units=64,
-        passes=2,
-        attention="gated",
-        compact=False,
-        update="gru",
-        bidirectional=True,
-        character_dim=16,
-        filters=32,
-        filter_widths=(2, 3, 4),
-        word_dropout=0.0,
-        dropout=0.3,
-        l2=0.0,
-        **kwargs,
-    ):
-        if bidirectional and units % 2:
-            raise ValueError(f"units must be even where bidirectional, got {units}.")
-        config = {
-            "embedding_dim": embedding_dim,
-            "units": units,
-            "passes": passes,
-            "attention": attention,
-            "compact": compact,
-            "update": update,
-            "bidirectional": bidirectional,
-            "character_dim": character_dim,
-            "filters": filters,
-            "filter_widths": tuple(filter_widths),
-            "word_dropout": word_dropout,
-            "dropout": dropout,
-            "l2": l2,
-        }
-        super().__init__(
-            vocabulary_size, num_answers, num_characters, word_length, output, config, **kwargs
-        )
+    class Config(SentenceConfig):
+        embedding_dim: Size = 50
+        units: Size = 64
+        passes: Count = 2
+        attention: Literal["gated", "softmax", "attention_gru"] = "gated"
+        compact: bool = False
+        update: Literal["gru", "relu"] = "gru"
+        bidirectional: bool = True
+        character_dim: Size = 16
+        filters: Size = 32
+        filter_widths: Annotated[tuple[Size, ...], pydantic.Field(strict=False)] = (2, 3, 4)
+        word_dropout: Share = 0.0
+        dropout: Share = 0.3
+        l2: Factor = 0.0
+
+        @pydantic.model_validator(mode="after")
+        def _check_directions(self):
+            if self.bidirectional and self.units % 2:
+                raise ValueError(f"units must be even where bidirectional, got {self.units}.")
+            return self
 
     @staticmethod
-    def build_graph(inputs, read, config):
-        units, words = config["units"], inputs["words"]
-        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
-        half = units // 2 if config["bidirectional"] else units
-        encode = MAGEGRU((half,), bidirectional=config["bidirectional"], name="input_gru")
+    def read_sentence(inputs, read, config):
+        units, words = config.units, inputs["words"]
+        drop = HashDropout(config.dropout, noise_shape=(None, 1, None))
+        half = units // 2 if config.bidirectional else units
+        encode = MAGEGRU((half,), bidirectional=config.bidirectional, name="input_gru")
         states = encode(drop(vectors(inputs, config)), mask=read)
         # There is one question, number 0.
-        asked = keras.layers.Embedding(1, units, name="question")(ops.zeros_like(words[:, 0]))
-        options = {name: config[name] for name in ("passes", "attention", "compact", "update")}
-        if config["output"] == "tags":
+        question = keras.layers.Embedding(1, units, name="question")(ops.zeros_like(words[:, 0]))
+        options = {
+            name: getattr(config, name) for name in ("passes", "attention", "compact", "update")
+        }
+        if config.output == "tags":
             episodes = WordMemory(units, **options, name="episodic_memory")
             last = states
         else:
             episodes = EpisodicMemory(units, **options, name="episodic_memory")
             # Padding carries the state.
             last = ops.concatenate([states[:, -1, :half], states[:, 0, half:]], axis=-1)
-        memory, gates = episodes(drop(states), asked, mask=read)
-        found = ops.concatenate([memory, last], axis=-1)
-        found = HashDropout(config["dropout"], name="answer_dropout")(found)
-        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(found)
-        if not config["passes"]:
+        memory, gates = episodes(drop(states), question, mask=read)
+        both = ops.concatenate([memory, last], axis=-1)
+        both = HashDropout(config.dropout, name="answer_dropout")(both)
+        logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(both)
+        if not config.passes:
             return logits, None
         attention = ops.moveaxis(gates, 1, -1)
-        if config["output"] == "tags":
+        if config.output == "tags":
             attention = ops.where(read[:, :, None, None], attention, 0.0)
         return logits, attention
 
@@ -132,17 +133,17 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
 def vectors(inputs, config):
     """Vectors of words, with what their characters say."""
     table = keras.layers.Embedding(
-        config["vocabulary_size"], config["embedding_dim"], name="word_embedding"
+        config.vocabulary_size, config.embedding_dim, name="word_embedding"
     )
     words = inputs["words"]
-    kept = HashDropout(config["word_dropout"], name="word_dropout")(ops.ones_like(words, "float32"))
+    kept = HashDropout(config.word_dropout, name="word_dropout")(ops.ones_like(words, "float32"))
     x = table(ops.where(kept > 0, words, UNKNOWN))
-    if not config["num_characters"]:
+    if not config.num_characters:
         return x
     characters = inputs["characters"]
     letters = keras.layers.Embedding(
-        config["num_characters"], config["character_dim"], name="character_embedding"
+        config.num_characters, config.character_dim, name="character_embedding"
     )
-    spell = CharacterCNN(config["filters"], config["filter_widths"], name="character_cnn")
+    spell = CharacterCNN(config.filters, config.filter_widths, name="character_cnn")
     spelt = spell(letters(characters), mask=ops.not_equal(characters, 0))
     return ops.concatenate([x, spelt], axis=-1)

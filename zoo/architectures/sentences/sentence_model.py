@@ -1,83 +1,68 @@
-"""What the models of single sentences share."""
+"""The base of models of single sentences."""
+
+from typing import Annotated, Literal
 
 import keras
 from keras import ops
 
+from keras_corefmem import callbacks as boards
 from keras_corefmem.preprocessing.batches import SentenceBatches
-from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor, word_counts
-from zoo.architectures.text_model import TextModel, without_unknown
+from keras_corefmem.visualization import views
+from zoo.architectures.config import LEARNED, Config, Count, Size
+from zoo.architectures.text_model import Graph, TextModel
+from zoo.reading.answers import read
 
-OUTPUTS = ("class", "tags")
+
+class SentenceConfig(Config):
+    """Arguments of all models of single sentences."""
+
+    num_characters: Annotated[Count, LEARNED] = 0
+    word_length: Size = 16
+    output: Annotated[Literal["class", "tags"], LEARNED] = "class"
 
 
 class SentenceModel(TextModel):
     """A model that labels a sentence, or each of its words.
 
-    Input: a dictionary of int32 features: `words` `(batch, time)` and, where words are spelt,
+    Input: a dictionary of int32 features: `words` `(batch, time)` and, where words are spelled,
     `characters` `(batch, time, word_length)`. Padding is 0, at the end.
 
     Output: logits `(batch, num_answers)`, or `(batch, time, num_answers)` for tags, float32.
-
-    Args:
-        vocabulary_size: number of word ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        num_characters: number of character ids; 0 where words are not spelt.
-        word_length: characters of a word.
-        output: `"class"`, or `"tags"` for an answer a word.
-        config: further arguments of the subclass.
-        preprocessor: the `SentencePreprocessor` (or its configuration) that turns text into
-            features.
-
-    Raises:
-        ValueError: if the output does not exist, or the preprocessor does not fit the model.
     """
 
+    Config = SentenceConfig
+    FITTING: tuple[str, ...] = ("characters", "lower_case", "min_count", "word_vectors")
     BATCHES = SentenceBatches
-    STRINGS = ("sentence",)
-
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        num_characters,
-        word_length,
-        output,
-        config,
-        preprocessor=None,
-        **kwargs,
-    ):
-        if output not in OUTPUTS:
-            raise ValueError(f"output must be one of {', '.join(OUTPUTS)}; got {output!r}.")
-        config = {
-            "vocabulary_size": vocabulary_size,
-            "num_answers": num_answers,
-            "num_characters": num_characters,
-            "word_length": word_length,
-            "output": output,
-            **config,
-        }
-        preprocessor = get(preprocessor)
-        if preprocessor is not None:
-            check_preprocessor(preprocessor, config)
-        inputs = {"words": keras.Input((None,), dtype="int32", name="words")}
-        if num_characters:
-            shape = (None, word_length)
-            inputs["characters"] = keras.Input(shape, dtype="int32", name="characters")
-        read = ops.not_equal(inputs["words"], 0)
-        logits, attention = self.build_graph(inputs, read, config)
-        super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
+    TEXTS = {"sentence": "A great film."}
 
     @staticmethod
-    def build_graph(inputs, read, config):
-        """Logits and attention from symbolic features.
+    def shared_with(preprocessor, config):
+        return {
+            "num_characters": preprocessor.num_characters,
+            "word_length": preprocessor.word_length,
+            "output": "tags" if preprocessor.tags else "class",
+        }
+
+    @classmethod
+    def build_graph(cls, config):
+        inputs = {"words": keras.Input((None,), dtype="int32", name="words")}
+        if config.num_characters:
+            shape = (None, config.word_length)
+            inputs["characters"] = keras.Input(shape, dtype="int32", name="characters")
+        read = ops.not_equal(inputs["words"], 0)
+        return Graph(inputs, *cls.read_sentence(inputs, read, config))
+
+    @staticmethod
+    def read_sentence(inputs, read, config):
+        """Builds logits, and attention or `None` in its place.
 
         Args:
-            inputs: the features by name.
+            inputs: symbolic features by name.
             read: bool `(batch, time)`, which words are not padding.
-            config: the arguments of the model.
+            config: arguments of the model.
         """
-        raise NotImplementedError("A subclass of SentenceModel must implement build_graph.")
+        raise NotImplementedError("A subclass of SentenceModel must implement read_sentence.")
 
     @classmethod
     def from_examples(
@@ -132,9 +117,22 @@ class SentenceModel(TextModel):
 
     def read(self, sentences, top=5):
         """Labels raw text, see `zoo.reading.answers.read`."""
-        from zoo.reading.answers import read
-
         return read(self, sentences, top=top)
+
+    def answer_lines(self, examples):
+        for view in views.word_views(examples, self.preprocessor, self.inspect):
+            yield f"{view.question}  {', '.join(text for text, _ in view.heading)}"
+
+    def views(self, examples):
+        shown = views.word_views(examples, self.preprocessor, self.inspect)
+        return [[view] for view in shown]
+
+    def tensorboard_callbacks(self, log_dir, examples):
+        shown = log_dir, examples, self.preprocessor, self.inspect
+        watching = [boards.WordProjector(log_dir, self.preprocessor)]
+        if not self.preprocessor.tags:
+            watching.append(boards.LabelTable(*shown))
+        return [*watching, boards.WordPictures(*shown)] if self.has_attention else watching
 
     def compile(self, optimizer=None, loss=None, *, weighted_metrics=None, **kwargs):
         """Compiles as `TextModel` does; loss and accuracy are means over all that has an answer."""
@@ -145,22 +143,3 @@ class SentenceModel(TextModel):
                 from_logits=True, reduction="mean_with_sample_weight"
             )
         super().compile(optimizer, loss, weighted_metrics=weighted_metrics, **kwargs)
-
-
-def check_preprocessor(preprocessor, config):
-    """Refuses a preprocessor that lays out features differently from the model.
-
-    Raises:
-        ValueError: naming the argument that differs.
-    """
-    has = {
-        "num_characters": preprocessor.num_characters,
-        "word_length": preprocessor.word_length,
-        "output": OUTPUTS[preprocessor.tags],
-    }
-    for name, value in has.items():
-        if value != config[name]:
-            raise ValueError(
-                f"The preprocessor has {name}={value!r}, the model {config[name]!r}; give both "
-                "the same."
-            )

@@ -1,6 +1,9 @@
 """Dynamic memory networks: DMN and DMN+."""
 
+from typing import Any, Literal
+
 import keras
+import pydantic
 from keras import ops
 
 from keras_corefmem.layers import (
@@ -13,12 +16,13 @@ from keras_corefmem.layers import (
 )
 from keras_corefmem.preprocessing.answers import SEPARATOR
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
-from zoo.architectures.stories.story_model import StoryModel, unit_uniform
+from zoo.architectures.config import Count, Factor, Learned, Share, Size
+from zoo.architectures.stories.story_model import StoryConfig, StoryModel, unit_uniform
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class DynamicMemoryNetwork(StoryModel):
-    """Reads the facts of a passage again and again, led by the question and by what it found.
+    """Reads the facts of a passage again and again, led by the question and by the passes before.
 
     ```
     c_t = state of a GRU over the words of the passage at the end of sentence t
@@ -34,91 +38,90 @@ class DynamicMemoryNetwork(StoryModel):
     pass should attend to, from 1; 0 = unknown, as in prediction.
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        units: width of word vectors, facts and memory.
-        passes: number of passes.
-        attention: see `EpisodicMemory`.
-        compact: see `EpisodicMemory`.
-        update: see `EpisodicMemory`.
-        end_of_passes: see `EpisodicMemory`.
-        input_module: `"words"` (DMN) or `"fusion"` (DMN+).
-        answer_length: words of the longest answer and its end, or 1 where answers are classes.
-        max_facts: number of supporting facts of a question that are told.
-        gate_loss: weight of the loss of passes that do not attend to the supporting facts.
-        embeddings_initializer: initializer of the word vectors; `None` for uniform ones of variance
-            1. Those of Keras are so small that all facts look alike to the gates at first.
-        dropout: fraction of the units of the passage's word vectors (DMN+: of its sentences and
-            facts), the same ones for all of a passage, and of those of the answer module, to drop.
-        l2: factor of the squares of all weights but biases.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
+        units: int, width of word vectors, facts and memory.
+        passes: int, number of passes.
+        attention: str, see `EpisodicMemory`.
+        compact: bool, see `EpisodicMemory`.
+        update: str, see `EpisodicMemory`.
+        end_of_passes: bool, see `EpisodicMemory`.
+        input_module: str, `"words"` (DMN) or `"fusion"` (DMN+).
+        answer_length: int, words of the longest answer and its end, or 1 where answers are classes.
+        max_facts: int, number of supporting facts of a question that are told.
+        gate_loss: float, weight of the loss of passes that do not attend to the supporting facts.
+        embeddings_initializer: initializer, initializer of the word vectors; `None` for uniform
+            ones of variance 1. Those of Keras are so small that all facts look alike to the gates
+            at first.
+        dropout: float, fraction of the units of the passage's word vectors (DMN+: of its sentences
+            and facts), the same ones for all of a passage, and of those of the answer module, to
+            drop.
+        l2: float, factor of the squares of all weights but biases.
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`
     the last row is that of the fact which ends the reading.
 
     References: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285); DMN+: [Xiong et al.,
     ICML 2016](https://arxiv.org/abs/1603.01417).
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.DynamicMemoryNetwork.from_examples(stories, units=4, passes=2)
+    >>> model.output.shape[-1] == len(model.preprocessor.answers)
+    True
     """
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        units=80,
-        passes=3,
-        attention="gated",
-        compact=False,
-        update="gru",
-        end_of_passes=False,
-        input_module="words",
-        answer_length=1,
-        max_facts=1,
-        gate_loss=0.0,
-        embeddings_initializer=None,
-        dropout=0.1,
-        l2=0.0,
-        **kwargs,
-    ):
-        if input_module not in ("words", "fusion"):
-            raise ValueError(f"input_module must be words or fusion; got {input_module!r}.")
-        if gate_loss and kwargs.get("retrieve") is not None:
-            raise ValueError(
-                "gate_loss and retrieve exclude each other: supporting facts are numbered in whole "
-                "passages."
-            )
-        config = {
-            "units": units,
-            "passes": passes,
-            "attention": attention,
-            "compact": compact,
-            "update": update,
-            "end_of_passes": end_of_passes,
-            "input_module": input_module,
-            "answer_length": answer_length,
-            "max_facts": max_facts,
-            "gate_loss": gate_loss,
-            "embeddings_initializer": embeddings_initializer,
-            "dropout": dropout,
-            "l2": l2,
-        }
-        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+    class Config(StoryConfig):
+        units: Size = 80
+        passes: Count = 3
+        attention: Literal["gated", "softmax", "attention_gru"] = "gated"
+        compact: bool = False
+        update: Literal["gru", "relu"] = "gru"
+        end_of_passes: bool = False
+        input_module: Literal["words", "fusion"] = "words"
+        answer_length: Learned = 1
+        max_facts: Learned = 1
+        gate_loss: Factor = 0.0
+        embeddings_initializer: Any = None
+        dropout: Share = 0.1
+        l2: Factor = 0.0
+
+        @pydantic.model_validator(mode="after")
+        def _check_retrieval(self):
+            if self.gate_loss and self.retrieve is not None:
+                raise ValueError(
+                    "gate_loss and retrieve exclude each other: supporting facts are numbered in "
+                    "whole passages."
+                )
+            return self
+
+    FITTING = ("answer_words", "max_sentences", "word_vectors")
 
     @staticmethod
     def extra_inputs(config):
-        if not config["gate_loss"]:
+        if not config.gate_loss:
             return {}
-        shape, name = (config["max_facts"],), "supporting_facts"
+        shape, name = (config.max_facts,), "supporting_facts"
         return {name: keras.Input(shape, dtype="int32", name=name)}
 
     @staticmethod
-    def build_graph(sentences, question, read, config, supporting_facts=None):
-        units, length = config["units"], config["sentence_length"]
-        initializer = config["embeddings_initializer"] or unit_uniform()
+    def read_story(sentences, question, read, config, supporting_facts=None):
+        units, length = config.units, config.sentence_length
+        initializer = config.embeddings_initializer or unit_uniform()
         table = StoryModel.embedding(config, embeddings_initializer=initializer)
-        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None))
-        if config["input_module"] == "words":
+        drop = HashDropout(config.dropout, noise_shape=(None, 1, None))
+        if config.input_module == "words":
             flat = keras.layers.Reshape((-1,), name="words")(sentences)
             states = MAGEGRU((units,), name="input_gru")(
                 drop(table(flat)), mask=ops.not_equal(flat, 0)
@@ -129,27 +132,27 @@ class DynamicMemoryNetwork(StoryModel):
             encoded = drop(encode(table(sentences), mask=ops.not_equal(sentences, 0)))
             fused = MAGEGRU((units,), bidirectional=True, name="fusion")(encoded, mask=read)
             facts = drop(fused[..., :units] + fused[..., units:])
-        asked = MAGEGRU((units,), return_sequences=False, name="question_gru")(
+        encoded_question = MAGEGRU((units,), return_sequences=False, name="question_gru")(
             table(question), mask=ops.not_equal(question, 0)
         )
         episodes = EpisodicMemory(
             units,
-            config["passes"],
-            config["attention"],
-            config["compact"],
-            config["update"],
-            config["end_of_passes"],
-            config["gate_loss"],
+            config.passes,
+            config.attention,
+            config.compact,
+            config.update,
+            config.end_of_passes,
+            config.gate_loss,
             name="episodic_memory",
         )
-        memory, gates = episodes(facts, asked, supporting_facts, mask=read)
+        memory, gates = episodes(facts, encoded_question, supporting_facts, mask=read)
         attention = ops.transpose(gates, (0, 2, 1))
-        drop = HashDropout(config["dropout"], name="answer_dropout")
-        if config["answer_length"] > 1:
-            decode = AnswerDecoder(config["num_answers"], config["answer_length"], name="answer")
-            return decode(drop(memory), asked), attention
-        found = drop(ops.concatenate([memory, asked], axis=-1))
-        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(found)
+        drop = HashDropout(config.dropout, name="answer_dropout")
+        if config.answer_length > 1:
+            decode = AnswerDecoder(config.num_answers, config.answer_length, name="answer")
+            return decode(drop(memory), encoded_question), attention
+        both = drop(ops.concatenate([memory, encoded_question], axis=-1))
+        logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(both)
         return logits, attention
 
     @classmethod

@@ -1,11 +1,14 @@
 """End-to-end memory networks (MemN2N)."""
 
+from typing import Annotated
+
 import keras
 from keras import ops
 
 from keras_corefmem.layers import EndToEndMemory
 from keras_corefmem.text.tokenizers import lower
-from zoo.architectures.stories.story_model import StoryModel
+from zoo.architectures.config import LEARNED, Count, Share, Size
+from zoo.architectures.stories.story_model import StoryConfig, StoryModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -15,71 +18,72 @@ class EndToEndMemoryNetwork(StoryModel):
     Answers that are words of the vocabulary share their embeddings, others have their own.
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        answer_tokens: token id of each answer, `None` for those that are no word.
-        units: width of embeddings.
-        hops: number of hops.
-        max_sentences: number of places of the memory; `from_examples` takes the sentences of the
-            longest passage.
-        linear_start: number of epochs without softmax at the start of training (`LinearStart`).
-        time_noise: share of empty sentences that training adds.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
+        answer_tokens: list, token id of each answer, `None` for those that are no word.
+        units: int, width of embeddings.
+        hops: int, number of hops.
+        max_sentences: int, number of places of the memory; `from_examples` takes the sentences of
+            the longest passage.
+        linear_start: int, number of epochs without softmax at the start of training
+            (`LinearStart`).
+        time_noise: float, share of empty sentences that training adds.
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the attention of every hop, `(batch, sentences, hops)`.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.EndToEndMemoryNetwork.from_examples(stories, units=4)
+    >>> model.output.shape[-1] == len(model.preprocessor.answers)
+    True
     """
 
     COLUMN = "hop"
     READ_ENDS = False
-    FIXED = ("word_vectors",)
+    FITTING = ("max_sentences", "read_ends")
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        answer_tokens=None,
-        units=20,
-        hops=3,
-        max_sentences=70,
-        linear_start=20,
-        time_noise=0.1,
-        **kwargs,
-    ):
-        config = {
-            "answer_tokens": list(answer_tokens or [None] * num_answers),
-            "units": units,
-            "hops": hops,
-            "max_sentences": max_sentences,
-            "linear_start": linear_start,
-            "time_noise": time_noise,
-        }
-        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+    class Config(StoryConfig):
+        answer_tokens: Annotated[list[int | None] | None, LEARNED] = None
+        units: Size = 20
+        hops: Size = 3
+        max_sentences: Size = 70
+        linear_start: Count = 20
+        time_noise: Share = 0.1
 
     @property
     def warm_up_epochs(self):
-        return self.config["linear_start"]
+        return self.config.linear_start
 
     def training_callbacks(self):
-        return [LinearStart(self.config["linear_start"])]
+        return [LinearStart(self.config.linear_start)]
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
-        size, tokens = config["vocabulary_size"], []
-        for token in config["answer_tokens"]:
+    def read_story(sentences, question, read, config):
+        size, tokens = config.vocabulary_size, []
+        for token in config.answer_tokens or [None] * config.num_answers:
             tokens.append(size if token is None else token)
             size += token is None
         memory = EndToEndMemory(
             size,
-            config["units"],
-            config["hops"],
-            config["max_sentences"],
-            config["sentence_length"],
+            config.units,
+            config.hops,
+            config.max_sentences,
+            config.sentence_length,
             tokens,
-            config["time_noise"],
+            config.time_noise,
             name="memory",
         )
         logits, attention = memory(sentences, question)

@@ -1,12 +1,15 @@
 """The baseline without order or memory: a linear classifier of n-grams."""
 
+from typing import Annotated
+
 import keras
 import numpy as np
+import pydantic
 from keras import ops
 
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN
-from keras_corefmem.utils.checks import check_sizes
-from zoo.architectures.stories.story_model import StoryModel
+from zoo.architectures.config import LEARNED, Factor, Share, Size
+from zoo.architectures.stories.story_model import StoryConfig, StoryModel
 
 # 2^32 over the golden ratio.
 FACTOR = np.uint32(2654435769)
@@ -29,17 +32,26 @@ class NGramClassifier(StoryModel):
     do not count; their n-grams still enter G. Unknown words never count.
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        frequencies: the fraction of the training sentences that each token is in, `None` for 0.
-        common: fraction of the training sentences above which words are too common to count as
-            shared.
-        order: words of the longest n-grams.
-        buckets: number of weights per answer.
-        binary: whether `c_g` is 1 however often a bucket occurs.
-        l2: factor of the squares of all weights.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
+        frequencies: list, the fraction of the training sentences that each token is in, `None` for
+            0.
+        common: float, fraction of the training sentences above which words are too common to count
+            as shared.
+        order: int, words of the longest n-grams.
+        buckets: int, number of weights per answer.
+        binary: bool, whether `c_g` is 1 however often a bucket occurs.
+        l2: float, factor of the squares of all weights.
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` says which sentences enter G, `(batch, sentences, 1)`: 1 for those that do, or 0.
 
@@ -48,57 +60,50 @@ class NGramClassifier(StoryModel):
             frequency per token.
 
     Reference: [Weston et al., 2015](https://arxiv.org/abs/1502.05698), Section 5.
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.NGramClassifier.from_examples(stories, buckets=64)
+    >>> model.output.shape[-1] == len(model.preprocessor.answers)
+    True
     """
 
     COLUMN = "bag"
-    FIXED = ("word_vectors",)
+    FITTING = ("max_sentences", "read_ends")
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        frequencies=None,
-        common=1.0,
-        order=3,
-        buckets=2**14,
-        binary=False,
-        l2=0.0,
-        **kwargs,
-    ):
-        if not 0 <= common <= 1:
-            raise ValueError(f"common must be a fraction from 0 to 1; got {common}.")
-        check_sizes(order=order, buckets=buckets)
-        frequencies = [0.0] * vocabulary_size if frequencies is None else list(frequencies)
-        if len(frequencies) != vocabulary_size:
-            raise ValueError(
-                f"frequencies must hold one fraction for each of the {vocabulary_size} tokens; got "
-                f"{len(frequencies)}."
-            )
-        config = {
-            "frequencies": frequencies,
-            "common": common,
-            "order": order,
-            "buckets": buckets,
-            "binary": binary,
-            "l2": l2,
-        }
-        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+    class Config(StoryConfig):
+        frequencies: Annotated[list[float] | None, LEARNED] = None
+        common: Share = 1.0
+        order: Size = 3
+        buckets: Size = 2**14
+        binary: bool = False
+        l2: Factor = 0.0
+
+        @pydantic.model_validator(mode="after")
+        def _check_frequencies(self):
+            count = len(self.frequencies or [0.0] * self.vocabulary_size)
+            if count != self.vocabulary_size:
+                raise ValueError(
+                    "frequencies must hold one fraction for each of the "
+                    f"{self.vocabulary_size} tokens; got {count}."
+                )
+            return self
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
-        common = np.flatnonzero(np.array(config["frequencies"]) > config["common"])
+    def read_story(sentences, question, read, config):
+        common = np.flatnonzero(np.array(config.frequencies or ()) > config.common)
         shared = shares_a_word(sentences, question, np.union1d(common, [PADDING, UNKNOWN]))
         lines = ops.concatenate(
             [ops.where(shared[..., None], sentences, 0), question[:, None]], axis=1
         )
-        bag = hash_ngrams(lines, config["order"], config["buckets"])
+        bag = hash_ngrams(lines, config.order, config.buckets)
         bag = keras.layers.Reshape((-1,), name="bag")(bag)
-        if config["binary"]:
+        if config.binary:
             bag = distinct(bag)
         weights = keras.layers.Embedding(
-            config["buckets"] + 1,
-            config["num_answers"],
+            config.buckets + 1,
+            config.num_answers,
             embeddings_initializer="zeros",
             dtype="float32",
             name="weights",

@@ -4,7 +4,8 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import PositionEncoding, QueryReduction
-from zoo.architectures.stories.story_model import StoryModel, unit_uniform
+from zoo.architectures.config import Factor, Size
+from zoo.architectures.stories.story_model import StoryConfig, StoryModel, unit_uniform
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -18,64 +19,65 @@ class QueryReductionNetwork(StoryModel):
     ```
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        units: width of word vectors and states.
-        layers: number K of layers.
-        tied: whether all layers share their weights.
-        update_bias: constant of the update gates.
-        l2: factor of the squares of all weights but biases.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
+        units: int, width of word vectors and states.
+        layers: int, number K of layers.
+        tied: bool, whether all layers share their weights.
+        update_bias: float, constant of the update gates.
+        l2: float, factor of the squares of all weights but biases.
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the update gates of every layer, `(batch, sentences, layers)`.
 
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582).
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+    >>> model.output.shape[-1] == len(model.preprocessor.answers)
+    True
     """
 
     COLUMN = "layer"
     READ_ENDS = False
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        units=50,
-        layers=2,
-        tied=True,
-        update_bias=-2.5,
-        l2=0.0,
-        **kwargs,
-    ):
-        config = {
-            "units": units,
-            "layers": layers,
-            "tied": tied,
-            "update_bias": update_bias,
-            "l2": l2,
-        }
-        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+    class Config(StoryConfig):
+        units: Size = 50
+        layers: Size = 2
+        tied: bool = True
+        update_bias: float = -2.5
+        l2: Factor = 0.0
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
+    def read_story(sentences, question, read, config):
         table = StoryModel.embedding(config, embeddings_initializer=unit_uniform())
-        encode = PositionEncoding(config["sentence_length"], name="position_encoding")
+        encode = PositionEncoding(config.sentence_length, name="position_encoding")
         x, q = (encode(table(ids), mask=ops.not_equal(ids, 0)) for ids in (sentences, question))
         queries = q[:, None] + ops.zeros_like(x)
 
         def make_layer(n):
             name = f"query_reduction_{n}"
-            return QueryReduction(config["units"], config["update_bias"], name=name)
+            return QueryReduction(config.units, config.update_bias, name=name)
 
-        tied, opened = make_layer(1) if config["tied"] else None, []
-        for n in range(1, config["layers"] + 1):
-            last = n == config["layers"]
+        tied, opened = make_layer(1) if config.tied else None, []
+        for n in range(1, config.layers + 1):
+            last = n == config.layers
             reduce = tied or make_layer(n)
             forward, backward, gates = reduce(x, queries, reset=not last, mask=read)
             opened.append(gates)
             queries = forward if last else forward + backward
         answer = keras.layers.Dense(
-            config["num_answers"], use_bias=False, dtype="float32", name="answer"
+            config.num_answers, use_bias=False, dtype="float32", name="answer"
         )
         return answer(queries[:, -1]), ops.stack(opened, axis=-1)

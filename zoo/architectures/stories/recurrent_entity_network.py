@@ -1,5 +1,7 @@
 """Recurrent entity networks: REN and, question dependent, QDREN."""
 
+from typing import Annotated, Any, Literal
+
 import keras
 import numpy as np
 from keras import ops
@@ -13,10 +15,10 @@ from keras_corefmem.layers import (
     HashDropout,
     MultiplicativeMask,
 )
-from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
-from zoo.architectures.stories.story_model import StoryModel
+from zoo.architectures.config import LEARNED, Factor, Share, Size
+from zoo.architectures.stories.story_model import StoryConfig, StoryModel
 
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
 
@@ -34,138 +36,136 @@ class RecurrentEntityNetwork(StoryModel):
     ```
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        question_dependent: whether the question opens gates (QDREN), or not (REN).
-        slots: number of entities, where `entity_tokens` does not say which they are.
-        units: width of word vectors, sentences and slots.
-        activation: φ of the memory and the output, which share the slopes of a PReLU.
-        output_activation: φ of the output, where it is another one.
-        dropout: fraction of the word vectors of the story to drop, before they are summed.
-        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code starts it as
-            all else, from N(0, 0.1).
-        question_mask_initializer: initializer of f', ones in the paper and in the authors' code.
-        gate_bias: whether gates have a bias per slot, as in the authors' code.
-        slot_slopes: whether every slot has PReLU slopes of its own; the output then has others.
-        l2: factor of the squares of all weights but biases and slopes.
-        initializer: initializer of word vectors and matrices.
-        passages: `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
-        entity_tokens: token id of the entity of each slot, whose word vector is its key, and where
-            its memory starts; `None` for keys that are learned freely.
-        answer_tokens: token id of each answer, of which only those compete that the passage
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
+        question_dependent: bool, whether the question opens gates (QDREN), or not (REN).
+        slots: int, number of entities, where `entity_tokens` does not say which they are.
+        units: int, width of word vectors, sentences and slots.
+        activation: str, φ of the memory and the output, which share the slopes of a PReLU.
+        output_activation: str, φ of the output, where it is another one.
+        dropout: float, fraction of the word vectors of the story to drop, before they are summed.
+        mask_initializer: str, initializer of f: `"ones"` in the paper; the authors' code starts it
+            as all else, from N(0, 0.1).
+        question_mask_initializer: str, initializer of f', ones in the paper and in the authors'
+            code.
+        gate_bias: bool, whether gates have a bias per slot, as in the authors' code.
+        slot_slopes: bool, whether every slot has PReLU slopes of its own; the output then has
+            others.
+        l2: float, factor of the squares of all weights but biases and slopes.
+        initializer: str, initializer of word vectors and matrices.
+        passages: str, `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
+        entity_tokens: list, token id of the entity of each slot, whose word vector is its key, and
+            where its memory starts; `None` for keys that are learned freely.
+        answer_tokens: list, token id of each answer, of which only those compete that the passage
             mentions (`CandidateAnswers`); `None` lets all compete.
         preprocessor: the `StoryPreprocessor` or `WindowPreprocessor` (or its configuration).
-        **kwargs: the arguments of a Keras model.
+        retrieve: int, number k of sentences to read, those that match the question best; `None`
+            for all.
+        retrieve_hops: int, hops of the retrieval.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the gates, `(batch, sentences, slots)`.
 
     References: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969);
     [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.RecurrentEntityNetwork.from_examples(stories, units=4, slots=3)
+    >>> model.output.shape[-1] == len(model.preprocessor.answers)
+    True
     """
 
     COLUMN = "slot"
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        question_dependent=False,
-        slots=20,
-        units=100,
-        activation="prelu",
-        output_activation=None,
-        dropout=0.0,
-        mask_initializer="ones",
-        question_mask_initializer="ones",
-        gate_bias=True,
-        slot_slopes=False,
-        l2=0.0,
-        initializer="glorot_uniform",
-        passages="sentences",
-        entity_tokens=None,
-        answer_tokens=None,
-        preprocessor=None,
-        **kwargs,
-    ):
-        if passages not in PASSAGES:
-            raise ValueError(f"passages must be sentences or windows; got {passages!r}.")
-        preprocessor = get(preprocessor)
-        if preprocessor is not None and type(preprocessor) is not PASSAGES[passages]:
-            raise ValueError(
-                f"passages={passages!r} needs a {PASSAGES[passages].__name__}, got a "
-                f"{type(preprocessor).__name__}."
-            )
-        config = {
-            "question_dependent": question_dependent,
-            "slots": slots,
-            "units": units,
-            "activation": activation,
-            "output_activation": output_activation,
-            "dropout": dropout,
-            "mask_initializer": mask_initializer,
-            "question_mask_initializer": question_mask_initializer,
-            "gate_bias": gate_bias,
-            "slot_slopes": slot_slopes,
-            "l2": l2,
-            "initializer": initializer,
-            "passages": passages,
-            "entity_tokens": None if entity_tokens is None else list(entity_tokens),
-            "answer_tokens": None if answer_tokens is None else list(answer_tokens),
-        }
-        super().__init__(
-            vocabulary_size, num_answers, sentence_length, config, preprocessor, **kwargs
-        )
+    class Config(StoryConfig):
+        question_dependent: bool = False
+        slots: Size = 20
+        units: Size = 100
+        activation: Any = "prelu"
+        output_activation: Any = None
+        dropout: Share = 0.0
+        mask_initializer: Any = "ones"
+        question_mask_initializer: Any = "ones"
+        gate_bias: bool = True
+        slot_slopes: bool = False
+        l2: Factor = 0.0
+        initializer: Any = "glorot_uniform"
+        passages: Literal["sentences", "windows"] = "sentences"
+        entity_tokens: Annotated[list[int] | None, LEARNED] = None
+        answer_tokens: Annotated[list[int | None] | None, LEARNED] = None
+
+    FITTING = (
+        *StoryModel.FITTING,
+        *("candidates", "half_width", "markers", "max_length", "max_windows", "max_words"),
+        "tied_keys",
+    )
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
-        initializer = config["initializer"]
+    def shared_with(preprocessor, config):
+        kind = PASSAGES[config.passages]
+        if type(preprocessor) is not kind:
+            raise ValueError(
+                f"passages={config.passages!r} needs a {kind.__name__}, got a "
+                f"{type(preprocessor).__name__}."
+            )
+        return StoryModel.shared_with(preprocessor, config)
+
+    @staticmethod
+    def read_story(sentences, question, read, config):
+        initializer = config.initializer
         table = StoryModel.embedding(config, embeddings_initializer=initializer)
         words = {"sentence": sentences, "question": question}
         vectors = {name: table(ids) for name, ids in words.items()}
-        vectors["sentence"] = HashDropout(config["dropout"])(vectors["sentence"])
+        vectors["sentence"] = HashDropout(config.dropout)(vectors["sentence"])
         starts = {"sentence": "mask_initializer", "question": "question_mask_initializer"}
         encoded = {
             name: MultiplicativeMask(
-                config["sentence_length"], config[starts[name]], name=f"{name}_mask"
+                config.sentence_length, getattr(config, starts[name]), name=f"{name}_mask"
             )(vectors[name], mask=ops.not_equal(ids, 0))
             for name, ids in words.items()
         }
-        activation = output = config["activation"]
+        activation = output = config.activation
         if activation == "prelu":
-            axes = None if config["slot_slopes"] else [1]
+            axes = None if config.slot_slopes else [1]
             activation = keras.layers.PReLU("ones", shared_axes=axes, name="activation")
-            output = "prelu" if config["slot_slopes"] else activation
-        given, entities = {}, config["entity_tokens"]
+            output = "prelu" if config.slot_slopes else activation
+        entities = config.entity_tokens
+        keys = {}
         if entities is not None:
-            given["keys"] = table(ops.zeros_like(question[:, :1]) + np.array(entities, "int32"))
+            keys["keys"] = table(ops.zeros_like(question[:, :1]) + np.array(entities, "int32"))
         memory = EntityMemory(
-            config["slots"] if entities is None else len(entities),
-            config["units"],
-            question_dependent=config["question_dependent"],
+            config.slots if entities is None else len(entities),
+            config.units,
+            question_dependent=config.question_dependent,
             activation=activation,
-            gate_bias=config["gate_bias"],
+            gate_bias=config.gate_bias,
             initializer=initializer,
             return_gates=True,
             name="entity_memory",
         )
-        asked = [encoded["question"]] if config["question_dependent"] else []
-        slots, gates = memory(encoded["sentence"], *asked, **given, mask=read)
+        question_vector = [encoded["question"]] if config.question_dependent else []
+        slots, gates = memory(encoded["sentence"], *question_vector, **keys, mask=read)
         read_out = EntityOutput(
-            config["output_activation"] or output, initializer, name="output_module"
+            config.output_activation or output, initializer, name="output_module"
         )
         summary, _ = read_out(slots, encoded["question"])
         logits = keras.layers.Dense(
-            config["num_answers"],
+            config.num_answers,
             use_bias=False,
             kernel_initializer=initializer,
             dtype="float32",
             name="answer",
         )(summary)
-        if config["answer_tokens"] is not None:
+        if config.answer_tokens is not None:
             candidates = CandidateAnswers(
-                config["answer_tokens"], dtype="float32", name="candidate_answers"
+                config.answer_tokens, dtype="float32", name="candidate_answers"
             )
             logits = candidates(logits, sentences)
         return logits, gates

@@ -1,12 +1,13 @@
 """The recurrent baseline of the memory networks: one LSTM or GRU over all words."""
 
+from typing import Literal
+
 import keras
 from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, HashDropout
-from zoo.architectures.stories.story_model import StoryModel
-
-CELLS = ("lstm", "gru")
+from zoo.architectures.config import Factor, Share, Size
+from zoo.architectures.stories.story_model import StoryConfig, StoryModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -21,16 +22,24 @@ class RecurrentReader(StoryModel):
     Padding lies between the words; it keeps the state, so that it changes nothing.
 
     Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        cell: `"lstm"` or `"gru"`.
-        units: width of the state.
-        embedding_dim: width of the word vectors.
-        dropout: fraction of the word vectors, and of the last state, to drop; one mask for all
-            words of a text.
-        l2: factor of the squares of all weights but biases.
-        **kwargs: `preprocessor` and the arguments of a Keras model.
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
+        cell: str, `"lstm"` or `"gru"`.
+        units: int, width of the state.
+        embedding_dim: int, width of the word vectors.
+        dropout: float, fraction of the word vectors, and of the last state, to drop; one mask for
+            all words of a text.
+        l2: float, factor of the squares of all weights but biases.
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     It has no attention, and `attend` says so.
 
@@ -39,44 +48,35 @@ class RecurrentReader(StoryModel):
 
     References: the LSTM of [Weston et al., 2015](https://arxiv.org/abs/1502.05698), Table 3, and of
     [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895), Table 1.
+
+    Example:
+
+    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+    >>> model = zoo.RecurrentReader.from_examples(stories, units=4)
+    >>> model.output.shape[-1] == len(model.preprocessor.answers)
+    True
     """
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        cell="lstm",
-        units=64,
-        embedding_dim=64,
-        dropout=0.1,
-        l2=0.0,
-        **kwargs,
-    ):
-        if cell not in CELLS:
-            raise ValueError(f"cell must be {' or '.join(CELLS)}; got {cell!r}.")
-        config = {
-            "cell": cell,
-            "units": units,
-            "embedding_dim": embedding_dim,
-            "dropout": dropout,
-            "l2": l2,
-        }
-        super().__init__(vocabulary_size, num_answers, sentence_length, config, **kwargs)
+    class Config(StoryConfig):
+        cell: Literal["lstm", "gru"] = "lstm"
+        units: Size = 64
+        embedding_dim: Size = 64
+        dropout: Share = 0.1
+        l2: Factor = 0.0
 
     @staticmethod
-    def build_graph(sentences, question, read, config):
-        table = StoryModel.embedding(config, config["embedding_dim"])
+    def read_story(sentences, question, read, config):
+        table = StoryModel.embedding(config, config.embedding_dim)
         passage = keras.layers.Reshape((-1,), name="words")(sentences)
         words = ops.concatenate([passage, question], axis=1)
         vectors = table(words)
-        drop = HashDropout(config["dropout"], noise_shape=(None, 1, None), name="dropout")
-        if config["cell"] == "gru":
-            recurrence = MAGEGRU((config["units"],), return_sequences=False, name="gru")
+        drop = HashDropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
+        if config.cell == "gru":
+            recurrence = MAGEGRU((config.units,), return_sequences=False, name="gru")
         else:
             # cuDNN wants padding behind the words, and keeps XLA from the whole model.
-            recurrence = keras.layers.LSTM(config["units"], use_cudnn=False, name="lstm")
+            recurrence = keras.layers.LSTM(config.units, use_cudnn=False, name="lstm")
         state = recurrence(drop(vectors), mask=ops.not_equal(words, 0))
-        state = HashDropout(config["dropout"], name="answer_dropout")(state)
-        logits = keras.layers.Dense(config["num_answers"], dtype="float32", name="answer")(state)
+        state = HashDropout(config.dropout, name="answer_dropout")(state)
+        logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(state)
         return logits, None

@@ -1,9 +1,10 @@
-"""What the memory networks of the zoo share."""
+"""The base of readers of stories: sentences in, retrieval in front, views."""
 
 import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem import callbacks as boards
 from keras_corefmem.layers import (
     EntityMemory,
     RestoreSentences,
@@ -11,15 +12,24 @@ from keras_corefmem.layers import (
     inverse_sentence_frequency,
 )
 from keras_corefmem.preprocessing.fitting import count_words
-from keras_corefmem.preprocessing.loading import get
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.text.word_vectors import load_word_vectors
-from zoo.architectures.text_model import TextModel, without_unknown
+from keras_corefmem.visualization import views
+from zoo.architectures.config import Config, Learned, Size
+from zoo.architectures.text_model import Graph, TextModel
 
 FIRST_WORD = UNKNOWN + 1
 # A cosine that no two of a few hundred random vectors have.
 CLOSE = 0.5
+
+
+class StoryConfig(Config):
+    """Arguments of all readers of stories."""
+
+    sentence_length: Learned
+    retrieve: Size | None = None
+    retrieve_hops: Size = 1
 
 
 class StoryModel(TextModel):
@@ -35,81 +45,57 @@ class StoryModel(TextModel):
     With `retrieve=k`, the model reads the k sentences that match the question best, see
     `RetrieveSentences`; `attend` is 0 for the others. `from_examples` learns from the passages how
     rare words are; without it every word counts the same.
-
-    Args:
-        vocabulary_size: number of token ids.
-        num_answers: number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: words of a sentence or question.
-        config: further arguments of the subclass.
-        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
-        retrieve: number k of sentences to read, or `None` for all.
-        retrieve_hops: hops of the retrieval.
     """
 
-    def __init__(
-        self,
-        vocabulary_size,
-        num_answers,
-        sentence_length,
-        config,
-        preprocessor=None,
-        retrieve=None,
-        retrieve_hops=1,
-        **kwargs,
-    ):
-        inputs = {
-            "sentences": keras.Input((None, sentence_length), dtype="int32", name="sentences"),
-            "question": keras.Input((sentence_length,), dtype="int32", name="question"),
-        }
-        config = {
-            "vocabulary_size": vocabulary_size,
-            "num_answers": num_answers,
-            "sentence_length": sentence_length,
-            "retrieve": retrieve,
-            "retrieve_hops": retrieve_hops,
-            **config,
-        }
-        preprocessor = get(preprocessor)
-        if preprocessor is not None and preprocessor.sentence_length != sentence_length:
-            raise ValueError(
-                f"The preprocessor has sentence_length={preprocessor.sentence_length}, the model "
-                f"{sentence_length}; give both the same."
-            )
-        sentences, question = inputs["sentences"], inputs["question"]
-        if retrieve is not None:
-            search = RetrieveSentences(retrieve, vocabulary_size, retrieve_hops, name="retrieve")
-            sentences, positions = search(sentences, question)
-        read = ops.any(ops.not_equal(sentences, 0), axis=-1)
-        extra = self.extra_inputs(config)
-        logits, attention = self.build_graph(sentences, question, read, config, **extra)
-        if retrieve is not None and attention is not None:
-            restore = RestoreSentences(name="restore")
-            attention = restore(attention, positions, inputs["sentences"])
-        inputs |= extra
-        super().__init__(inputs, without_unknown(logits), attention, config, preprocessor, **kwargs)
-
+    Config = StoryConfig
+    FITTING: tuple[str, ...] = ("max_sentences", "read_ends", "word_vectors")
     # Whether the authors read the marks that end sentences and questions.
     READ_ENDS = True
     # What a column of the attention is.
     COLUMN = "pass"
 
     @staticmethod
+    def shared_with(preprocessor, config):
+        return {"sentence_length": preprocessor.sentence_length}
+
+    @classmethod
+    def build_graph(cls, config):
+        inputs = {
+            "sentences": keras.Input(
+                (None, config.sentence_length), dtype="int32", name="sentences"
+            ),
+            "question": keras.Input((config.sentence_length,), dtype="int32", name="question"),
+        }
+        sentences, question = inputs["sentences"], inputs["question"]
+        if config.retrieve is not None:
+            sizes = config.retrieve, config.vocabulary_size, config.retrieve_hops
+            search = RetrieveSentences(*sizes, name="retrieve")
+            sentences, positions = search(sentences, question)
+        read = ops.any(ops.not_equal(sentences, 0), axis=-1)
+        extra = cls.extra_inputs(config)
+        logits, attention = cls.read_story(sentences, question, read, config, **extra)
+        if config.retrieve is not None and attention is not None:
+            restore = RestoreSentences(name="restore")
+            attention = restore(attention, positions, inputs["sentences"])
+        return Graph(inputs | extra, logits, attention)
+
+    @staticmethod
     def extra_inputs(config):
-        """Further symbolic features by name, which `build_graph` takes as arguments."""
+        """Further symbolic features by name, which `read_story` takes as arguments."""
         return {}
 
     @staticmethod
-    def build_graph(sentences, question, read, config, **extra):
-        """Logits and attention, or `None` in its place, from symbolic features.
+    def read_story(sentences, question, read, config, **extra):
+        """Builds logits, and attention or `None` in its place.
 
         Args:
             sentences: `(batch, sentences, words)`.
             question: `(batch, words)`.
             read: bool `(batch, sentences)`, which sentences are not padding.
-            config: the arguments of the model.
+            config: arguments of the model.
             **extra: the `extra_inputs`.
         """
-        raise NotImplementedError("A subclass of StoryModel must implement build_graph.")
+        raise NotImplementedError("A subclass of StoryModel must implement read_story.")
 
     @staticmethod
     def embedding(config, width=None, **kwargs):
@@ -121,7 +107,7 @@ class StoryModel(TextModel):
             **kwargs: further arguments of the layer.
         """
         return keras.layers.Embedding(
-            config["vocabulary_size"], width or config["units"], name="word_embedding", **kwargs
+            config.vocabulary_size, width or config.units, name="word_embedding", **kwargs
         )
 
     @classmethod
@@ -158,7 +144,7 @@ class StoryModel(TextModel):
         Raises:
             ValueError: if the vectors have another width than those of the model, or it has none.
         """
-        if word_vectors is not None and "word_vectors" in cls.FIXED:
+        if word_vectors is not None and "word_vectors" not in cls.FITTING:
             raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
         model = cls(
             len(preprocessor.vocabulary),
@@ -208,6 +194,19 @@ class StoryModel(TextModel):
             f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
             for name, row in zip(names, likeness, strict=True)
         ]
+
+    def views(self, examples):
+        if not self.has_attention:
+            return super().views(examples)
+        shown = examples, self.preprocessor, self.inspect, self.columns()
+        return [[view] for view in views.sentence_views(*shown)]
+
+    def tensorboard_callbacks(self, log_dir, examples):
+        watching = super().tensorboard_callbacks(log_dir, examples)
+        if self.has_attention:
+            shown = log_dir, examples, self.preprocessor, self.inspect
+            watching.append(boards.SentencePictures(*shown, columns=self.columns))
+        return watching
 
 
 def unit_uniform():

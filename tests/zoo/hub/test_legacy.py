@@ -1,0 +1,49 @@
+"""Files of version 0.1 load and answer as they did."""
+
+import json
+import warnings
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+
+FOLDER = Path(__file__).parents[2] / "support" / "legacy"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+JAX = keras.backend.backend() == "jax"
+
+
+def test_every_architecture_has_a_file():
+    from zoo import architectures
+
+    classes = {name for name in architectures.__all__ if name != "LinearStart"}
+    assert {expected["class"] for expected in EXPECTED.values()} == classes
+
+
+# Half precision differs by backend.
+@pytest.mark.parametrize("name", [name for name in EXPECTED if not (JAX and "float16" in name)])
+def test_a_file_answers_as_before(name):
+    expected = EXPECTED[name]
+    model = zoo.load(FOLDER / f"{name}.keras")
+    assert type(model).__name__ == expected["class"]
+    assert model.count_params() == expected["parameters"]
+    assert type(model.optimizer).__name__ == expected["optimizer"]
+    assert int(model.optimizer.iterations) == expected["iterations"]
+    assert model.get_config()["dtype"] == expected["dtype"]
+    # XLA takes longer to compile than the test lasts.
+    model.jit_compile = JAX
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        readings = model.read(*expected["inputs"].values())
+    tolerance = 5e-6 if expected["dtype"] == "float32" else 5e-3
+    for n, reading in enumerate(readings):
+        assert list(reading.unknown_words) == expected["unknown_words"][n]
+        np.testing.assert_allclose(
+            reading.probabilities, expected["probabilities"][n], atol=tolerance
+        )
+        for key in {"answers", "words", "tags"} & expected.keys():
+            assert list(getattr(reading, key)) == expected[key][n]
+    again = type(model).from_config(model.get_config())
+    assert again.get_config() == model.get_config()

@@ -1,0 +1,117 @@
+"""Parts of the graph of a reader: its inputs, word vectors and attention."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers import CharacterCNN, SplitSequences
+from zoo.architectures.passage.encoders import STRUCTURE, encode
+
+PARTS = ("passage", "question")
+CHARACTER_WIDTH = 5
+
+
+def make_inputs(config):
+    """Makes the symbolic inputs of a reader by name."""
+    structure, shapes = STRUCTURE[config.encoder], dict.fromkeys(PARTS, (None,))
+    for name in PARTS:
+        if structure:
+            shapes[f"{name}_{structure}"] = (None, 1, 1) if structure == "sources" else (None,)
+    for name in PARTS:
+        if config.num_characters:
+            shapes[f"{name}_characters"] = (None, config.word_length)
+    if config.question_overlap:
+        shapes["passage_asked"] = (None,)
+    inputs = {name: keras.Input(shape, dtype="int32", name=name) for name, shape in shapes.items()}
+    if config.answer_head == "pointer_sum":
+        inputs["candidates"] = keras.Input((None,), dtype="int32", name="candidates")
+    elif config.answer_head == "span_sum":
+        shape = (None, config.num_answers)
+        inputs["candidates"] = keras.Input(shape, dtype="bool", name="candidates")
+    return inputs
+
+
+def embed(inputs, config, character_dim=10, activation="tanh", table=None):
+    """Embeds the words of passage and question.
+
+    Word vectors, beside them the chain as a one-hot vector where the encoder wants it, a
+    convolution of the characters, and whether the question has the word.
+
+    Args:
+        inputs: symbolic inputs by name.
+        config: arguments of the model.
+        character_dim: width of the vectors of characters.
+        activation: activation of their convolution.
+        table: layer from ids of words to vectors; `None` for an embedding.
+
+    Returns:
+        Vectors `(batch, time, width)` by name.
+    """
+    table = table or keras.layers.Embedding(
+        config.vocabulary_size, config.embedding_dim, name="word_embedding"
+    )
+    vectors = {name: [table(inputs[name])] for name in PARTS}
+    if config.encoder == "one_hot":
+        for name in PARTS:
+            one_hot = ops.one_hot(inputs[f"{name}_chains"], config.max_chains + 1)
+            vectors[name].append(one_hot[..., 1:])
+    if config.num_characters:
+        letters = keras.layers.Embedding(
+            config.num_characters, character_dim, name="character_embedding"
+        )
+        widths = (CHARACTER_WIDTH,)
+        spell = CharacterCNN(config.character_units, widths, activation, name="character_cnn")
+        for name in PARTS:
+            ids = inputs[f"{name}_characters"]
+            vectors[name].append(spell(letters(ids), mask=ops.not_equal(ids, 0)))
+    if config.question_overlap:
+        overlap = keras.layers.Embedding(3, 2, name="asked_embedding")
+        vectors["passage"].append(overlap(inputs["passage_asked"]))
+        in_question = ops.cast(ops.not_equal(inputs["question"], 0), "int32")
+        vectors["question"].append(overlap(in_question))
+    return {
+        name: ops.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
+        for name, parts in vectors.items()
+    }
+
+
+def structure_of(inputs, encoder):
+    """The structure that an encoder reads of passage and question, `None` where it reads none."""
+    # Chains of a one-hot encoder are among the vectors.
+    feature = None if encoder == "one_hot" else STRUCTURE[encoder]
+    return {name: inputs.get(f"{name}_{feature}") for name in PARTS}
+
+
+def encode_joint(encoder, name, order, vectors, structure, masks):
+    """Encodes passage and question as one sequence, and parts them again."""
+
+    def joined(parts):
+        return ops.concatenate([parts[part] for part in order], axis=1)
+
+    links = None if structure[order[0]] is None else joined(structure)
+    states = encode(encoder, joined(vectors), links, joined(masks))
+    parts = SplitSequences(name=f"split_{name}")(states, vectors[order[0]])
+    return dict(zip(order, parts, strict=True))
+
+
+def encode_apart(encoders, vectors, structure, masks):
+    """Encodes passage and question, each with its encoder by name."""
+    return {
+        name: encode(encoder, vectors[name], structure[name], masks[name])
+        for name, encoder in encoders.items()
+    }
+
+
+def attend(passage, query, readable):
+    """Softmax of `passage · query` over the tokens that are readable, 0 elsewhere."""
+    scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
+    attention = ops.softmax(ops.where(readable, scores, -1e9), axis=-1)
+    return ops.where(readable, attention, 0.0)
+
+
+def readable_tokens(inputs, masks, answer_head):
+    """Tokens that may be attended to: mentions of candidates where there are any."""
+    if answer_head == "pointer_sum":
+        return ops.not_equal(inputs["candidates"], 0)
+    if answer_head == "span_sum":
+        return ops.any(inputs["candidates"], axis=-1)
+    return masks["passage"]

@@ -1,0 +1,88 @@
+"""The base of readers of passages: shared arguments, checked structure, views."""
+
+from typing import Annotated
+
+import numpy as np
+import pydantic
+
+from keras_corefmem import callbacks as boards
+from keras_corefmem.preprocessing.reader_preprocessor import sequences
+from keras_corefmem.utils.checks import check_positions
+from keras_corefmem.visualization import views
+from zoo.architectures.config import LEARNED, Config, Count, Share, Size
+from zoo.architectures.passage.encoders import STRUCTURE, Carry, Encoder, check_encoder
+from zoo.architectures.text_model import TextModel
+
+
+class PassageConfig(Config):
+    """Arguments of all readers of passages."""
+
+    encoder: Encoder = "coref_gru"
+    units: Size = 64
+    edge_units: Size = 24
+    carry: Carry = "mixed"
+    embedding_dim: Size = 64
+    dropout: Share = 0.2
+    max_chains: Size = 32
+    num_characters: Annotated[Count, LEARNED] = 0
+    word_length: Size = 15
+    character_units: Size = 50
+
+    @pydantic.model_validator(mode="after")
+    def _check_encoder(self):
+        check_encoder(self)
+        return self
+
+
+class PassageModel(TextModel):
+    """A reader of passages, token by token."""
+
+    FITTING: tuple[str, ...] = (
+        *("characters", "max_words", "min_count", "num_candidates", "tokenizer"),
+        *("unknown_types", "word_vectors"),
+    )
+
+    @staticmethod
+    def shared_with(preprocessor, config):
+        shared = {name: getattr(preprocessor, name) for name in ("joint", "order", "max_chains")}
+        if preprocessor.local:
+            shared["answer_head"] = preprocessor.head
+            shared["num_characters"] = preprocessor.num_characters
+            shared["word_length"] = preprocessor.word_length
+        return shared
+
+    @property
+    def order(self):
+        """Which of passage and question comes first where they are one sequence."""
+        return self.config.get("order", "passage_first")
+
+    @property
+    def has_shared_answers(self):
+        return not self.preprocessor.local
+
+    def id_counts(self):
+        counts, config = super().id_counts(), self.config
+        for part in ("passage", "question"):
+            counts[f"{part}_chains"] = config["max_chains"] + 1
+            counts[f"{part}_characters"] = config["num_characters"]
+        counts |= {"candidates": config["num_answers"], "passage_asked": 3}
+        return {name: count for name, count in counts.items() if name in self.features}
+
+    def check_features(self, features):
+        """Refuses, besides ids, edges that point forward or out of range."""
+        super().check_features(features)
+        structure = STRUCTURE[self.config["encoder"]]
+        if structure not in ("sources", "antecedents"):
+            return
+        # Joint positions count from the start of what comes first.
+        for parts in sequences(self.config["joint"], self.order):
+            names = [f"{part}_{structure}" for part in parts]
+            joined = np.concatenate([features[name] for name in names], axis=1)
+            check_positions(joined, f"{' and '.join(names)}: position")
+
+    def views(self, examples):
+        return [[view] for view in views.token_views(examples, self.preprocessor, self.inspect)]
+
+    def tensorboard_callbacks(self, log_dir, examples):
+        pictures = boards.AttentionPictures(log_dir, examples, self.preprocessor, self.inspect)
+        return [*super().tensorboard_callbacks(log_dir, examples), pictures]
