@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-SETTING_HELP = "write it as --set NAME=JSON, such as --set units=32 or --set head='\"auto\"'."
+SETTING_HELP = (
+    "write it as --set NAME=JSON, such as --set units=32 or --set answer_head='\"auto\"'."
+)
 
 
 def option(
