@@ -69,7 +69,7 @@ def _compare(path, plan):
 
 
 def remove_partial(folder: Path) -> None:
-    """Removes what a killed process left half-written."""
+    """Removes files that a killed process left half-written."""
     for partial in pathlib.Path(folder).glob(f".{_PATTERN}-*"):
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""Annotated texts as TFRecords: what any TensorFlow program can parse and stream.
+"""Annotated texts as TFRecords, which any TensorFlow program can parse and stream.
 
 A record is a `tf.train.Example` of these features, for T tokens, S sentences, M mentions and R
 relations. Numbers count from 0, strings are UTF-8.
@@ -81,13 +81,13 @@ def _feature(name, values):
 def from_example(record: bytes) -> Record:
     """Parses a record."""
     try:
-        found = tf.train.Example.FromString(record).features.feature
+        features = tf.train.Example.FromString(record).features.feature
     except Exception as error:  # The class of the error depends on how protobuf was built.
         raise ValueError(f"This is no tf.train.Example: {error}.") from None
-    missing = [name for name in FEATURES if name not in found]
+    missing = [name for name in FEATURES if name not in features]
     if missing:
         raise ValueError(f"A record of an annotated text has a feature {missing[0]}.")
-    return from_features({name: _values(name, found[name]) for name in FEATURES})
+    return from_features({name: _values(name, features[name]) for name in FEATURES})
 
 
 def _values(name, feature):

@@ -124,7 +124,7 @@ def _probe(annotator):
 
 
 def _memory_zone(name):
-    """Frees what a pipeline remembers of words once their texts are annotated."""
+    """Frees a pipeline's cache of words once their texts are annotated."""
     return contextlib.nullcontext() if name == EXACT else _load(name).memory_zone()
 
 

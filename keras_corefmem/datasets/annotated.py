@@ -17,7 +17,7 @@ class AnnotatedExample(Example):
     Args:
         chain_ids: number of the chain of each token, the passage's T and then the question's Q; 0 =
             none. Chains run across both.
-        candidates: what may be the answer, each a string of one or more tokens; empty where any
+        candidates: possible answers, each a string of one or more tokens; empty where any
             word of the passage may be.
         kinds: the kinds of questions that it is one of, which are counted apart.
         name_words: words of the passage that are names, in order, which baselines guess by.

@@ -75,7 +75,7 @@ class CandidateExample(Example):
     """An `Example` whose answer is one of its candidates.
 
     Args:
-        candidates: what may be the answer, each a string of one or more words.
+        candidates: possible answers, each a string of one or more words.
 
     Raises:
         ValueError: if the answer is no candidate.

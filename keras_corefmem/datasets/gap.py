@@ -83,10 +83,10 @@ def read_gap(path: Path) -> list[AmbiguousPronoun]:
         raise ValueError(
             f"{path}:1: the columns are not {', '.join(COLUMNS)}; get the file from {ORIGIN}."
         )
-    found = [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 2)]
-    if not found:
+    pronouns = [_read(line, f"{path}:{number}") for number, line in enumerate(lines, 2)]
+    if not pronouns:
         raise ValueError(f"{path}: no pronoun in the file, get it from {ORIGIN}.")
-    return found
+    return pronouns
 
 
 def _read(line, place):
@@ -114,13 +114,13 @@ def answer(example: AmbiguousPronoun, annotation: Annotation) -> tuple[bool, ...
     """Tells which names, A and B, have the head of a mention in the chain of the pronoun."""
     if annotation.text != example.text:
         raise ValueError(f"{example.source}: the annotation of {example.id} is of another text.")
-    starts, found = annotation.starts, []
+    starts, heads = annotation.starts, []
     for chain in annotation.chains:
         places = [starts[mention.head] for mention in chain]
         if example.start in places:
-            found += places
+            heads += places
     return tuple(
-        any(name.start <= place < name.start + len(name.text) for place in found)
+        any(name.start <= place < name.start + len(name.text) for place in heads)
         for name in example.names
     )
 
@@ -132,7 +132,7 @@ def score(
 
     Args:
         examples: pronouns.
-        answers: what `answer` returns of each.
+        answers: the result of `answer` for each.
 
     Returns:
         Dictionary: `Score`s `"overall"`, `"masculine"` and `"feminine"`, and `"bias"`, the feminine

@@ -20,8 +20,8 @@ class DataSet:
             a `language`, or whether its text stays `cased`.
         first_task: the task by default.
         reads: `"questions"` about passages, or single `"sentences"`.
-        texts: what it consists of.
-        counted: what is counted of it.
+        texts: name of its items.
+        counted: name of the answers that are counted.
         languages: whether it comes in several languages.
         cased: whether its text may keep capital letters, which its readers do without.
         files: whether it is read from files.

@@ -42,7 +42,7 @@ def hold_out(
     """Holds a random part of examples out of training.
 
     Args:
-        examples: what is split in two.
+        examples: the items to split in two.
         share: share of the groups to hold out, at least one group; or their number, an integer.
         seed: seed of NumPy's generator; or the generator of `random` to draw with.
         groups: the group of each example, all of which go into one part, such as the story that a

@@ -1,4 +1,4 @@
-"""What may be the answer to a question about a passage, and where the passage mentions it."""
+"""Candidates for the answer to a question, and their mentions in the passage."""
 
 import collections
 from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
-# What is taken out: named entities, common nouns, prepositions, verbs.
+# The word taken out: named entities, common nouns, prepositions, verbs.
 KINDS = ("NE", "CN", "P", "V")
 PLACEHOLDER = "XXXXX"
 SENTENCES = 20

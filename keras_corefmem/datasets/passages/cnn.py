@@ -168,12 +168,12 @@ def relabel(example: ClozeExample, seed: int | None = None, epoch: int = 0) -> C
     Returns:
         The question; candidates keep the order of their occurrence.
     """
-    found = find_markers(f"{example.passage} {example.question}")
-    numbers: Sequence[int] = range(len(found))
+    markers = find_markers(f"{example.passage} {example.question}")
+    numbers: Sequence[int] = range(len(markers))
     if seed is not None:
         text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
-        numbers = np.random.default_rng((seed, epoch, text)).permutation(len(found)).tolist()
-    new = {entity: f"@entity{number}" for entity, number in zip(found, numbers, strict=True)}
+        numbers = np.random.default_rng((seed, epoch, text)).permutation(len(markers)).tolist()
+    new = {entity: f"@entity{number}" for entity, number in zip(markers, numbers, strict=True)}
 
     def rename(text):
         return _ENTITY.sub(lambda match: new[match[0]], text)

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.folders import find_folder
-from keras_corefmem.datasets.passages.candidates import distinct_words
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import Path, read_text
@@ -44,7 +43,7 @@ class Passages:
 
     @property
     def correction(self) -> float:
-        """`answerable / count`: what turns accuracy on those passages into accuracy on all."""
+        """`answerable / count`, the factor from accuracy on those passages to accuracy on all."""
         return self.answerable / self.count
 
 
@@ -175,8 +174,3 @@ def trainable(examples: Iterable[Example]) -> list[Example]:
 def is_word(token: str) -> bool:
     """Tells whether a lower-cased token consists of letters and is no stop word."""
     return token.isalpha() and token not in stop_words()
-
-
-def candidates(example: Example) -> tuple[str, ...]:
-    """Returns what may be the answer: the words of the passage, see `distinct_words`."""
-    return distinct_words(example.passage.split(" "))

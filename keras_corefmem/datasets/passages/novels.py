@@ -74,7 +74,7 @@ def build(
     order = sorted(novels, key=lambda novel: (novel not in held_out, novel))
     counts = collections.Counter(novels=len(novels))
     seen: set[bytes] = set()
-    found = {}
+    places_of = {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for novel in track(order):
             chooser = random.Random(f"{seed} {novel.relative_to(folder).as_posix()}")
@@ -91,10 +91,10 @@ def build(
                 passage["source"] = f"{place}:{passage['source']}"
                 places.append((rank, chooser.random(), spool.tell()))
                 spool.write(json.dumps(passage, ensure_ascii=False) + "\n")
-            found[novel] = places
-        numbers = [len(places) for places in found.values()]
+            places_of[novel] = places
+        numbers = [len(places) for places in places_of.values()]
         kept: tuple[list, list] = ([], [])
-        for (novel, places), quota in zip(found.items(), quotas(numbers, limit), strict=True):
+        for (novel, places), quota in zip(places_of.items(), quotas(numbers, limit), strict=True):
             counts["beyond the limit"] += len(places) - quota
             kept[novel in held_out].extend(sorted(places)[:quota])
         counts["train"], counts["valid"] = map(len, kept)

@@ -156,7 +156,7 @@ def candidate_positions(
     candidates: Iterable[str],
     tokenize: Callable[[str], list[str]] = str.split,
 ) -> dict[str, list[tuple[int, int]]]:
-    """Finds where candidates are mentioned, whatever the case of letters.
+    """Finds where candidates are mentioned, ignoring case.
 
     Args:
         tokens: the passage.
@@ -169,10 +169,10 @@ def candidate_positions(
     """
     names = list(candidates)
     words = [[lower(word) for word in tokenize(name)] for name in names]
-    found: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    positions: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
     for start, end, number in find_mentions(words, [lower(token) for token in tokens]):
-        found[names[number - 1]].append((start, end))
-    return found
+        positions[names[number - 1]].append((start, end))
+    return positions
 
 
 def keep_chains(
@@ -188,7 +188,7 @@ def keep_chains(
 
     Args:
         annotation: annotation of the documents.
-        candidates: what may be the answer.
+        candidates: possible answers.
         subject: see `HopExample.subject`.
         tokenize: as in `candidate_positions`.
     """

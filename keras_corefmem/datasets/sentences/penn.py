@@ -84,7 +84,7 @@ def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
     stack: list[_Node] = []
     nodes: list[_Node] = []
     words: list[str] = []
-    found = False
+    has_tree = False
     for line_number, line in enumerate(read_text(path, "Penn Treebank").split("\n"), 1):
         # A no-break space is part of a word.
         for token in re.findall(r"[()]|[^()\s]+", line, re.ASCII):
@@ -93,7 +93,7 @@ def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
                 raise ValueError(f"{path}:{line_number}: {problem}")
             if not stack:
                 yield Tree(tuple(words), tuple(node.finished() for node in nodes))
-                nodes, words, found = [], [], True
+                nodes, words, has_tree = [], [], True
         if stack and one_per_line:
             raise ValueError(
                 f"{path}:{line_number}: {len(stack)} brackets are not closed at the end of the "
@@ -104,12 +104,12 @@ def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
             f"{path}:{stack[-1].line}: the bracket that opens here is never closed; "
             "is the file truncated?"
         )
-    if not found:
+    if not has_tree:
         raise ValueError(f"{path}: no tree in the file, pass a Penn Treebank file.")
 
 
 def _step(token, stack, nodes, words, line_number):
-    """Reads one token; returns what is wrong with it, or None."""
+    """Reads one token; returns an error message, or None."""
     top = stack[-1] if stack else None
     if token == "(":
         if top and top.label is None:

@@ -102,7 +102,7 @@ def to_binary(phrases: Iterable[Sentence]) -> list[Sentence]:
 def epoch_phrases(
     phrases: list[Sentence], epoch: int, share: float = 0.5, seed: int = 0
 ) -> list[Sentence]:
-    """Chooses what to train on in an epoch: all sentences, and a share of the other phrases.
+    """Draws the phrases of an epoch: all sentences, and a share of the other phrases.
 
     Args:
         phrases: list of `Sentence`.

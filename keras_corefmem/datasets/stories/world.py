@@ -52,7 +52,7 @@ class Gift:
 
 
 class World:
-    """The state of the world, and what its sentences let a reader know of it.
+    """The state of the world, and the part of it that its sentences tell.
 
     Where people and objects start is true but untold: `places` and `holders` are the truth that
     actions depend on, the other attributes hold only what was told.
