@@ -1,12 +1,17 @@
 """Models from `.keras` files."""
 
+import os
 import pathlib
 import zipfile
+from typing import TYPE_CHECKING
 
 from zoo import architectures
 
+if TYPE_CHECKING:
+    from zoo.architectures.text_model import TextModel
 
-def load(path):
+
+def load(path: str | os.PathLike) -> "TextModel":
     """Loads a reader from a `.keras` file, whose classes need not be imported before.
 
     Args:

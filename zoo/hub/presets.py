@@ -14,7 +14,7 @@ import numpy as np
 from keras_corefmem.utils.files import load_json, replacing
 
 if TYPE_CHECKING:
-    from zoo.architectures import TextModel
+    from zoo.architectures.text_model import TextModel
 
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
 
