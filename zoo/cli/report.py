@@ -41,7 +41,7 @@ def report(
     chosen = [study] if study else list(STUDIES)
     if plots:
         draw(chosen, plots, by, search, results)
-    if compare:
+    if study and compare:
         print(significance.comparison(study, *compare, results))
     for path in map(pathlib.Path, write or ()):
         text = tables.fill(path.read_text(encoding="utf-8"), results)

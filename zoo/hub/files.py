@@ -22,6 +22,11 @@ def load(path: str | os.PathLike) -> "TextModel":
 
     Raises:
         ValueError: if there is no such file, it is broken, or it holds no reader of the zoo.
+
+    Example:
+        >>> zoo.from_preset("qrn_babi_1").save("reader.keras")
+        >>> zoo.load("reader.keras").read("Mary went to the kitchen.", "Where is Mary?").answer
+        'kitchen'
     """
     import keras
 

@@ -22,6 +22,9 @@ FOLDER = pathlib.Path(__file__).parents[1] / "presets"
 def presets(folder: str | os.PathLike = FOLDER) -> list[str]:
     """Lists the names of the presets.
 
+    Args:
+        folder: folder of the presets, those of the package by default.
+
     Example:
         >>> "ga_mage_gru_babi_2" in zoo.presets()
         True

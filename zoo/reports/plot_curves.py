@@ -16,18 +16,7 @@ RANGE = 10
 
 
 def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: str = "seed") -> Any:
-    """Draws curves of means with their range and every seed, side by side, named at their ends.
-
-    Args:
-        heading: what is measured.
-        panels: lists of `Curve` by name.
-        label: what they are drawn against.
-        measure: what is counted.
-        unit: what the scores of a point differ in.
-
-    Returns:
-        The figure.
-    """
+    """Draws curves of means with their range and each seed, side by side, named at their ends."""
     names = [{curve.name for curve in curves} for curves in panels.values()]
     same = all(each == names[0] for each in names)
     measured = [c for curves in panels.values() for c in curves if c.kind != PUBLISHED]

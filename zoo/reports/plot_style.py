@@ -51,14 +51,9 @@ def new_figure(
 def add_heading(
     figure: Any, text: str, counts: Iterable[int], *notes: str, unit: str = "seed"
 ) -> None:
-    """Writes what is measured, and notes, above a figure.
+    """Writes what is measured above a figure, the numbers of runs of its points, and notes.
 
-    Args:
-        figure: the figure.
-        text: what is measured.
-        counts: numbers of runs that the points of the figure stand for.
-        *notes: what else to know; the first is of several runs alone.
-        unit: what runs differ in.
+    The first note is left out where no point stands for several runs.
     """
     counts = set(counts)
     seeds = f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"

@@ -54,17 +54,7 @@ def draw_shades(
 ) -> Any:
     """Draws a table of means whose cells are the darker the worse they are.
 
-    Args:
-        heading: what is measured.
-        counts: numbers of seeds that cells stand for.
-        labels: names of the rows.
-        columns: names of the columns.
-        rows: for each row and column the scores in percent, one a seed.
-        high_is_good: whether a high score is.
-        beside_first: whether colours say how far a cell is above or below the first one of its row.
-
-    Returns:
-        The figure.
+    With `beside_first`, colours say how far a cell is above or below the first one of its row.
     """
     size = 2.3 + WIDTH * len(columns), 1.6 + HEIGHT * len(labels)
     figure, (axes,) = new_figure(max(5, size[0]), size[1])

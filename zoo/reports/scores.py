@@ -42,12 +42,7 @@ def score(run: Result) -> float:
 
 
 def kind_score(kind: str, counts: dict[str, list[int]]) -> float:
-    """Share of the questions of a kind that are answered, in percent.
-
-    Args:
-        kind: name of the kind.
-        counts: how many questions of each kind are answered, of how many.
-    """
+    """Share of the questions of a kind that are answered, in percent."""
     right, count = counts.get(kind, (0, 0))
     return 100 * right / max(count, 1)
 
