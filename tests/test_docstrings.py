@@ -13,6 +13,7 @@ import zoo
 
 ROOMS = (
     *(f"keras_corefmem.{name}" for name in keras_corefmem.__all__),
+    "keras_corefmem.graphs.coreference",
     *("zoo", "zoo.reports", "zoo.training", "zoo.experiments", "tuning"),
 )
 NAMES = {"np": np, "keras": keras, "keras_corefmem": keras_corefmem, "zoo": zoo}
