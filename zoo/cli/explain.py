@@ -30,8 +30,6 @@ def explain(
     import_quietly("keras")
     from keras_corefmem.visualization import draw, make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading
-    from zoo.architectures.sentences.sentence_model import SentenceModel
-    from zoo.architectures.stories.story_model import StoryModel
     from zoo.cli.inputs import check_strings, choose_texts, load_model
     from zoo.reading import preprocessor_of, warn_of_unknown_words
 
@@ -50,29 +48,19 @@ def explain(
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
     if output and not reader.has_attention:
         raise ValueError(f"{model} has no attention to draw: leave --output out.")
-    view: Any
-    arguments = [example], preprocessor, reader.inspect
-    if isinstance(reader, SentenceModel):
-        (view,) = views.word_views(*arguments)
-    elif not reader.has_attention:
-        logits = views.inspect_examples(*arguments).logits[0]
+    (shown,) = reader.views([example])
+    if not shown:
+        logits = views.inspect_examples([example], preprocessor, reader.inspect).logits[0]
         verdict = views.heading(example, logits, preprocessor)
         print_heading(console, example.question, verdict)
         console.print("This model attends to nothing in particular: there is no more to show.")
-        return
-    elif isinstance(reader, StoryModel):
-        (view,) = views.sentence_views(*arguments, reader.columns())
-    else:
-        (view,) = views.token_views(*arguments)
-    print_view(console, view)
-    if output:
-        write_picture(console, output, draw(view))
-    if getattr(reader, "signals", ()):
-        (view,) = views.head_views([example], preprocessor, reader.look)
+    for view in shown:
         print_view(console, view)
         if output:
             path = pathlib.Path(output)
-            write_picture(console, path.with_stem(f"{path.stem}-heads"), draw(view))
+            # A reader with supervised heads has a second view.
+            path = path if view is shown[0] else path.with_stem(f"{path.stem}-heads")
+            write_picture(console, path, draw(view))
 
 
 def write_picture(console: Any, path: str | pathlib.Path, png: bytes) -> None:

@@ -98,7 +98,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         folder,
         lambda model, splits, batches: [
             *watch(experiment, model, batches, log_dir),
-            *callbacks(log_dir, splits, model),
+            *model.tensorboard_callbacks(log_dir, splits.valid),
         ],
         splits,
         ignoring=("epochs",),
@@ -151,68 +151,21 @@ def read_preset(path: str) -> dict[str, Any]:
     return content
 
 
-def callbacks(log_dir: pathlib.Path, splits: Any, model: Any) -> list[Any]:
-    """Makes what TensorBoard shows of what a model makes of words and questions."""
-    from keras_corefmem.callbacks import (
-        AnswerAfterSentence,
-        AnswerTable,
-        AttentionPictures,
-        HeadPictures,
-        LabelTable,
-        SentencePictures,
-        WordPictures,
-        WordProjector,
-    )
-    from zoo.architectures.sentences.sentence_model import SentenceModel
-    from zoo.architectures.stories.story_model import StoryModel
-
-    asked = log_dir, splits.valid, model.preprocessor, model.inspect
-    watching = [WordProjector(log_dir, model.preprocessor)]
-    if isinstance(model, SentenceModel):
-        if not model.preprocessor.tags:
-            watching.append(LabelTable(*asked))
-        return [*watching, WordPictures(*asked)] if model.has_attention else watching
-    watching.append(AnswerTable(*asked))
-    # Answers of several words, and those of one passage alone, have no distribution to draw.
-    if len(model.output.shape) == 2 and not model.preprocessor.local:
-        watching.append(AnswerAfterSentence(*asked))
-    if not model.has_attention:
-        return watching
-    if isinstance(model, StoryModel):
-        return [*watching, SentencePictures(*asked, columns=model.columns)]
-    watching.append(AttentionPictures(*asked))
-    if getattr(model, "signals", ()):
-        watching.append(HeadPictures(log_dir, splits.valid, model.preprocessor, model.look))
-    return watching
-
-
 def show_answers(model: Any, examples: list[Any]) -> None:
     """Prints a few questions, their answers, and whether they are right."""
-    from keras_corefmem.visualization.views import word_views
-    from zoo.architectures.sentences.sentence_model import SentenceModel
-
     chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
-    if isinstance(model, SentenceModel):
-        for view in word_views(chosen, model.preprocessor, model.inspect):
-            print(f"  {view.question}  {', '.join(text for text, _ in view.heading)}")
-        return
-    readings = model.read([e.passage for e in chosen], [e.question for e in chosen])
-    for example, reading in zip(chosen, readings, strict=True):
-        right = "right" if reading.answer == example.answer else f"wrong: {example.answer}"
-        print(f"  {example.question}  {reading.answer} ({reading.probability:.0%}), {right}")
+    for line in model.answer_lines(chosen):
+        print(f"  {line}")
 
 
 def show_files(model: Any, folder: pathlib.Path) -> None:
     """Names the model's file, and exports it where TensorFlow is installed."""
     import zoo
-    from zoo.architectures.sentences.sentence_model import SentenceModel
 
     path = folder / "model.keras"
     print(f"\nKeras model:  {path}")
     if importlib.util.find_spec("tensorflow"):
         zoo.export(model, folder / "saved_model")
         print(f"SavedModel:   {folder / 'saved_model'}")
-    texts = '--passage "Mary went to the kitchen." --question "Where is Mary?"'
-    if isinstance(model, SentenceModel):
-        texts = '--sentence "A great film."'
+    texts = " ".join(f'--{name} "{text}"' for name, text in model.TEXTS.items())
     print(f"Ask it:       corefmem predict {shlex.quote(str(path))} {texts}")

@@ -12,7 +12,6 @@ from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from tests.support import cloze
 from zoo import training
-from zoo.cli.train import callbacks
 from zoo.configs import configuration
 
 EXAMPLES = cloze.simulate(24)
@@ -85,7 +84,7 @@ def test_pictures_show_what_is_read(passages, tmp_path, monkeypatch):
     model = make(passages)
     drawn = []
     monkeypatch.setattr(EventFile, "image", lambda self, step, tag, png: drawn.append(tag))
-    for callback in callbacks(tmp_path, Splits(EXAMPLES, EXAMPLES, EXAMPLES), model):
+    for callback in model.tensorboard_callbacks(tmp_path, EXAMPLES):
         if isinstance(callback, Questions):
             callback.write(0)
     assert drawn == [

@@ -5,9 +5,7 @@ import pytest
 
 import zoo
 from keras_corefmem.callbacks import Questions
-from keras_corefmem.datasets import Splits
 from tests.support.model_cases import RETRIEVE, STORIES, make, shared
-from zoo.cli.train import callbacks
 
 
 @pytest.mark.parametrize("name", ["lstm", "ngram"])
@@ -15,7 +13,7 @@ def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     model = shared(name)
-    for callback in callbacks(tmp_path, Splits(STORIES, STORIES[:3], []), model):
+    for callback in model.tensorboard_callbacks(tmp_path, STORIES[:3]):
         if isinstance(callback, Questions):
             callback.write(0)
     tags = EventAccumulator(str(tmp_path / "validation")).Reload().Tags()

@@ -15,7 +15,6 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.text import UNKNOWN
 from zoo import training
 from zoo.cli import app as cli
-from zoo.cli.train import callbacks
 from zoo.experiments import data
 from zoo.experiments.results import append_result, read_results, result_name
 from zoo.experiments.runs import plan
@@ -179,7 +178,7 @@ def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypa
 def test_a_classifier_shows_its_labels_and_its_passes_over_words(data_dir, tmp_path, capsys):
     splits = data.load("sst", "fine", data_dir)
     model = zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, units=4, passes=3)
-    for callback in callbacks(tmp_path, splits, model):
+    for callback in model.tensorboard_callbacks(tmp_path, splits.valid):
         callback.set_model(model)
         if isinstance(callback, Questions):
             callback.write(0)
