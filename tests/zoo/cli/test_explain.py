@@ -137,24 +137,15 @@ def test_a_preset_is_explained(capsys):
     assert len(lines) == 4
 
 
-def test_a_model_without_attention_says_so(folder, capsys, monkeypatch, tmp_path):
-    model = build("qdren")
-
-    class Plain:
-        STRINGS = model.STRINGS
-        preprocessor, config, name, has_attention = model.preprocessor, model.config, "plain", False
-
-        @staticmethod
-        def inspect(features):
-            return model.inspect(features)[0], None
-
-    monkeypatch.setattr("zoo.cli.explain.load_model", lambda name: Plain)
-    lines = explain(capsys, "plain.keras", *STORY)
+def test_a_model_without_attention_says_so(capsys, tmp_path):
+    model = zoo.RecurrentReader.from_examples(EXAMPLES, units=6)
+    model.save(tmp_path / "plain.keras")
+    lines = explain(capsys, tmp_path / "plain.keras", *STORY)
     reading = model.read(PASSAGE, QUESTION)
     assert lines[:2] == [QUESTION, f"{reading.answer} {reading.probability:.0%}"]
     assert "nothing" in lines[2]
     picture = tmp_path / "a.png"
-    assert cli.main(["explain", "plain.keras", *STORY, "--output", str(picture)]) == 2
+    assert cli.main(["explain", str(tmp_path / "plain.keras"), *STORY, "--output", str(picture)]) == 2
     assert "plain.keras has no attention to draw" in capsys.readouterr().err
     assert not picture.exists()
 

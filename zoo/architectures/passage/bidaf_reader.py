@@ -156,7 +156,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
     Example:
 
-    >>> Example = keras_corefmem.datasets.CandidateExample
+    >>> Example = keras_corefmem.datasets.Example
     >>> examples = [Example(("Mary left .", "Fred met her ."), "home went", "mary")]
     >>> sizes = {"units": 4, "heads": 2, "inner_units": 8, "early_layers": 1}
     >>> reader = zoo.BiDAFReader.from_examples(examples, self_attention="early", **sizes)

@@ -109,6 +109,11 @@ class LinearStart(keras.callbacks.Callback):
         epochs: number of these epochs.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895), Section 4.2.
+
+    Example:
+
+    >>> zoo.LinearStart(epochs=20).epochs
+    20
     """
 
     def __init__(self, epochs):
