@@ -145,7 +145,9 @@ def test_a_model_without_attention_says_so(capsys, tmp_path):
     assert lines[:2] == [QUESTION, f"{reading.answer} {reading.probability:.0%}"]
     assert "nothing" in lines[2]
     picture = tmp_path / "a.png"
-    assert cli.main(["explain", str(tmp_path / "plain.keras"), *STORY, "--output", str(picture)]) == 2
+    assert (
+        cli.main(["explain", str(tmp_path / "plain.keras"), *STORY, "--output", str(picture)]) == 2
+    )
     assert "plain.keras has no attention to draw" in capsys.readouterr().err
     assert not picture.exists()
 
