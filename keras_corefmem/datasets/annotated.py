@@ -1,11 +1,13 @@
 """Questions about passages whose linguistic structure is known."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.targets import Structure
+from keras_corefmem.text.tokenizers import lower
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +56,10 @@ class AnnotatedExample(Example):
             )
         if self.candidates:
             self._check_answer(self.candidates)
+
+    def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
+        """Lower-cases the tokens of one of its texts, which is cut whatever the tokenizer."""
+        return lower(text).split(" ")
 
     @classmethod
     def from_annotation(

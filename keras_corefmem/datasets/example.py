@@ -1,7 +1,7 @@
 """The record that every reader of a data set of questions yields."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +68,10 @@ class Example:
     def passage(self) -> str:
         """The sentences as one string, joined by spaces."""
         return " ".join(self.sentences)
+
+    def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
+        """Cuts one of its texts to tokens, by a tokenizer to lower case."""
+        return tokenizer(text)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.candidates import (
     WORD,
@@ -37,7 +36,7 @@ from keras_corefmem.preprocessing.graph import (
 )
 from keras_corefmem.preprocessing.preprocessor import ranked
 from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
-from keras_corefmem.text.tokenizers import SENTENCE_ENDS, Tokenizer, get_tokenizer, lower
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
@@ -167,9 +166,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
         counts: collections.Counter = collections.Counter()
         spans, most, room = False, 1, dict.fromkeys(signals, 0)
         for example in examples:
-            passage = tokens_of(example, example.passage, tokenize)
+            passage = example.tokens(example.passage, tokenize)
             counts.update(passage)
-            counts.update(tokens_of(example, example.question, tokenize))
+            counts.update(example.tokens(example.question, tokenize))
             answers.add(lower(example.answer))
             candidates = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in candidates)
@@ -197,10 +196,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
         )
 
     def encode(self, example: Example) -> EncodedCandidates:
-        sentences = [tokens_of(example, text, self.tokenizer) for text in example.sentences]
+        sentences = [example.tokens(text, self.tokenizer) for text in example.sentences]
         encoded = self._encode_words(
             [word for sentence in sentences for word in sentence],
-            tokens_of(example, example.question, self.tokenizer),
+            example.tokens(example.question, self.tokenizer),
             np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences))),
             getattr(example, "candidates", ()),
             getattr(example, "chain_ids", ()),
@@ -381,10 +380,3 @@ class CandidatePreprocessor(ReaderPreprocessor):
             "word_length": self.word_length,
             "signals": self.signals,
         }
-
-
-def tokens_of(example: Example, text: str, tokenizer: Tokenizer) -> list[str]:
-    """Cuts a text of an example to lower-cased tokens; those of an `AnnotatedExample` are cut."""
-    if isinstance(example, AnnotatedExample):
-        return lower(text).split(" ")
-    return tokenizer(text)

@@ -8,7 +8,6 @@ import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.preprocessing.answers import best_answer, best_tags
-from keras_corefmem.preprocessing.candidate_preprocessor import tokens_of
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
@@ -188,7 +187,7 @@ def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterato
     encoded, _, batches = _batches(examples, preprocessor)
     attention = [look(batch) for batch in batches]
     for n, (example, row) in enumerate(zip(examples, encoded, strict=True)):
-        words, heads = tokens_of(example, example.passage, preprocessor.tokenizer), []
+        words, heads = example.tokens(example.passage, preprocessor.tokenizer), []
         count = len(words)
         for signal, batch in attention[n // BATCH_SIZE].items():
             targets = np.zeros((count, count), bool)
