@@ -168,7 +168,7 @@ def _png(canvas: Any) -> bytes:
 class _Page:
     """A white page of `width` × `height` inches, measured from its upper left corner."""
 
-    def __init__(self, width, height):
+    def __init__(self, width, height) -> None:
         from matplotlib import colormaps
         from matplotlib.patches import Rectangle
 
