@@ -9,7 +9,6 @@ import keras
 import numpy as np
 
 from keras_corefmem import callbacks as boards
-from keras_corefmem import optimizers
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.features import check_ids
@@ -18,6 +17,7 @@ from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorfl
 from keras_corefmem.text.word_vectors import load_word_vectors
 from zoo.architectures.config import Config as BaseConfig
 from zoo.architectures.devices import answered_once, check_jit, local_rows
+from zoo.architectures.optimizer import make_optimizer
 from zoo.configs import rename, validate
 from zoo.reading.answers import read
 
@@ -371,40 +371,6 @@ def regularize(variables, factor):
     for variable in variables:
         if len(variable.shape) > 1 and variable.name != "alpha":
             variable.regularizer = keras.regularizers.L2(factor)
-
-
-OPTIMIZERS = {
-    "adam": optimizers.Adam,
-    "rmsprop": optimizers.RMSprop,
-    "sgd": optimizers.SGD,
-    "adagrad": optimizers.Adagrad,
-}
-
-
-def make_optimizer(
-    learning_rate=3e-3,
-    halve_every=1000,
-    optimizer="adam",
-    clip_norm=10.0,
-    clip_each=False,
-    average=0.0,
-):
-    """An optimizer that clips gradients by their norm, and measures it.
-
-    Args:
-        learning_rate: first learning rate.
-        halve_every: updates after which the rate halves, again and again; `None` keeps it.
-        optimizer: one of `OPTIMIZERS`.
-        clip_norm: largest norm of all gradients together.
-        clip_each: whether `clip_norm` is that of each weight's gradient instead.
-        average: momentum of running averages of the weights, which `fit` leaves in the model; 0
-            for none.
-    """
-    rate = learning_rate
-    if halve_every:
-        rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
-    clip = {"clipnorm" if clip_each else "global_clipnorm": clip_norm}
-    return OPTIMIZERS[optimizer](rate, **clip, use_ema=average > 0, ema_momentum=average)
 
 
 def without_unknown(logits):
