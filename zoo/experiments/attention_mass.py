@@ -53,11 +53,12 @@ def measure_attention_mass(
 
 def supervised_twin(reader: BiDAFReader, supervision: Any) -> BiDAFReader:
     """Makes a compiled reader with the weights of another one and its own supervision."""
-    config = reader.get_config()
-    known = config["preprocessor"]["signals"]
+    preprocessing = reader.preprocessor.get_config()
+    known = preprocessing["signals"]
     signals = {signal: known.get(signal, 1) for signal, *_ in as_sequences(supervision)}
-    config["preprocessor"] = {**config["preprocessor"], "signals": signals}
-    twin = BiDAFReader.from_config({**config, "supervision": supervision})
+    preprocessor = type(reader.preprocessor).from_config({**preprocessing, "signals": signals})
+    changes = {"supervision": supervision, "preprocessor": preprocessor}
+    twin = BiDAFReader.from_config({**reader.get_config(), **changes})
     twin.set_weights(reader.get_weights())
     # Shapes are many and the passes few, but without XLA JAX would go operation by operation.
     twin.compile(jit_compile=keras.backend.backend() == "jax")
