@@ -12,13 +12,8 @@ from keras_corefmem.layers.memory import *  # noqa: F403
 from keras_corefmem.layers.rnn import *  # noqa: F403
 
 __all__ = [
-    *attention.__all__,
-    *core.__all__,
-    *embedding.__all__,
-    *heads.__all__,
-    *kernels.__all__,
-    *memory.__all__,
-    *rnn.__all__,
+    *(*attention.__all__, *core.__all__, *embedding.__all__, *heads.__all__),
+    *(*kernels.__all__, *memory.__all__, *rnn.__all__),
 ]
 
 

@@ -18,8 +18,7 @@ class HashDropout(keras.layers.Dropout):
 
     Args:
         rate: float, fraction of the elements to drop, 0 to 1.
-        noise_shape: tuple, shape of the dropout mask, `None` where it is that of the input; axes of
-            size 1 share what is dropped.
+        noise_shape: tuple, shape of the dropout mask, `None` where it is that of the input.
         seed: int, seed of the keys.
 
     Call arguments:
@@ -68,7 +67,7 @@ def _indices(shape):
 
 
 def _hash(x):
-    """A permutation of the 32-bit numbers in which every bit of the result depends on all bits."""
+    """A permutation of the 32-bit numbers; every bit of the result depends on all bits."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ ops.right_shift(x, _constant(shift))) * _constant(factor)
     return x ^ ops.right_shift(x, _constant(16))

@@ -48,9 +48,9 @@ class RetrieveSentences(keras.layers.Layer):
     Of equal matches the later one is kept. Unknown words count nothing. A passage of fewer than k
     sentences is kept whole.
 
-    Facts that an answer needs may share no word with the question. With H hops, hop h keeps the
-    best until there are `⌈k h / H⌉`, all but the last one only what matches at all. From the second
-    on, other words count too, by the share of the sentences kept so far that have them:
+    With H hops, for facts that share no word with the question, hop h keeps the best until there
+    are `⌈k h / H⌉`, all but the last one only what matches at all. From the second on, other words
+    count too, by the share of the sentences kept so far that have them:
 
     ```
     match(s) = Σ idf(w) · (1 for words of the question, otherwise share(w)) over the words w of s
@@ -90,23 +90,15 @@ class RetrieveSentences(keras.layers.Layer):
         self.k, self.vocabulary_size, self.hops = k, vocabulary_size, hops
 
     def build(self, sentences_shape, question_shape):
-        self.idf = self.add_weight(
-            name="idf",
-            shape=(self.vocabulary_size,),
-            initializer="ones",
-            trainable=False,
-            dtype="float32",
-            autocast=False,
-        )
+        fixed = {"initializer": "ones", "trainable": False, "dtype": "float32", "autocast": False}
+        self.idf = self.add_weight(name="idf", shape=(self.vocabulary_size,), **fixed)
 
     def look_up(self, words, keys, values):
         """For each word `(batch, time, words)`, the sum of the values of the keys that equal it."""
         batch, size = ops.shape(words)[0], self.vocabulary_size
         start = size * ops.arange(batch, dtype="int32")[:, None, None]
-        table = ops.scatter(
-            ops.reshape(keys + start, (-1, 1)), ops.reshape(values, (-1,)), (batch * size,)
-        )
-        return ops.take(table, words + start)
+        keys, values = ops.reshape(keys + start, (-1, 1)), ops.reshape(values, (-1,))
+        return ops.take(ops.scatter(keys, values, (batch * size,)), words + start)
 
     def call(self, sentences, question):
         sentences, question = (ops.cast(words, "int32") for words in (sentences, question))
@@ -132,8 +124,7 @@ class RetrieveSentences(keras.layers.Layer):
             positions = _top_positions(match, -(-self.k * hop // self.hops))
             kept = ops.any(_one_hot(positions, ops.shape(real)[1]), axis=-1)
         numbered = ops.pad(sentences, [[0, 0], [1, 0], [0, 0]])
-        chosen = ops.take_along_axis(numbered, positions[..., None], axis=1)
-        return chosen, positions
+        return ops.take_along_axis(numbered, positions[..., None], axis=1), positions
 
     def compute_output_spec(self, sentences, question):
         batch, _, words = sentences.shape
@@ -141,23 +132,14 @@ class RetrieveSentences(keras.layers.Layer):
         return tuple(keras.KerasTensor(shape, dtype="int32") for shape in shapes)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "k": self.k,
-            "vocabulary_size": self.vocabulary_size,
-            "hops": self.hops,
-        }
+        sizes = {"k": self.k, "vocabulary_size": self.vocabulary_size, "hops": self.hops}
+        return {**super().get_config(), **sizes}
 
 
 def _top_positions(scores, count):
-    """Positions, from 1 and ascending, of the highest scores that are not negative.
+    """Positions, from 1 and ascending, of the highest scores from 0 on, then zeros.
 
-    Args:
-        scores: `(batch, time)`; of equal ones the later is taken.
-        count: how many.
-
-    Returns:
-        int32 `(batch, count)`, zeros at the end where there are fewer.
+    Of equal scores the later one is taken.
     """
     time = ops.shape(scores)[1]
     latest_first = ops.pad(ops.flip(scores, axis=1), [[0, 0], [0, count]], constant_values=-1.0)
@@ -207,6 +189,5 @@ class RestoreSentences(keras.layers.Layer):
     def compute_output_spec(self, values, positions, sentences):
         batch, count, columns = values.shape
         time = sentences.shape[1]
-        if time is not None:
-            time += count - positions.shape[1]
+        time = None if time is None else time + count - positions.shape[1]
         return keras.KerasTensor((batch, time, columns), dtype=values.dtype)

@@ -49,20 +49,17 @@ class CharacterCNN(keras.layers.Layer):
         self.filters, self.widths = filters, tuple(widths)
         check_sizes(filters=filters, widths=min(self.widths, default=0))
         if activation not in ACTIVATIONS:
-            raise ValueError(
-                f"activation must be one of {', '.join(ACTIVATIONS)}; got {activation!r}."
-            )
+            names = ", ".join(ACTIVATIONS)
+            raise ValueError(f"activation must be one of {names}; got {activation!r}.")
         self.activation = activation
 
     def build(self, characters_shape):
-        shapes = [(width * characters_shape[-1], self.filters) for width in self.widths]
+        features, units = characters_shape[-1], self.filters * len(self.widths)
         self.kernels = [
-            self.add_weight(name=f"kernel_{width}", shape=shape)
-            for width, shape in zip(self.widths, shapes, strict=True)
+            self.add_weight(name=f"kernel_{width}", shape=(width * features, self.filters))
+            for width in self.widths
         ]
-        self.bias = self.add_weight(
-            name="bias", shape=(self.filters * len(self.widths),), initializer="zeros"
-        )
+        self.bias = self.add_weight(name="bias", shape=(units,), initializer="zeros")
 
     def call(self, characters, mask=None):
         length = characters.shape[2]
@@ -72,11 +69,9 @@ class CharacterCNN(keras.layers.Layer):
         characters = characters * real[..., None]
         largest = []
         for width, kernel in zip(self.widths, self.kernels, strict=True):
-            edge = (width - 1, width - 1)
-            padded = ops.pad(characters, ((0, 0), (0, 0), edge, (0, 0)))
-            count = length + width - 1
-            covered = ops.pad(real, ((0, 0), (0, 0), edge))
-            slices = [slice(n, n + count) for n in range(width)]
+            edges = ((0, 0), (0, 0), (width - 1, width - 1))
+            padded, covered = ops.pad(characters, (*edges, (0, 0))), ops.pad(real, edges)
+            slices = [slice(n, n + length + width - 1) for n in range(width)]
             frames = ops.concatenate([padded[:, :, part] for part in slices], axis=-1)
             touches = sum(covered[:, :, part] for part in slices) > 0
             scores = ops.where(touches[..., None], ops.matmul(frames, kernel), LOW)
@@ -92,9 +87,5 @@ class CharacterCNN(keras.layers.Layer):
         return None if previous_mask is None else ops.any(previous_mask, axis=-1)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "filters": self.filters,
-            "widths": self.widths,
-            "activation": self.activation,
-        }
+        names = "filters", "widths", "activation"
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

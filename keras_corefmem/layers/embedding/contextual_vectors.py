@@ -48,15 +48,13 @@ class LayerMix(keras.layers.Layer):
 class ContextualVectors(keras.layers.Layer):
     """Vectors of words from an encoder of whole texts, its layers mixed as ELMo's are.
 
-    `y = γ Σ_k softmax(s)_k x_k` over the layers x of the encoder, with learned s and γ; `y = x`
-    where there is one. `WordPieces` makes such an encoder of a pretrained backbone that reads
-    pieces of words, such as KerasHub's.
+    Several layers of the encoder are mixed by `LayerMix`. `WordPieces` makes such an encoder of a
+    pretrained backbone that reads pieces of words, such as KerasHub's.
 
     Args:
-        encoder: a Keras layer or model, or a function that is registered with
-            `keras.saving.register_keras_serializable`: from int32 ids of words `(batch, time)` to
-            vectors `(batch, time, width)`, or those of several layers, as a list or `(batch, time,
-            layers, width)`.
+        encoder: a Keras layer or model, or a function registered as serializable: from int32 ids
+            of words `(batch, time)` to vectors `(batch, time, width)`, or those of several layers,
+            as a list or `(batch, time, layers, width)`.
         frozen: bool, whether the encoder stays as it is in training; it then works as in inference.
 
     Call arguments:
@@ -92,7 +90,6 @@ class ContextualVectors(keras.layers.Layer):
             self.encoder.trainable = False
 
     def shape_of(self, words):
-        """Shape of the encoded symbolic words, layers on an axis of their own."""
         shape = self.encode(words).shape
         if len(shape) not in (3, 4) or shape[-1] is None:
             raise ValueError(

@@ -6,27 +6,14 @@ from keras import ops
 
 
 def position_factors(length, units):
-    """Factors `l_jk = (1 - j/J) - (k/d) (1 - 2j/J)` of word j of J and unit k of d, from 1.
-
-    Returns:
-        float32 array `(length, units)`.
-    """
+    """Factors `(length, units)` of `PositionEncoding`, float32."""
     j = np.arange(1, length + 1)[:, None] / length
     k = np.arange(1, units + 1)[None] / units
     return ((1 - j) - k * (1 - 2 * j)).astype("float32")
 
 
 def encode_words(words, factors, mask=None):
-    """`Σ_j f_j ⊙ e_j` over the words that are not masked.
-
-    Args:
-        words: `(…, words, units)`.
-        factors: `(length, units)`, of which sentences use the first rows.
-        mask: bool `(…, words)`, or `None`.
-
-    Raises:
-        ValueError: if there are more words than factors.
-    """
+    """`Σ_j f_j ⊙ e_j` over the words `(…, words, units)` that are not masked."""
     count = words.shape[-2]
     if count is not None and count > factors.shape[0]:
         raise ValueError(
@@ -46,7 +33,6 @@ class SentenceEncoder(keras.layers.Layer):
         self.length = length
 
     def factors_of(self, units):
-        """Factors `(length, units)`."""
         raise NotImplementedError(f"{type(self).__name__} must implement factors_of.")
 
     def call(self, words, mask=None):
@@ -126,9 +112,7 @@ class MultiplicativeMask(SentenceEncoder):
 
     def build(self, words_shape):
         self.factors = self.add_weight(
-            name="factors",
-            shape=(self.length, words_shape[-1]),
-            initializer=self.initializer,
+            name="factors", shape=(self.length, words_shape[-1]), initializer=self.initializer
         )
 
     def factors_of(self, units):

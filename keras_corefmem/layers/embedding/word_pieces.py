@@ -10,17 +10,15 @@ class WordPieces(keras.layers.Layer):
     """Word vectors from a pretrained backbone that reads pieces of words, such as KerasHub's.
 
     `y_t` is the mean of the backbone's states for the pieces of word t. The backbone reads the
-    pieces of all words of a text, one behind the other, between `first` and `last`.
+    pieces of all words of a text, one behind the other, between `first` and `last`. In a reader:
 
     ```python
-    preset = "bert_tiny_en_uncased"
-    backbone = keras_hub.models.BertBackbone.from_preset(preset)
-    tokenizer = keras_hub.models.BertTokenizer.from_preset(preset)
+    backbone = keras_hub.models.BertBackbone.from_preset("bert_tiny_en_uncased")
+    tokenizer = keras_hub.models.BertTokenizer.from_preset("bert_tiny_en_uncased")
 
     def make_word_encoder(words):
-        pieces = [tokenizer(word) for word in words]
         ends = tokenizer.cls_token_id, tokenizer.sep_token_id
-        return WordPieces(backbone, pieces, *ends, max_length=512)
+        return WordPieces(backbone, [tokenizer(word) for word in words], *ends, max_length=512)
 
     reader = zoo.BiDAFReader.from_examples(examples, make_word_encoder=make_word_encoder)
     ```
@@ -72,9 +70,8 @@ class WordPieces(keras.layers.Layer):
         ends = sum(end is not None for end in (first, last))
         self.room = None if max_length is None else max_length - ends
         if self.room is not None and self.room < 1:
-            raise ValueError(
-                f"max_length must leave a piece between first and last, got {max_length}."
-            )
+            message = f"max_length must leave a piece between first and last, got {max_length}."
+            raise ValueError(message)
         self.backbone = backbone
         self.table = np.full((len(pieces), longest), -1, "int32")
         for row, word in zip(self.table, pieces, strict=True):
@@ -90,8 +87,8 @@ class WordPieces(keras.layers.Layer):
         if self.room is not None:
             real = ops.where(place < self.room, real, 0)
         # Pieces move to the front in their order.
-        columns = ops.arange(time * width, dtype="int32")[None]
-        order = ops.argsort(columns + (1 - real) * time * width, axis=1)
+        order = ops.arange(time * width, dtype="int32")[None] + (1 - real) * time * width
+        order = ops.argsort(order, axis=1)
         text = ops.take_along_axis(pieces, order, axis=1)
         if self.room is not None:
             text = text[:, : self.room]
@@ -104,11 +101,10 @@ class WordPieces(keras.layers.Layer):
         vectors = ops.take_along_axis(states, ops.reshape(index, (batch, -1, *ones)), axis=1)
         vectors = ops.reshape(vectors, (batch, time, width, *states.shape[2:]))
         weights = ops.reshape(ops.cast(real, vectors.dtype), (batch, time, width, *ones))
-        total = ops.sum(vectors * weights, axis=2)
-        return total / ops.maximum(ops.sum(weights, axis=2), 1)
+        return ops.sum(vectors * weights, axis=2) / ops.maximum(ops.sum(weights, axis=2), 1)
 
     def between_ends(self, text, count):
-        """The pieces between `first` and `last`, how many these are, and where the text begins."""
+        """The pieces between `first` and `last`, their count, and where the text begins."""
         start = int(self.first is not None)
         if self.first is not None:
             text = ops.pad(text, ((0, 0), (1, 0)), constant_values=self.first)
@@ -119,7 +115,6 @@ class WordPieces(keras.layers.Layer):
         return text, count + start + int(self.last is not None), start
 
     def encode(self, ids, mask):
-        """States of pieces, `(batch, length, width)` or `(batch, length, layers, width)`."""
         inputs = {"token_ids": ids, "padding_mask": mask, "segment_ids": ops.zeros_like(ids)}
         states = self.backbone({name: inputs[name] for name in self.backbone.input})
         if isinstance(states, dict):
@@ -127,14 +122,10 @@ class WordPieces(keras.layers.Layer):
         return ops.stack(states, axis=2) if isinstance(states, list | tuple) else states
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "backbone": keras.saving.serialize_keras_object(self.backbone),
-            "pieces": [row[row >= 0].tolist() for row in self.table],
-            "first": self.first,
-            "last": self.last,
-            "max_length": self.max_length,
-        }
+        backbone = keras.saving.serialize_keras_object(self.backbone)
+        pieces = [row[row >= 0].tolist() for row in self.table]
+        ends = {name: getattr(self, name) for name in ("first", "last", "max_length")}
+        return {**super().get_config(), "backbone": backbone, "pieces": pieces, **ends}
 
     @classmethod
     def from_config(cls, config):

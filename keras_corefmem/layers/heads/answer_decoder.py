@@ -17,8 +17,7 @@ class AnswerDecoder(keras.layers.Layer):
     y_k = softmax(W a_k + b),   y_0 = 0
     ```
 
-    Each step passes on its distribution over words, not a word drawn from it, so that training and
-    prediction are one graph without the right answer among its inputs.
+    Each step passes on its distribution over words, so that training and prediction are one graph.
 
     Args:
         words: int, number of words, the one that ends an answer among them.

@@ -26,12 +26,7 @@ def gather(buffer, index):
 
 
 def output_gradients(args, upstream):
-    """Gradients of the outputs from what a backend passes to a `keras.ops.custom_gradient`.
-
-    Args:
-        args: its positional arguments: the gradients, or a single tuple of them.
-        upstream: its argument `upstream`, or `None` where the backend passes none.
-    """
+    """Gradients of the outputs from what a backend passes to a `keras.ops.custom_gradient`."""
     upstream = args if upstream is None else upstream
     if len(upstream) == 1 and isinstance(upstream[0], (tuple, list)):
         return upstream[0]

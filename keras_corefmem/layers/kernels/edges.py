@@ -7,21 +7,14 @@ from keras import ops
 
 
 class Edges(NamedTuple):
-    """Edges of a batch of graphs, time-major, as one reading direction needs them.
+    """Edges of a batch of graphs, time-major, as one reading direction needs them."""
 
-    Attributes:
-        sources: int32 `(time, types, edges, batch)`, 1-based position of the source, 0 = none.
-        successors: int32 `(time, types, 1 + edges, batch)`, linked lists of edge numbers, 0 = none:
-            the first edge that leaves the token, then for each edge that enters it the next one
-            with the same source. The edge in column `k` of token `t` (both from 0) is number
-            `t * edges + k + 1`.
-        degree: float32 `(time, batch, 1)`, 1 + number of typed edges into the token in this
-            direction, or `None` where no mean is taken.
-    """
-
-    sources: object
+    sources: object  # int32 (time, types, edges, batch), 1-based position of the source, 0 = none
+    # int32 (time, types, 1 + edges, batch), linked lists of edge numbers, 0 = none: the first edge
+    # that leaves the token, then for each edge that enters it the next one with the same source.
+    # The edge in column k of token t (both from 0) is number t * edges + k + 1.
     successors: object
-    degree: object = None
+    degree: object = None  # float32 (time, batch, 1), 1 + number of typed edges into the token
 
 
 def index_edges(sources, degrees=False):
@@ -93,23 +86,12 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
     """Softmax over the edges into each token, the sequential and the typed ones together.
 
     The score of an edge of type e is the reader's score for e plus the source's score for e; that
-    of the sequential edge is the reader's. Read backward, the reader of an edge is its source.
-
-    Args:
-        reader_scores: `(time, batch, 1 + types)`, the sequential edge first.
-        source_scores: `(time, batch, types)`.
-        edges: an `Edges`.
-        reverse: whether the edges are read from target to source.
-
-    Returns:
-        Weights of the sequential edges, `(time, batch)`, and of the typed edges, `(time, types,
-        edges, batch)`.
+    of the sequential edge (column 0) is the reader's. Read backward, the reader of an edge is its
+    source. Returns weights `(time, batch)` and `(time, types, edges, batch)`.
     """
     sources = edges.sources
-    time, types, count, batch = ops.shape(sources)
-    targets = ops.broadcast_to(
-        ops.arange(time, dtype="int32")[:, None, None, None], (time, types, count, batch)
-    )
+    time, types, count, batch = shape = ops.shape(sources)
+    targets = ops.broadcast_to(ops.arange(time, dtype="int32")[:, None, None, None], shape)
     origins = ops.maximum(sources - 1, 0)
     readers, read = (origins, targets) if reverse else (targets, origins)
 

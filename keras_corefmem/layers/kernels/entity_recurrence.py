@@ -1,9 +1,4 @@
-"""The fused recurrence of an entity memory over sentences, with a hand-written gradient.
-
-All that does not depend on the memory comes in ready-made; the loop holds one product and the
-gates. What the gradient needs of a sentence is used up while it is at hand, so that nothing large
-is read twice. Sentences run along the first axis.
-"""
+"""The fused recurrence of an entity memory over sentences, with a hand-written gradient."""
 
 from typing import NamedTuple
 
@@ -18,10 +13,7 @@ ACTIVATIONS = {
         lambda x, a: ops.where(x > 0, ops.ones_like(x), ops.broadcast_to(a, ops.shape(x))),
     ),
     "relu": (lambda x, a: ops.relu(x), lambda x, a: ops.cast(x > 0, x.dtype)),
-    "sigmoid": (
-        lambda x, a: ops.sigmoid(x),
-        lambda x, a: ops.sigmoid(x) * (1 - ops.sigmoid(x)),
-    ),
+    "sigmoid": (lambda x, a: ops.sigmoid(x), lambda x, a: ops.sigmoid(x) * (1 - ops.sigmoid(x))),
     "tanh": (lambda x, a: ops.tanh(x), lambda x, a: 1 - ops.square(ops.tanh(x))),
     "linear": (lambda x, a: x, lambda x, a: ops.ones_like(x)),
 }
@@ -29,57 +21,33 @@ TINY = 1e-24
 
 
 class EntityInputs(NamedTuple):
-    """The differentiable inputs of the recurrence.
+    """The differentiable inputs of the recurrence: all that does not depend on the memory."""
 
-    Attributes:
-        sentences: `(time, batch, units)`.
-        gate_scores: `(time, batch, slots)`, the scores of the gates but for the memory's share.
-        candidates: `(time, batch, units)`, the projected sentences with the bias.
-        keys: `(1 or batch, slots, units)`, the projected keys.
-        memory: `(batch, slots, units)`, the memory before the first sentence.
-        kernel: `(units, units)`, U.
-        slopes: `(1 or slots, units)` of a PReLU, or `None`.
-    """
-
-    sentences: object
-    gate_scores: object
-    candidates: object
-    keys: object
-    memory: object
-    kernel: object
-    slopes: object = None
+    sentences: object  # (time, batch, units)
+    gate_scores: object  # (time, batch, slots), scores of the gates but for the memory's share
+    candidates: object  # (time, batch, units), the projected sentences with the bias
+    keys: object  # (1 or batch, slots, units), the projected keys
+    memory: object  # (batch, slots, units) before the first sentence
+    kernel: object  # (units, units), U
+    slopes: object = None  # (1 or slots, units) of a PReLU, or None
 
 
 class _ForwardState(NamedTuple):
-    """Loop state of the recurrence.
+    """Loop state of the recurrence."""
 
-    Attributes:
-        memory: `(batch, slots, units)`.
-        history: `(time + 1, batch, slots, units)`, the memories, the one at the start first.
-        preactivations: `(time, batch, slots, units)` of the candidates.
-        gates: `(time, batch, slots)`.
-        inverses: `(time, batch, slots, 1)`, one over the lengths that the slots had.
-    """
-
-    memory: object
-    history: object
-    preactivations: object
-    gates: object
-    inverses: object
+    memory: object  # (batch, slots, units)
+    history: object  # (time + 1, batch, slots, units), the memories, the one at the start first
+    preactivations: object  # (time, batch, slots, units) of the candidates
+    gates: object  # (time, batch, slots)
+    inverses: object  # (time, batch, slots, 1), one over the lengths that the slots had
 
 
 class _ReverseState(NamedTuple):
-    """Loop state of the gradient.
+    """Loop state of the gradient."""
 
-    Attributes:
-        dmemory: `(batch, slots, units)`, gradient of the memory after the sentence.
-        by_sentence: gradients of `sentences`, `gate_scores` and `candidates`, row by row.
-        totals: gradients of `kernel`, `keys` and any `slopes`, summed over sentences.
-    """
-
-    dmemory: object
-    by_sentence: tuple
-    totals: tuple
+    dmemory: object  # (batch, slots, units), gradient of the memory after the sentence
+    by_sentence: tuple  # gradients of sentences, gate_scores and candidates, row by row
+    totals: tuple  # gradients of kernel, keys and any slopes, summed over sentences
 
 
 def product(x, kernel):
@@ -108,17 +76,8 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     h_j ← (h_j + g_j h̃_j) / ‖h_j + g_j h̃_j‖
     ```
 
-    Masked sentences leave the memory as it is, with gates of 0.
-
-    Args:
-        activation: name of φ, of `ACTIVATIONS`.
-        inputs: an `EntityInputs`.
-        mask: `(time, batch)` bool, or `None`.
-        sequences: whether to return the memory after every sentence, or after the last.
-
-    Returns:
-        The memory, `(time, batch, slots, units)` or `(batch, slots, units)`, and the gates,
-        `(time, batch, slots)`.
+    Sentences masked by `mask` `(time, batch)` leave the memory as it is, with gates of 0. Returns
+    the memory `(batch, slots, units)`, after every sentence with `sequences`, and the gates.
     """
     value, derivative = ACTIVATIONS[activation]
     if mask is not None:
@@ -174,40 +133,29 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
                 dscore = dgate * gate * (1 - gate)
                 dcandidate = draw * gate[..., None]
                 dbefore = dcandidate * derivative(before, slopes)
-                rows = (
-                    ops.sum(dscore[..., None] * previous, axis=1),
-                    dscore,
-                    ops.matmul(over_slots, dbefore)[:, 0],
-                )
-                dkernel = ops.matmul(
-                    ops.transpose(ops.reshape(previous, (-1, units))),
-                    ops.reshape(dbefore, (-1, units)),
-                )
-                terms = (dkernel, dbefore)
+                dsentence = ops.sum(dscore[..., None] * previous, axis=1)
+                rows = dsentence, dscore, ops.matmul(over_slots, dbefore)[:, 0]
+                flat, dflat = (ops.reshape(x, (-1, units)) for x in (previous, dbefore))
+                terms = (ops.matmul(ops.transpose(flat), dflat), dbefore)
                 if slopes is not None:
                     terms = (*terms, dcandidate * ops.minimum(before, 0.0))
                 # A masked sentence hands on all of the memory.
                 kept = 0.0 if mask is None else 1 - mask[t][..., None]
                 dh = dh * kept + draw + dscore[..., None] * sentences[t][:, None]
+                pairs = zip(state.by_sentence, rows, strict=True)
                 return _ReverseState(
                     dh + product(dbefore, ops.transpose(kernel)),
-                    tuple(
-                        write(x, t, r[None]) for x, r in zip(state.by_sentence, rows, strict=True)
-                    ),
+                    tuple(write(x, t, row[None]) for x, row in pairs),
                     tuple(ops.add(x, y) for x, y in zip(state.totals, terms, strict=True)),
                 )
 
             by_slot = (start,) if slopes is None else (start, start)
-            last = ops.fori_loop(
-                0,
-                time,
-                reverse_step,
-                _ReverseState(
-                    ops.zeros_like(start) if sequences else dmemory,
-                    tuple(ops.zeros_like(x) for x in (sentences, gate_scores, candidates)),
-                    tuple(ops.zeros_like(x) for x in (kernel, *by_slot)),
-                ),
+            end = _ReverseState(
+                ops.zeros_like(start) if sequences else dmemory,
+                tuple(ops.zeros_like(x) for x in (sentences, gate_scores, candidates)),
+                tuple(ops.zeros_like(x) for x in (kernel, *by_slot)),
             )
+            last = ops.fori_loop(0, time, reverse_step, end)
             dkernel, dkeys, *dslopes = last.totals
             if keys.shape[0] == 1:
                 dkeys = ops.sum(dkeys, axis=0, keepdims=True)

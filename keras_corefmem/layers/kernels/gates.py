@@ -13,26 +13,19 @@ from keras import ops
 
 
 class Gates(NamedTuple):
-    """One kind of recurrent step.
+    """One kind of recurrent step."""
 
-    Attributes:
-        step: function of `(x, a, carry)` to the new state.
-        factors: function of `(x, a, carry)` to `(fx, fa, fc)`.
-        blocks: int, number of blocks of the recurrent product, each as wide as the state.
-    """
-
-    step: Callable
-    factors: Callable
-    blocks: int
+    step: Callable  # (x, a, carry) to the new state
+    factors: Callable  # (x, a, carry) to (fx, fa, fc)
+    blocks: int  # of the recurrent product, each as wide as the state
 
 
 def _gru_parts(x, a):
     units = a.shape[-1] // 3
     gates = ops.sigmoid(x[..., : 2 * units] + a[..., : 2 * units])
     reset, update = gates[..., :units], gates[..., units:]
-    recurrent, attention = a[..., 2 * units :], None
-    if x.shape[-1] > 3 * units:
-        attention = x[..., 3 * units :]
+    recurrent = a[..., 2 * units :]
+    attention = x[..., 3 * units :] if x.shape[-1] > 3 * units else None
     candidate = ops.tanh(x[..., 2 * units : 3 * units] + reset * recurrent)
     return reset, update, recurrent, candidate, attention
 

@@ -16,46 +16,29 @@ from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
 
 class _ForwardState(NamedTuple):
-    """Loop state of a recurrence.
+    """Loop state of a recurrence."""
 
-    Attributes:
-        hidden: `(batch, units)`, the state of the token read before.
-        projected: `(batch, blocks · units)`, the projected input of the next token. XLA would fuse
-            its slice into the gates, unvectorised, if the loop state did not carry it.
-        history: `(time + 1, batch, units)`, the states of the tokens behind a row of zeros.
-        successors: `SuccessorState`, or `()` where the direction reads predecessors.
-    """
-
-    hidden: object
+    hidden: object  # (batch, units), the state of the token read before
+    # (batch, blocks · units), the projected input of the next token, whose slice XLA would fuse
+    # into the gates, unvectorised, if the loop state did not carry it.
     projected: object
-    history: object
-    successors: tuple
+    history: object  # (time + 1, batch, units), the states of the tokens behind a row of zeros
+    successors: tuple  # SuccessorState, or () where the direction reads predecessors
 
 
 class _ReverseState(NamedTuple):
-    """Loop state of the gradient, which reads the tokens in the opposite order.
+    """Loop state of the gradient, which reads the tokens in the opposite order."""
 
-    Attributes:
-        sequential: `(batch, slice)`, gradient that reaches the next token by the sequential edge.
-        dhidden: `(time, batch, units)`, gradients of the states.
-        dprevious: `(batch, units)`, gradient that reaches it through carry and mask, or `()`.
-        dgathered: `(time + 1, batch, gathered units)`, gradients of the gathered states behind a
-            row of zeros, or `()` where they are not needed.
-        successors: `SuccessorState` of the gradients, or `()` where they come by predecessors.
-    """
-
-    sequential: object
-    dhidden: object
-    dprevious: object
-    dgathered: object
-    successors: tuple
+    sequential: object  # (batch, slice), gradient of the next token's state by the sequential edge
+    dhidden: object  # (time, batch, units), gradients of the states
+    dprevious: object  # (batch, units), gradient of the next state by carry and mask, or ()
+    dgathered: object  # (time + 1, batch, gathered units) behind a row of zeros, or ()
+    successors: tuple  # SuccessorState of the gradients, or () where they come by predecessors
 
 
 class _Direction:
-    """One reading direction.
-
-    Forward, a token sums the states of its predecessors. Backward, every edge is read the other way
-    round, so that it sums those of its successors. Each gradient takes the other kind of sums.
+    """One reading direction: forward, a token sums the states of its predecessors; backward, those
+    of its successors. Each gradient takes the other kind of sums.
     """
 
     def __init__(self, recurrence, reverse, edges, mask, inputs):
@@ -181,24 +164,22 @@ class _Direction:
             sequential = inputs.sequential_weights[t][..., None] * sequential
         if state.successors:
             successors = self.successors.add(state.successors, values, t)
-        kept = state.dgathered
         return _ReverseState(
             sequential,
             write(state.dhidden, t, dh[None]),
             dprevious if self.keeps_previous else (),
-            write(kept, t + 1, dgathered[None]) if self.keeps_gathered else (),
+            write(state.dgathered, t + 1, dgathered[None]) if self.keeps_gathered else (),
             successors,
         )
 
     def gradients(self, state):
         """Gradients of the inputs, as large products after the loop."""
         inputs, dhidden, dgathered = self.inputs, state.dhidden, state.dgathered
+        gathered = ops.reshape(self.gathered, (-1, self.spec.gathered_units))
+        dproduct = ops.reshape(self.by_block(dhidden, self.fa), (-1, inputs.kernel.shape[1]))
         gradients = DirectionInputs(
             ops.concatenate([dhidden * factor for factor in self.fx], axis=-1),
-            ops.matmul(
-                ops.transpose(ops.reshape(self.gathered, (-1, self.spec.gathered_units))),
-                ops.reshape(self.by_block(dhidden, self.fa), (-1, inputs.kernel.shape[1])),
-            ),
+            ops.matmul(ops.transpose(gathered), dproduct),
         )
         if inputs.sequential_weights is not None:
             start, stop = self.spec.slices[0]

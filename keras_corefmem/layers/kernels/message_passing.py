@@ -12,24 +12,13 @@ from keras_corefmem.layers.kernels.buffers import flat_index, gather, write, zer
 
 
 class PredecessorSums:
-    """Sums the values of each token's predecessors, gathered from the history of all values.
-
-    Args:
-        edges: an `Edges`.
-        weights: factor of each edge, `(time, types, edges, batch)`, or `None`.
-    """
+    """Sums the values of each token's predecessors, gathered from the history of all values."""
 
     def __init__(self, edges, weights):
         self.index, self.weights = flat_index(edges.sources), weights
 
     def read(self, history, slices, t):
-        """Sums by edge type for token `t`, or for all tokens where `t` is a slice.
-
-        Args:
-            history: `(time + 1, batch, width)`; row 0 is zero.
-            slices: the slice of a row that each edge type carries.
-            t: index from 0.
-        """
+        """Sums by edge type for token `t`, or a slice of them; row 0 of the history is zero."""
         sums = []
         for e, (start, stop) in enumerate(slices):
             values = gather(history, self.index[t, e])[..., start:stop]
@@ -40,34 +29,24 @@ class PredecessorSums:
 
 
 class SuccessorState(NamedTuple):
-    """The loop state of `SuccessorSums`, with one tensor per edge type in each field.
+    """The loop state of `SuccessorSums`, with one tensor per edge type in each field."""
 
-    Attributes:
-        sums: `(time · edges + 1, batch, width)`: for each edge, the sum over it and all later edges
-            with the same source; row 0 is zero.
-        ahead: `(edges + 1, batch, width)`: rows of `sums` that the next token reads and extends.
-    """
-
+    # (time · edges + 1, batch, width): for each edge, the sum over it and all later edges with the
+    # same source; row 0 is zero.
     sums: tuple
-    ahead: tuple
+    ahead: tuple  # (edges + 1, batch, width): rows of sums that the next token reads and extends
 
 
 class SuccessorSums:
     """Sums the values of each token's successors, which come in descending order.
 
     A token adds its value to the edges that enter it; a source reads the sum of its first edge.
-
-    Args:
-        edges: an `Edges`.
-        weights: factor of each edge, `(time, types, edges, batch)`, or `None`.
-        widths: width of the values of each edge type.
     """
 
     def __init__(self, edges, weights, widths):
         self.index, self.widths = flat_index(edges.successors), widths
         self.time, _, count, self.batch = ops.shape(edges.successors)
-        self.count = count - 1
-        self.weights = weights
+        self.count, self.weights = count - 1, weights
         if self.count > 1:
             # Of several edges of one token with one source, the first stands for all.
             same = edges.sources[:, :, :, None] == edges.sources[:, :, None]

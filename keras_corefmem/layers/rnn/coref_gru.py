@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.kernels.recurrence import Recurrence
+from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
 from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
 
 
@@ -49,8 +49,7 @@ class CorefGRUCell(GraphCell):
         if units % 2:
             raise ValueError(f"units must be even, half for coreference; got {units}.")
         half = units // 2
-        super().__init__(Recurrence(units, ((0, half), (half, units))), chains, **kwargs)
-        self.units = units
+        super().__init__(Recurrence(units, ((0, half), (half, units))), units, chains, **kwargs)
 
     @property
     def columns(self):
@@ -61,11 +60,8 @@ class CorefGRUCell(GraphCell):
         return [self.units, self.chains * self.units // 2, self.chains]
 
     def build_extras(self, features):
-        self.keys = self.add_weight(
-            name="keys",
-            shape=(features, 2),
-            initializer=keras.initializers.RandomNormal(stddev=0.1),
-        )
+        normal = keras.initializers.RandomNormal(stddev=0.1)
+        self.keys = self.add_weight(name="keys", shape=(features, 2), initializer=normal)
 
     def share(self, x):
         """α of a token that has an antecedent."""
@@ -73,19 +69,16 @@ class CorefGRUCell(GraphCell):
 
     def direction_inputs(self, x, edges, reverse):
         share, antecedents = self.share(x), edges.sources[:, 0, 0]
+        reader, reads = share, antecedents > 0
         if reverse:
             # Whoever reads an edge weighs it: backward, that is the antecedent.
             reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
             reads = edges.successors[:, 0, 0] > 0
-        else:
-            reader, reads = share, antecedents > 0
-        return (
-            super()
-            .direction_inputs(x, edges, reverse)
-            ._replace(
-                sequential_weights=ops.where(reads, share, 1.0),
-                edge_weights=(1 - reader)[:, None, None],
-            )
+        return DirectionInputs(
+            self.project(x),
+            self.recurrent(),
+            sequential_weights=ops.where(reads, share, 1.0),
+            edge_weights=(1 - reader)[:, None, None],
         )
 
     def call(self, inputs, states, training=None):
@@ -94,44 +87,31 @@ class CorefGRUCell(GraphCell):
         x, chain = inputs[..., :features], inputs[..., features:]
         read = chain * mentioned
         share = ops.where(ops.any(read > 0, axis=-1, keepdims=True), self.share(x)[..., None], 1.0)
-        m = ops.concatenate(
-            [share * previous[..., : self.units // 2], (1 - share) * self.read(memory, read)[0]],
-            axis=-1,
-        )
+        parts = share * previous[..., : self.units // 2], (1 - share) * self.read(memory, read)[0]
+        m = ops.concatenate(parts, axis=-1)
         h = self.update(x, m, m)
         return h, [h, self.write(memory, chain, h), ops.maximum(mentioned, chain)]
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CorefGRU(GraphRNN):
     """Coref-GRU over a sequence, as one fused operation whose memory does not grow with the chains.
 
-    ```
-    α = softmax(x·k₁, x·k₂)₁, and 1 without an antecedent
-    m = α h_{t-1}[:d/2] ‖ (1 - α) h_{y_t}[d/2:]
-    h = (1 - z) ⊙ m + z ⊙ h̃, gates and candidate as in `CorefGRUCell`
-    ```
-
-    `h_{y_t}` is the state at the antecedent. The backward direction reads the next mention of the
-    chain, with weights of its own. Several tokens may have the same antecedent: backward, their
-    states are summed.
+    Each step is that of `CorefGRUCell`; `h_{y_t}` is the state at the antecedent. The backward
+    direction has weights of its own and reads the next mention of the chain, or the sum of the
+    tokens that share the antecedent.
 
     Args:
         units: int, width of the state per direction, even.
         bidirectional: bool, whether to read backward too; the states are concatenated.
         return_sequences: bool, whether to return every state, or the last of each direction.
-        dropout: float, fraction of the input features to drop, the same for all tokens of a
-            sequence.
+        dropout: float, fraction of the input features to drop, the same for all tokens of a text.
 
     Call arguments:
         x: `(batch, time, features)`.
         antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
             0 = none. Masked tokens have none.
-        mask: bool `(batch, time)`; masked tokens keep the state of the token before them. By
-            default the mask of `x`.
+        mask: bool `(batch, time)`, by default that of `x`; masked tokens keep the state before.
 
     Returns:
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
@@ -149,11 +129,11 @@ class CorefGRU(GraphRNN):
         (1, 3, 8)
     """
 
+    CELL = CorefGRUCell
     EDGES = ("antecedents", ("batch", "time"))
 
     def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
-        options = {"units": units}
-        super().__init__(CorefGRUCell, options, bidirectional, return_sequences, dropout, **kwargs)
+        super().__init__({"units": units}, bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, antecedents_shape):
         super().build(x_shape, antecedents_shape)

@@ -41,8 +41,7 @@ class DAGRNNCell(GraphCell):
     def __init__(self, units, chains=0, **kwargs):
         check_sizes(units=units)
         slices = ((0, units), (0, units))
-        super().__init__(Recurrence(units, slices, "previous", "simple"), chains, **kwargs)
-        self.units = units
+        super().__init__(Recurrence(units, slices, "previous", "simple"), units, chains, **kwargs)
 
     @property
     def state_size(self):
@@ -62,29 +61,22 @@ class DAGRNNCell(GraphCell):
         h = self.update(x, gathered, previous)
         return h, [h, self.write(memory, writes, h)]
 
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
-
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class DAGRNN(GraphRNN):
     """DAG-RNN over a sequence, as one fused operation; it does not tell edge types apart.
 
-    `h_t = tanh(W x_t + U (h_{t-1} + Σ_s h_s) + b)` over the sources s of the token. The backward
-    direction reads every edge from target to source, with weights of its own.
+    Each step is that of `DAGRNNCell`. The backward direction has weights of its own and reads every
+    edge from target to source.
 
     Args:
         units: int, width of the state per direction.
-        bidirectional: bool, see `CorefGRU`.
-        return_sequences: bool, see `CorefGRU`.
-        dropout: float, see `CorefGRU`.
+        bidirectional, return_sequences, dropout: as in `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.
-        sources: int32 `(batch, time, E, K)`, 1-based positions of earlier tokens, 0 = none. Masked
-            tokens have no edges.
-        mask: bool `(batch, time)`; masked tokens keep the state of the token before them. By
-            default the mask of `x`.
+        sources: int32 `(batch, time, E, K)`, as in `MAGEGRU`.
+        mask: bool `(batch, time)`, as in `CorefGRU`.
 
     Returns:
         `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
@@ -93,8 +85,7 @@ class DAGRNN(GraphRNN):
         ValueError: if the shapes do not fit, or an array or eager tensor of sources points forward
             or out of range.
 
-    Reference: the baseline of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), after
-    [Shuai et al., CVPR 2016](https://arxiv.org/abs/1509.00552).
+    Reference: see `DAGRNNCell`.
 
     Example:
         >>> layer = keras_corefmem.layers.DAGRNN(4)
@@ -103,9 +94,10 @@ class DAGRNN(GraphRNN):
         (1, 3, 4)
     """
 
+    CELL = DAGRNNCell
+
     def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
-        options = {"units": units}
-        super().__init__(DAGRNNCell, options, bidirectional, return_sequences, dropout, **kwargs)
+        super().__init__({"units": units}, bidirectional, return_sequences, dropout, **kwargs)
 
     def call(self, x, sources, mask=None, x_mask=None, training=None):
         batch, time, types, edges = ops.shape(sources)

@@ -13,18 +13,12 @@ from keras_corefmem.utils.checks import check_positions, check_sizes
 
 
 class GraphCell(AbstractRNNCell):
-    """Weights and one step of a recurrence over a typed graph.
+    """Weights and one step of a `Recurrence` over a typed graph, sequential without chains."""
 
-    Args:
-        recurrence: a `Recurrence`.
-        chains: number of memory slots per edge type; without slots the cell is sequential.
-    """
-
-    def __init__(self, recurrence, chains=0, **kwargs):
+    def __init__(self, recurrence, units, chains=0, **kwargs):
         super().__init__(**kwargs)
         check_sizes(0, chains=chains)
-        self.recurrence = recurrence
-        self.chains = chains
+        self.recurrence, self.units, self.chains = recurrence, units, chains
         self.types = len(recurrence.slices) - 1
 
     @property
@@ -40,9 +34,8 @@ class GraphCell(AbstractRNNCell):
         spec, features = self.recurrence, input_shape[-1] - self.columns
         width = spec.blocks * spec.units
         self.kernel = self.add_weight(name="kernel", shape=(features, width))
-        self.recurrent_kernel = self.add_weight(
-            name="recurrent_kernel", shape=(self.recurrent_units, width)
-        )
+        shape = self.recurrent_units, width
+        self.recurrent_kernel = self.add_weight(name="recurrent_kernel", shape=shape)
         self.bias = self.add_weight(name="bias", shape=(width,), initializer="zeros")
         self.build_extras(features)
 
@@ -65,12 +58,11 @@ class GraphCell(AbstractRNNCell):
         return DirectionInputs(self.project(x), self.recurrent())
 
     def update(self, x, gathered, carry):
-        """The new state, one step."""
         product = ops.matmul(gathered, self.recurrent())
         return GATES[self.recurrence.gates].step(self.project(x), product, carry)
 
     def get_config(self):
-        return {**super().get_config(), "chains": self.chains}
+        return {**super().get_config(), "units": self.units, "chains": self.chains}
 
     def split_columns(self, inputs):
         """Token features, read columns and write columns."""
@@ -92,9 +84,8 @@ class GraphCell(AbstractRNNCell):
         if not self.chains:
             batch, slices = ops.shape(reads)[0], self.recurrence.slices[1:]
             return [ops.zeros((batch, stop - start), reads.dtype) for start, stop in slices]
-        reads = ops.split(reads, self.types, axis=-1)
-        slots = self.slots(memory)
-        return [ops.einsum("bc,bcd->bd", r, slot) for r, slot in zip(reads, slots, strict=True)]
+        pairs = zip(ops.split(reads, self.types, axis=-1), self.slots(memory), strict=True)
+        return [ops.einsum("bc,bcd->bd", read, slot) for read, slot in pairs]
 
     def write(self, memory, writes, h):
         """The memory with the new state in the slots that the token writes."""
@@ -123,42 +114,23 @@ def _values_of(edges):
 class GraphRNN(keras.layers.Layer):
     """A cell over a graph as one fused operation, in one or both directions.
 
-    The backward direction reads every edge from its target to its source, with weights of its own.
-
     Edges are checked where they have values, in arrays and eager tensors. A compiled graph, such as
     `fit`, `predict`, `tf.function` or `jax.jit` run, does not check them: positions that do not lie
     before their token give wrong states there. `keras_corefmem.graphs.check_antecedents` and
     `check_sources` check arrays beforehand.
-
-    Args:
-        cell_class: class of the cells, one per direction.
-        cell_options: dictionary of the arguments of a cell, which are the layer's too.
-        bidirectional: see `CorefGRU`.
-        return_sequences: see `CorefGRU`.
-        dropout: see `CorefGRU`.
     """
 
+    CELL: type
     # Name and axes of the call argument that holds the edges.
     EDGES: tuple = ("sources", ("batch", "time", "types", "edges"))
 
-    def __init__(
-        self,
-        cell_class,
-        cell_options,
-        bidirectional=False,
-        return_sequences=True,
-        dropout=0.0,
-        **kwargs,
-    ):
+    def __init__(self, cell_options, bidirectional, return_sequences, dropout, **kwargs):
         super().__init__(**kwargs)
-        self.cell_options = cell_options
-        self.bidirectional = bidirectional
-        self.return_sequences = return_sequences
-        self.dropout = dropout
+        self.cell_options, self.bidirectional = cell_options, bidirectional
+        self.return_sequences, self.dropout = return_sequences, dropout
         names = ["forward", "backward"] if bidirectional else ["forward"]
-        self.cells = [
-            cell_class(name=name, dtype=self.dtype_policy, **cell_options) for name in names
-        ]
+        options = {"dtype": self.dtype_policy, **cell_options}
+        self.cells = [self.CELL(name=name, **options) for name in names]
         self.drop = keras.layers.Dropout(dropout, noise_shape=(None, 1, None), name="dropout")
 
     @property
@@ -210,10 +182,6 @@ class GraphRNN(keras.layers.Layer):
         return previous_mask if self.return_sequences else None
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            **self.cell_options,
-            "bidirectional": self.bidirectional,
-            "return_sequences": self.return_sequences,
-            "dropout": self.dropout,
-        }
+        names = "bidirectional", "return_sequences", "dropout"
+        options = {name: getattr(self, name) for name in names}
+        return {**super().get_config(), **self.cell_options, **options}

@@ -55,9 +55,7 @@ class GRUCell(AbstractRNNCell):
     def state_size(self):
         return self.units
 
-    @property
-    def output_size(self):
-        return self.units
+    output_size = state_size
 
     def build(self, input_shape):
         self.add_weights(input_shape[-1], "glorot_uniform")
@@ -71,7 +69,6 @@ class GRUCell(AbstractRNNCell):
         self.bias = self.add_weight(name="bias", shape=(width,), initializer="zeros")
 
     def project(self, x):
-        """Returns the share of the inputs in the gates, which no state changes."""
         return ops.matmul(x, self.kernel) + self.bias
 
     def update(self, projected, previous):
@@ -140,16 +137,7 @@ class AttentionGRUCell(GRUCell):
         return self.update(x, states[0])
 
     def run(self, projected, attention, mask=None):
-        """Runs the cell over all facts as one fused operation.
-
-        Args:
-            projected: `(batch, time, blocks · units)`, from `project`.
-            attention: `(batch, time)`.
-            mask: bool `(batch, time)`; masked facts keep the state.
-
-        Returns:
-            All states, `(batch, time, units)`.
-        """
+        """All states over projected facts `(batch, time, …)`, as one fused operation."""
         recurrence = Recurrence(self.units, ((0, self.units),), gates=self.gates)
         x = ops.transpose(self.with_attention(projected, attention), (1, 0, 2))
         inputs = DirectionInputs(x, ops.convert_to_tensor(self.recurrent_kernel))

@@ -13,7 +13,6 @@ CARRIES = ("gathered", "previous", "mixed")
 
 
 def _recurrence(units, carry, shared):
-    """The `Recurrence` of a MAGE-GRU."""
     units = tuple(units)
     if not units or min(units) < 1:
         raise ValueError(f"units must hold a positive width per edge type, got {units}.")
@@ -74,11 +73,10 @@ class MAGEGRUCell(GraphCell):
     def __init__(
         self, units, chains=0, carry="gathered", shared=False, edge_attention=False, **kwargs
     ):
-        super().__init__(_recurrence(units, carry, shared), chains, **kwargs)
+        super().__init__(_recurrence(units, carry, shared), tuple(units), chains, **kwargs)
         if edge_attention and not self.types:
             raise ValueError(f"edge_attention needs a second edge type; got units {units}.")
-        self.units, self.carry = tuple(units), carry
-        self.shared, self.edge_attention = shared, edge_attention
+        self.carry, self.shared, self.edge_attention = carry, shared, edge_attention
 
     @property
     def state_size(self):
@@ -88,18 +86,19 @@ class MAGEGRUCell(GraphCell):
 
     def build_extras(self, features):
         if self.carry == "mixed":
-            units = self.recurrence.units
-            self.carry_kernel = self.add_weight(name="carry_kernel", shape=(features, units))
+            shape = features, self.recurrence.units
+            self.carry_kernel = self.add_weight(name="carry_kernel", shape=shape)
             self.carry_bias = self.add_weight(
-                name="carry_bias", shape=(units,), initializer="zeros"
+                name="carry_bias", shape=shape[1:], initializer="zeros"
             )
         if self.edge_attention:
-            normal = keras.initializers.RandomNormal(stddev=0.1)
-            self.reader_keys = self.add_weight(
-                name="reader_keys", shape=(features, self.types + 1), initializer=normal
-            )
-            self.source_keys = self.add_weight(
-                name="source_keys", shape=(features, self.types), initializer=normal.clone()
+            self.reader_keys, self.source_keys = (
+                self.add_weight(
+                    name=name,
+                    shape=(features, count),
+                    initializer=keras.initializers.RandomNormal(stddev=0.1),
+                )
+                for name, count in (("reader_keys", self.types + 1), ("source_keys", self.types))
             )
 
     def carry_gate(self, x):
@@ -142,45 +141,29 @@ class MAGEGRUCell(GraphCell):
         return h, [h, self.write(memory, writes, h), *scores]
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "carry": self.carry,
-            "shared": self.shared,
-            "edge_attention": self.edge_attention,
-        }
+        options = {name: getattr(self, name) for name in ("carry", "shared", "edge_attention")}
+        return {**super().get_config(), **options}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class MAGEGRU(GraphRNN):
     """MAGE-GRU over a sequence with typed edges, as one fused operation.
 
-    ```
-    g = h_{t-1}[0] ‖ Σ_{s ∈ sources(t, 1)} h_s[1] ‖ … ‖ Σ_{s ∈ sources(t, E)} h_s[E]
-    h = (1 - z) ⊙ carry + z ⊙ h̃, gates, candidate and carry as in `MAGEGRUCell`
-    ```
-
-    Any acyclic graph is exact: several incoming edges of one type are summed, a token may have any
-    number of successors. The backward direction reads every edge from target to source, with
-    weights of its own. With the sequential slice alone it is a plain GRU, that of `GRUCell`.
+    Each step is that of `MAGEGRUCell`, exact for any acyclic graph: a token may have any number of
+    sources and successors. The backward direction has weights of its own and reads every edge from
+    target to source. With the sequential slice alone it is a plain GRU, that of `GRUCell`.
 
     Args:
-        units: tuple of ints, width of each slice per direction, the sequential one first, then one
-            per edge type.
-        carry: `"gathered"`, `"previous"` or `"mixed"`, see `MAGEGRUCell`.
-        shared: bool, whether one state serves all edge types.
-        edge_attention: bool, whether to weigh incoming edges by a learned softmax.
-        bidirectional: bool, see `CorefGRU`.
-        return_sequences: bool, see `CorefGRU`.
-        dropout: float, see `CorefGRU`.
+        units: tuple of ints, width of each slice per direction, as in `MAGEGRUCell`.
+        carry, shared, edge_attention: as in `MAGEGRUCell`.
+        bidirectional, return_sequences, dropout: as in `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.
         sources: int32 `(batch, time, E, K)`: 1-based positions of up to K earlier tokens with an
             edge of type e into the token, 0 = none. Masked tokens have no edges. `None` where
             `units` names the sequential slice alone.
-        mask: bool `(batch, time)`; masked tokens keep the state of the token before them. By
-            default the mask of `x`.
+        mask: bool `(batch, time)`, as in `CorefGRU`.
 
     Returns:
         `(batch, time, sum(units))`, twice as wide where bidirectional, or without the time axis.
@@ -189,7 +172,7 @@ class MAGEGRU(GraphRNN):
         ValueError: if `units`, `carry` or the shape of `sources` is not as described, or an array
             or eager tensor of sources points forward or out of range.
 
-    Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
+    Reference: see `MAGEGRUCell`.
 
     Example:
         >>> layer = keras_corefmem.layers.MAGEGRU((3, 1), carry="previous")
@@ -197,6 +180,8 @@ class MAGEGRU(GraphRNN):
         >>> tuple(layer(np.ones((1, 3, 6)), sources).shape)
         (1, 3, 4)
     """
+
+    CELL = MAGEGRUCell
 
     def __init__(
         self,
@@ -209,13 +194,9 @@ class MAGEGRU(GraphRNN):
         dropout=0.0,
         **kwargs,
     ):
-        options = {
-            "units": tuple(units),
-            "carry": carry,
-            "shared": shared,
-            "edge_attention": edge_attention,
-        }
-        super().__init__(MAGEGRUCell, options, bidirectional, return_sequences, dropout, **kwargs)
+        options = {"units": tuple(units), "carry": carry, "shared": shared}
+        options["edge_attention"] = edge_attention
+        super().__init__(options, bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, sources_shape=None):
         super().build(x_shape, sources_shape)
