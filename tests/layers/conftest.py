@@ -1,4 +1,4 @@
-"""Makes the helper modules of this folder importable by its tests."""
+"""Tests of layers compile without optimization."""
 
 import os
 

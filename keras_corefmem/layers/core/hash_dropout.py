@@ -13,8 +13,8 @@ class HashDropout(keras.layers.Dropout):
     y_i = x_i / (1 - rate) where hash(i, key) >= rate · 2³², else 0
     ```
 
-    The key is new in every call. Keras draws each number from a cipher, which under XLA on
-    TensorFlow's CPU takes longer than all the rest of a small model.
+    The key is new in every call. Keras' cipher takes longer under XLA on TensorFlow's CPU than all
+    the rest of a small model.
 
     Args:
         rate: float, fraction of the elements to drop, 0 to 1.

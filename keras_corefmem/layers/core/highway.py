@@ -43,15 +43,14 @@ class Highway(keras.layers.Layer):
 
     def build(self, inputs_shape):
         width = inputs_shape[-1]
-        numbers = range(1, self.layers + 1)
-        self.kernels, self.biases, self.gate_biases = (
-            [self.add_weight(name=f"{name}_{n}", shape=shape, initializer=start) for n in numbers]
-            for name, shape, start in (
-                ("kernel", (width, 2 * width), "glorot_uniform"),
-                ("bias", (width,), "zeros"),
-                ("gate_bias", (width,), "ones"),
-            )
-        )
+
+        def weights(name, shape, start):
+            names = [f"{name}_{n}" for n in range(1, self.layers + 1)]
+            return [self.add_weight(name=name, shape=shape, initializer=start) for name in names]
+
+        self.kernels = weights("kernel", (width, 2 * width), "glorot_uniform")
+        self.biases = weights("bias", (width,), "zeros")
+        self.gate_biases = weights("gate_bias", (width,), "ones")
 
     def call(self, inputs):
         for kernel, *biases in zip(self.kernels, self.biases, self.gate_biases, strict=True):

@@ -10,9 +10,8 @@ from keras_corefmem.layers.core.masking import mask_scores
 class AttentionSum(keras.layers.Layer):
     """Pointer sum: adds up the attention over all mentions of each candidate.
 
-    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens that mention a candidate. The output is
-    `log P` up to a constant, for a loss or a softmax on logits; a candidate without a mention gets
-    a logit of 100 below the best.
+    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens that mention a candidate. Logits are
+    `log P` up to a constant, those of candidates without a mention 100 below the best.
 
     Args:
         num_candidates: int, number of columns where `candidates` holds numbers; column 0, no

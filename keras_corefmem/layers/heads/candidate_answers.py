@@ -14,8 +14,7 @@ class CandidateAnswers(keras.layers.Layer):
     z'_a = z_a - 100     elsewhere
     ```
 
-    The probability of the others is practically 0, and where there is no candidate at all the order
-    of the answers stays.
+    Without any candidate, the order of the answers stays.
 
     Args:
         answer_tokens: list of the token id of each answer, `None` for answers that are no word and
@@ -54,9 +53,8 @@ class CandidateAnswers(keras.layers.Layer):
 
     def build(self, logits_shape, words_shape):
         if logits_shape[-1] != len(self.answer_tokens):
-            raise ValueError(
-                f"There are {logits_shape[-1]} logits, but {len(self.answer_tokens)} answer_tokens."
-            )
+            count = len(self.answer_tokens)
+            raise ValueError(f"There are {logits_shape[-1]} logits, but {count} answer_tokens.")
 
     def call(self, logits, words):
         batch, count = ops.shape(logits)[0], len(self.answer_tokens)

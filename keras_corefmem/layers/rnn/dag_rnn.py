@@ -40,8 +40,8 @@ class DAGRNNCell(GraphCell):
 
     def __init__(self, units, chains=0, **kwargs):
         check_sizes(units=units)
-        slices = ((0, units), (0, units))
-        super().__init__(Recurrence(units, slices, "previous", "simple"), units, chains, **kwargs)
+        recurrence = Recurrence(units, ((0, units),) * 2, "previous", "simple")
+        super().__init__(recurrence, units, chains, **kwargs)
 
     @property
     def state_size(self):

@@ -12,7 +12,7 @@ from keras_corefmem.utils.checks import check_sizes
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class GRUCell(AbstractRNNCell):
-    """One step of a plain GRU, with the gates of `CorefGRUCell` and `MAGEGRUCell`.
+    """One step of a plain GRU, whose gates those of `CorefGRUCell` and `MAGEGRUCell` generalize.
 
     ```
     r, z = σ(W x + U h_{t-1} + b)
@@ -87,13 +87,8 @@ class GRUCell(AbstractRNNCell):
 class AttentionGRUCell(GRUCell):
     """One step of the GRU of dynamic memory networks, which updates by the attention to a fact.
 
-    ```
-    r, z = σ(W x + U h_{t-1} + b)
-    h̃ = tanh(W_h x + r ⊙ (U_h h_{t-1}) + b_h)
-    h = (1 - g z) ⊙ h_{t-1} + g z ⊙ h̃
-    ```
-
-    Without its update gate (DMN+), g takes the place of g z.
+    `h = (1 - g z) ⊙ h_{t-1} + g z ⊙ h̃`, z and h̃ as in `GRUCell`. Without its update gate (DMN+), g
+    takes the place of g z.
 
     Args:
         units: int, width of the state.

@@ -17,10 +17,9 @@ def test_gives_back_what_was_joined():
 
 
 def test_shapes_are_known_where_the_inputs_are():
-    states, first = keras.Input((8, 4)), keras.Input((3, 6))
-    assert [part.shape for part in SplitSequences()(states, first)] == [(None, 3, 4), (None, 5, 4)]
-    states = keras.Input((None, 4))
-    assert [part.shape for part in SplitSequences()(states, first)][1] == (None, None, 4)
+    for time, rest in ((8, 5), (None, None)):
+        parts = SplitSequences()(keras.Input((time, 4)), keras.Input((3, 6)))
+        assert [part.shape for part in parts] == [(None, 3, 4), (None, rest, 4)]
 
 
 def test_sentence_ends_have_the_last_state_of_each_sentence():

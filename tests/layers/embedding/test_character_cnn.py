@@ -10,8 +10,6 @@ from tests.support.evaluation import assert_follows, compiled
 
 BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
 COUNTS = np.array([[5, 1, 3], [2, 0, 4]])
-
-
 ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0)}
 
 

@@ -18,15 +18,13 @@ def oracle_output(result, x, weights):
     graph, rows = result.graph, []
     mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
     names = [weight.name for weight in graph.layer.cells[0].trainable_variables]
-    directions = [
-        dict(zip(names, weights[: len(names)], strict=True)),
-        dict(zip(names, weights[len(names) :], strict=True)),
-    ]
+    forward = dict(zip(names, weights[: len(names)], strict=True))
+    backward = dict(zip(names, weights[len(names) :], strict=True))
     for b in range(BATCH):
         arguments = (x[b], *(array[b] for array in graph.inputs), mask[b])
         states = [
-            graph.oracle(*arguments, weights=weights, reverse=reverse)
-            for weights, reverse in zip(directions, (False, True), strict=True)
+            graph.oracle(*arguments, weights=forward),
+            graph.oracle(*arguments, weights=backward, reverse=True),
         ]
         rows.append(np.concatenate(states, axis=-1))
     return np.stack(rows)
@@ -73,24 +71,19 @@ def test_xla_changes_nothing_on_tensorflow(name):
 @pytest.mark.parametrize("name", WITH_CELLS)
 def test_layers_equal_their_cells_in_a_keras_rnn(name):
     result = run(name, masked=True)
-    config, columns = result.graph.cell.get_config(), result.graph.columns
-    directions = []
+    cell, columns, directions = result.graph.cell, result.graph.columns, []
     for column, backward in zip(columns, (False, True), strict=True):
-        rnn = keras.layers.RNN(
-            type(result.graph.cell).from_config(config),
-            return_sequences=True,
-            go_backwards=backward,
-        )
+        copy = type(cell).from_config(cell.get_config())
+        rnn = keras.layers.RNN(copy, return_sequences=True, go_backwards=backward)
         rnn.build((BATCH, TIME, WIDTH + column.shape[-1]))
         directions.append(rnn)
     count = len(result.weights) // 2
 
     def function(x, *weights):
+        ends = zip(directions, (weights[:count], weights[count:]), columns, strict=True)
         forward, backward = (
             stateless(rnn, own, ops.concatenate([x, column], axis=-1), mask=result.mask)
-            for rnn, own, column in zip(
-                directions, (weights[:count], weights[count:]), columns, strict=True
-            )
+            for rnn, own, column in ends
         )
         return ops.concatenate([forward, ops.flip(backward, axis=1)], axis=-1)
 

@@ -28,10 +28,7 @@ CELLS = [
     (GRUCell(5), WIDTH),
     (MAGEGRUCell((5,)), WIDTH),
     (MAGEGRUCell((3, 2), chains=CHAINS), WIDTH + 2 * CHAINS),
-    (
-        MAGEGRUCell((2, 1, 1), chains=CHAINS, carry="mixed", shared=True, edge_attention=True),
-        WIDTH + 4 * CHAINS,
-    ),
+    (MAGEGRUCell((2, 1, 1), CHAINS, "mixed", True, edge_attention=True), WIDTH + 4 * CHAINS),
     (CorefGRUCell(4, chains=CHAINS), WIDTH + CHAINS),
     (DAGRNNCell(5, chains=CHAINS), WIDTH + 2 * CHAINS),
     (EntityMemoryCell(3, WIDTH, question_dependent=True), 2 * WIDTH),
@@ -110,9 +107,7 @@ def step_by_step(cell, x, mask):
     return np.stack(outputs[1:], axis=1)
 
 
-all_cells = pytest.mark.parametrize(
-    ("cell", "width"), CELLS, ids=[cell_name(cell) for cell, _ in CELLS]
-)
+all_cells = pytest.mark.parametrize(("cell", "width"), CELLS, ids=cell_name)
 
 
 @all_cells
@@ -132,9 +127,8 @@ def test_sizes_describe_the_states_and_the_output(cell, width):
     assert output.shape == (BATCH, cell.output_size)
     assert [state.shape for state in after] == [state.shape for state in states]
     np.testing.assert_array_equal(output, after[0])
-    assert keras.layers.RNN(copy, return_sequences=True).compute_output_shape(
-        (BATCH, TIME, width)
-    ) == (BATCH, TIME, cell.output_size)
+    rnn = keras.layers.RNN(copy, return_sequences=True)
+    assert rnn.compute_output_shape((BATCH, TIME, width)) == (BATCH, TIME, cell.output_size)
 
 
 @all_cells
@@ -184,9 +178,8 @@ def test_bidirectional_cells_equal_the_fused_layer():
     x, mask = random_features(rng, BATCH, TIME), random_mask(BATCH, TIME)
     members, antecedents = random_chains(rng, BATCH, TIME, CHAINS, mask)
     columns = np.concatenate([x, members], axis=-1)
-    layer = keras.layers.Bidirectional(
-        keras.layers.RNN(CorefGRUCell(4, chains=CHAINS), return_sequences=True)
-    )
+    rnn = keras.layers.RNN(CorefGRUCell(4, chains=CHAINS), return_sequences=True)
+    layer = keras.layers.Bidirectional(rnn)
     layer.build(columns.shape)
     fused = CorefGRU(4, bidirectional=True)
     fused.build(x.shape, antecedents.shape)
@@ -203,13 +196,8 @@ def test_training_a_cell_with_jit_compile_and_a_mask():
     members, _ = random_chains(rng, BATCH, TIME, CHAINS)
     x = np.concatenate([random_features(rng, BATCH, TIME), members], axis=-1)
     x[0, 4:] = 0
-    model = keras.Sequential(
-        [
-            keras.Input((None, WIDTH + CHAINS)),
-            keras.layers.Masking(),
-            keras.layers.RNN(CorefGRUCell(4, chains=CHAINS)),
-        ]
-    )
+    masking, rnn = keras.layers.Masking(), keras.layers.RNN(CorefGRUCell(4, chains=CHAINS))
+    model = keras.Sequential([keras.Input((None, WIDTH + CHAINS)), masking, rnn])
     model.compile(keras.optimizers.SGD(0.1), "mse", jit_compile=True)
     target = np.ones((BATCH, 4), "float32")
     losses = model.fit(x, target, batch_size=BATCH, epochs=3, verbose=0).history["loss"]
