@@ -14,14 +14,11 @@ from keras_corefmem.utils.files import Path
 
 
 class ReadTexts(apache_beam.PTransform):
-    """Reads the texts of files; the root of a pipeline.
+    """Reads the texts of files: pairs of the number of a text, from 0, and its `Text`.
 
     Args:
         inputs: list of paths that workers can read, see `TextReader`.
         whole: whether each file is one text.
-
-    Returns:
-        `PCollection` of pairs of the number of a text, from 0, and its `Text`.
     """
 
     def __init__(self, inputs: Sequence[str], whole: bool = False) -> None:
@@ -40,16 +37,13 @@ def _numbered(inputs, whole):
 class AnnotateShards(apache_beam.PTransform):
     """Annotates numbered texts and writes them as shards: text n is in shard n // `size`.
 
-    A shard that is there is left as it is, so that a pipeline that is run again continues.
+    A shard that is there is left as it is, so that a pipeline that is run again continues. The
+    result is what the index says of each shard, for `write_index`.
 
     Args:
         folder: the folder, which all workers share.
         size: number of texts in each shard.
         annotator: a `TextAnnotator`.
-
-    Input: `PCollection` of pairs of a number and a `Text`.
-
-    Output: `PCollection` of what the index says of each shard, for `write_index`.
     """
 
     def __init__(self, folder: Path, size: int, annotator: TextAnnotator) -> None:
@@ -92,16 +86,7 @@ def run(
     runner: str = "DirectRunner",
     flags: Sequence[str] = (),
 ) -> dict:
-    """Annotates files with Beam, after `prepare_folder`; returns the index.
-
-    Args:
-        inputs: paths of the files, see `TextReader`.
-        folder: the folder to write.
-        annotator: how to annotate.
-        plan: entries of the index about inputs and settings, `whole` and `shard_size` among them.
-        runner: name of the runner.
-        flags: further options of Beam, such as `"--direct_num_workers=2"`.
-    """
+    """Annotates files with Beam, after `prepare_folder`; returns the index."""
     options = PipelineOptions(flags=list(flags), runner=runner)
     with apache_beam.Pipeline(options=options) as pipeline:
         (

@@ -1,14 +1,8 @@
 """The index of a folder of annotated texts, and the plan that it is written by.
 
-Shard k holds texts k·size to (k+1)·size − 1, whoever writes it. While shards are written,
-`plan.json` says of what and how; the last step is `index.json`, which says it for good:
-
-- `format`, the number of this format;
-- `inputs`: name, bytes and SHA-256 of each file of texts;
-- `annotator`, `truecaser`, `tokenized`, `whole`, `batch_size`, `shard_size` and `versions`: how
-  they were annotated;
-- `texts` and `tokens`: how many there are;
-- `shards`: name, bytes, SHA-256, texts and tokens of each.
+Shard k holds texts k·size to (k+1)·size − 1. While shards are written, `plan.json` has `format`,
+`inputs` (name, bytes and SHA-256 of each file) and how they are annotated; in the end, `index.json`
+has that, numbers of `texts` and `tokens`, and `shards`: name, bytes, SHA-256, texts and tokens.
 """
 
 import contextlib
@@ -32,15 +26,7 @@ def shard_name(number: int) -> str:
 
 
 def prepare_folder(folder: Path, plan: dict) -> dict | None:
-    """Makes a folder ready for its shards, or for the rest of them.
-
-    Args:
-        folder: the folder; it may hold some shards of the same plan.
-        plan: `inputs` and the settings of the shards.
-
-    Returns:
-        The index, where the folder is complete; else `None`.
-    """
+    """Makes a folder ready for its shards, or the rest; returns its index where it is complete."""
     folder, plan = pathlib.Path(folder), {"format": FORMAT, **plan}
     known = next((name for name in (INDEX, PLAN) if (folder / name).exists()), None)
     if any(folder.glob(_PATTERN)):
@@ -76,21 +62,13 @@ def remove_partial(folder: Path) -> None:
 
 def _without_standard_input(plan):
     """A plan but for the size and hash of standard input, known only once it is read."""
-    inputs = [
-        {"name": STANDARD_INPUT} if file["name"] == STANDARD_INPUT else file
-        for file in plan.get("inputs", ())
-    ]
-    return {**plan, "inputs": inputs}
+    standard = {"name": STANDARD_INPUT}
+    inputs = plan.get("inputs", ())
+    return {**plan, "inputs": [standard if standard.items() <= f.items() else f for f in inputs]}
 
 
 def write_index(folder: Path, plan: dict, shards: list[dict]) -> dict:
-    """Writes the index of a folder and returns it.
-
-    Args:
-        folder: the folder.
-        plan: as for `prepare_folder`.
-        shards: the entries of all shards, in any order.
-    """
+    """Writes the index of a folder, given its shards' entries in any order, and returns it."""
     folder, shards = pathlib.Path(folder), sorted(shards, key=lambda shard: shard["name"])
     if not shards:
         raise ValueError("There is no text in the input: give a file with texts.")

@@ -35,8 +35,7 @@ def write_questions(splits: Splits, folder: Path) -> dict[str, pathlib.Path]:
 
 
 def read_questions(
-    folder: Path,
-    make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
+    folder: Path, make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record
 ) -> Splits:
     """Reads the questions whose texts were annotated.
 

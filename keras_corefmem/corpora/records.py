@@ -20,6 +20,7 @@ relations. Numbers count from 0, strings are UTF-8.
 
 import itertools
 import json
+import operator
 import pathlib
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -47,23 +48,14 @@ PREFETCH, CYCLE = 64, 4
 
 
 def to_example(annotation: Annotation, fields: dict) -> bytes:
-    """Serializes a record; the same one gives the same bytes.
-
-    Args:
-        annotation: the annotated text.
-        fields: further facts about the text, as JSON can hold them.
-    """
+    """Serializes a record; the same one gives the same bytes."""
     try:
         encoded = json.dumps(fields)
     except (TypeError, ValueError) as error:
         raise ValueError(f"JSON cannot hold the fields {fields!r}: {error}.") from None
     values = annotation.to_dict() | {"text": [annotation.text], "fields": [encoded]}
-    values["mentions"] = [
-        number
-        for chain, mentions in enumerate(annotation.chains)
-        for mention in mentions
-        for number in (chain, *mention)
-    ]
+    chains = enumerate(annotation.chains)
+    values["mentions"] = [n for chain, spans in chains for span in spans for n in (chain, *span)]
     values["relation_ends"] = [end for relation in annotation.relations for end in relation[:2]]
     values["relation_types"] = [kind for *_, kind in annotation.relations]
     features = {name: _feature(name, values[name]) for name in FEATURES}
@@ -101,7 +93,9 @@ def from_features(features: dict[str, Any]) -> Record:
     """Converts parsed features, an element of `record_dataset` as NumPy iterates over it."""
     numbers = {name: np.ravel(features[name]).tolist() for name in (*INTEGERS, *TUPLES)}
     strings = {name: [value.decode() for value in features[name]] for name in STRINGS}
-    chains = itertools.groupby(zip(*[iter(numbers.pop("mentions"))] * 4, strict=True), _first)
+    chains = itertools.groupby(
+        zip(*[iter(numbers.pop("mentions"))] * 4, strict=True), operator.itemgetter(0)
+    )
     ends = zip(*[iter(numbers.pop("relation_ends"))] * 2, strict=True)
     types = strings.pop("relation_types")
     content = {
@@ -110,10 +104,6 @@ def from_features(features: dict[str, Any]) -> Record:
         "relations": [(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
     }
     return Annotation.from_dict(content | numbers | strings), json.loads(features["fields"])
-
-
-def _first(mention):
-    return mention[0]
 
 
 def write_shard(path: Path, records: Iterable[Record]) -> None:
@@ -177,13 +167,11 @@ def read_shards(source: Path) -> Iterator[Record]:
     """Reads files of records, one record at a time, in their order.
 
     Args:
-        source: a folder that `corefmem annotate` wrote, or a pattern of files, such as
-            `"texts/shard-*.tfrecord"`, which are read in the order of their names.
+        source: a folder that `corefmem annotate` wrote, or a pattern of files, sorted by name.
 
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or no such file.
-        ValueError: if a file is not of the size that the index says; or, while iterating, if one
-            is truncated or broken.
+        ValueError: if a file is truncated or broken, perhaps only while iterating.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["Mary left."])
@@ -202,15 +190,13 @@ def record_dataset(
 
     Args:
         folder: a folder that `corefmem annotate` wrote.
-        seed: `None` for the order of the texts; an integer shuffles shards, and records in a
-            buffer, anew in every epoch.
+        seed: `None` for the order of the texts; an integer shuffles anew in every epoch.
         buffer: number of records to shuffle among.
         hashes: whether the content of every shard is checked first, beside its size.
 
     Returns:
-        `tf.data.Dataset` of known cardinality. An element is a dictionary of the features of a
-        record: strings, int32 numbers, `mentions` `(M, 4)` and `relation_ends` `(R, 2)`; no
-        dimension is padded.
+        Dataset of known cardinality. An element is a dictionary of the features of a record:
+        strings, int32 numbers, `mentions` `(M, 4)` and `relation_ends` `(R, 2)`, nothing padded.
 
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.

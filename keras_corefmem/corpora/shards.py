@@ -22,17 +22,7 @@ def annotate_shard(
     texts: list[Text],
     annotate: Callable[[list[Text]], Iterable[Annotation]],
 ) -> tuple[dict, bool]:
-    """Writes a shard, unless it is there.
-
-    Args:
-        folder: the folder.
-        number: number of the shard.
-        texts: its texts.
-        annotate: a `TextAnnotator`, or another such function.
-
-    Returns:
-        Its entry in the index, and whether it was written now.
-    """
+    """Writes a shard, unless it is there; returns its entry, and whether it was written now."""
     from keras_corefmem.corpora import records
 
     path = pathlib.Path(folder, shard_name(number))

@@ -30,8 +30,7 @@ class TextAnnotator:
         truecaser: path of a `Truecaser`, or `None`.
 
     Raises:
-        ValueError: while iterating, if the pipeline cannot annotate anything, or if a text cannot
-            be annotated, with its place.
+        ValueError: while iterating, if the pipeline, or a text that is named, cannot be annotated.
 
     Example:
         >>> corpora = keras_corefmem.corpora
@@ -48,7 +47,9 @@ class TextAnnotator:
     def __call__(self, texts: list[Text]) -> Iterator[Annotation]:
         count = 0
         _probe(self)
-        with _memory_zone(self.annotator):
+        # A pipeline's cache of words is freed once their texts are annotated.
+        pipeline = None if self.annotator == EXACT else _load(self.annotator)
+        with pipeline.memory_zone() if pipeline else contextlib.nullcontext():
             try:
                 for annotation in self._annotate(texts):
                     yield annotation
@@ -69,21 +70,19 @@ class TextAnnotator:
         return annotate(strings, annotator, self.batch_size, self.tokenized, truecaser)
 
     def _try(self, text):
-        """Raises where a text alone does not annotate."""
         try:
             list(self._annotate([text]))
         except Exception as error:
-            raise ValueError(
-                f"{text.place}: this text does not annotate, correct it or leave it out: "
-                f"{_said(error)}"
-            ) from error
+            wrong = f"{text.place}: this text does not annotate, correct it or leave it out"
+            raise ValueError(f"{wrong}: {_said(error)}") from error
 
     def describe(self) -> dict:
         """Returns the settings, with a hash of all that is read from files."""
         versions = {"keras_corefmem": keras_corefmem.__version__}
         if self.annotator != EXACT:
             versions["spacy"] = importlib.metadata.version("spacy")
-        _check_truecaser(self.truecaser)
+        if self.truecaser and not pathlib.Path(self.truecaser).is_file():
+            raise FileNotFoundError(f"{self.truecaser}: no such file, pass that of a truecaser.")
         return {
             "annotator": _describe_annotator(self.annotator),
             "truecaser": describe_file(self.truecaser) if self.truecaser else None,
@@ -102,16 +101,10 @@ def _load(name):
     return name if name == EXACT else load_pipeline(name)
 
 
-def _check_truecaser(path):
-    if path is not None and not pathlib.Path(path).is_file():
-        raise FileNotFoundError(f"{path}: no such file, pass that of a truecaser.")
-
-
 @functools.lru_cache(1)
 def _load_truecaser(path):
     if path is None:
         return None
-    _check_truecaser(path)
     from keras_corefmem.text.truecase import Truecaser
 
     return Truecaser.load(path)
@@ -121,11 +114,6 @@ def _load_truecaser(path):
 def _probe(annotator):
     """Raises where the fault is the annotator's, not that of a text."""
     list(annotator._annotate([Text("Mary left .", {}, "")]))
-
-
-def _memory_zone(name):
-    """Frees a pipeline's cache of words once their texts are annotated."""
-    return contextlib.nullcontext() if name == EXACT else _load(name).memory_zone()
 
 
 def _describe_annotator(name):

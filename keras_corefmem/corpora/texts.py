@@ -1,7 +1,7 @@
 """Texts read one at a time: lines of text, JSON lines, whole files, standard input."""
 
+import contextlib
 import hashlib
-import itertools
 import json
 import pathlib
 import sys
@@ -36,10 +36,9 @@ class Text(typing.NamedTuple):
 class TextReader:
     """Reads the texts of files in order, never more than one in memory.
 
-    Every line of a `.txt` file that is not blank is a text, without the spaces round it; its only
-    field is `source`, the file's name and the line. Every line of a `.jsonl` file is an object
-    whose `text` is the text and whose rest are its fields. Standard input is of JSON lines where
-    its first line starts with `{`, else of texts.
+    Of a `.txt` file, every line that is not blank is a text with the field `source`, its name and
+    line; of a `.jsonl` file, every line is an object of `text` and fields. Standard input is of
+    JSON lines where its first line starts with `{`, else of texts.
 
     Args:
         inputs: paths; `"-"` for standard input.
@@ -47,8 +46,8 @@ class TextReader:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the names of the files do not tell what they are; or, while reading, if there
-            is a line that is no UTF-8, no such object or without text.
+        ValueError: if a name does not tell the kind of file; or, while reading, if a line is no
+            UTF-8, no such object or without text.
 
     Attributes:
         bytes_read: number of bytes of the inputs up to the end of the last text.
@@ -62,8 +61,8 @@ class TextReader:
 
     def __init__(self, inputs: Iterable[str], whole: bool = False) -> None:
         self.inputs, self.whole = list(inputs), whole
-        self.bytes_read = 0
-        self._standard_input = hashlib.sha256(), 0
+        self.bytes_read = self._standard_bytes = 0
+        self._standard_hash = hashlib.sha256()
         if self.inputs.count("-") > 1:
             raise ValueError("Standard input can be read once: give - once.")
         for path in self.inputs:
@@ -87,13 +86,9 @@ class TextReader:
 
     def describe(self) -> list[dict]:
         """Name, bytes and SHA-256 of each input; of standard input only what was read of it."""
-        return [
-            self._describe_standard_input() if p == "-" else describe_file(p) for p in self.inputs
-        ]
-
-    def _describe_standard_input(self):
-        digest, size = self._standard_input
-        return {"name": STANDARD_INPUT, "bytes": size, "sha256": digest.hexdigest()}
+        digest, size = self._standard_hash.hexdigest(), self._standard_bytes
+        standard = {"name": STANDARD_INPUT, "bytes": size, "sha256": digest}
+        return [standard if path == "-" else describe_file(path) for path in self.inputs]
 
     def __iter__(self) -> Iterator[Text]:
         for path in self.inputs:
@@ -101,29 +96,24 @@ class TextReader:
             if self.whole:
                 yield self._whole(path, name)
                 continue
-            lines = enumerate(self._lines(path), 1)
-            parse, lines = _form(path, lines)
-            for number, line in lines:
+            parse = _parse_json if path.endswith(".jsonl") else _parse_text
+            for number, line in enumerate(self._lines(path), 1):
                 place = f"{name}:{number}"
-                content = _decode(
-                    line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, place
-                )
+                if number == 1:
+                    line = line.removeprefix(_BYTE_ORDER_MARK)
+                    parse = _parse_json if path == "-" and line.startswith(b"{") else parse
+                content = _decode(line, place)
                 if content.strip():
                     yield parse(content, place)
 
     def _lines(self, path):
-        if path == "-":
-            digest, size = self._standard_input
-            for line in sys.stdin.buffer:
-                digest.update(line)
-                size += len(line)
-                self._standard_input = digest, size
-                self.bytes_read += len(line)
-                yield line
-            return
-        with open(path, "rb") as file:
+        stream = contextlib.nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb")
+        with stream as file:
             for line in file:
                 self.bytes_read += len(line)
+                if path == "-":
+                    self._standard_hash.update(line)
+                    self._standard_bytes += len(line)
                 yield line
 
     def _whole(self, path, name):
@@ -143,17 +133,6 @@ def describe_file(path: Path) -> dict:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
-
-
-def _form(path, lines):
-    """How lines of an input are parsed, and the lines."""
-    if path != "-":
-        return (_parse_json if path.endswith(".jsonl") else _parse_text), lines
-    first = next(lines, None)
-    if first is None:
-        return _parse_text, lines
-    json_lines = first[1].removeprefix(_BYTE_ORDER_MARK).startswith(b"{")
-    return (_parse_json if json_lines else _parse_text), itertools.chain([first], lines)
 
 
 def _decode(line, place):

@@ -57,7 +57,7 @@ def annotate_files(
     Args:
         inputs: paths of the files, see `TextReader`.
         folder: the folder to write.
-        annotator: how to annotate; by default with the built-in annotator.
+        annotator: by default the built-in one.
         whole: whether each input is one text.
         shard_size: number of texts in a shard.
         processes: number of processes beside this one, 0 for none; `None` for one a core.
@@ -84,13 +84,8 @@ def annotate_files(
             "--runner needs Apache Beam: pip install 'keras_corefmem[beam]', or leave it out."
         )
     annotator, progress = annotator or TextAnnotator(), progress or Progress()
-    reader = TextReader(inputs, whole)
-    plan = {
-        "inputs": reader.describe(),
-        "whole": whole,
-        **annotator.describe(),
-        "shard_size": shard_size,
-    }
+    reader, settings = TextReader(inputs, whole), annotator.describe()
+    plan = {"inputs": reader.describe(), "whole": whole, **settings, "shard_size": shard_size}
     complete = index.prepare_folder(folder, plan)
     if complete is not None:
         return complete
@@ -155,7 +150,6 @@ def _begin_worker():
 
 
 def _run_beam(inputs, folder, annotator, plan, runner):
-    """Writes shards with Apache Beam; returns the index."""
     import_quietly("keras_corefmem.corpora.records")
     from keras_corefmem.corpora import beam
 

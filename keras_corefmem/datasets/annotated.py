@@ -132,10 +132,7 @@ class AnnotatedExample(Example):
 
 
 def to_text(example: Example) -> tuple[str, dict]:
-    """Joins passage and question to a text to annotate; `from_record` makes a question of it again.
-
-    The answer is no part of the text, so that no annotator sees it, but of the fields.
-    """
+    """Joins passage and question to a text to annotate, the answer apart; see `from_record`."""
     fields: dict[str, Any] = {"question_start": len(example.passage) + 1, "answer": example.answer}
     fields |= {"source": example.source} if example.source else {}
     candidates = getattr(example, "candidates", ())

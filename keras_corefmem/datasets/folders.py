@@ -7,23 +7,9 @@ from keras_corefmem.utils.files import Path
 
 
 def find_folder(
-    data_dir: Path | None,
-    inside: Sequence[str],
-    patterns: Sequence[str],
-    remedy: str,
+    data_dir: Path | None, inside: Sequence[str], patterns: Sequence[str], remedy: str
 ) -> pathlib.Path:
-    """Finds the folder of a data set, in a folder of data or the folder itself.
-
-    Args:
-        data_dir: the folder to look in.
-        inside: folders in it, in the order in which they are tried; `""` for itself.
-        patterns: names of the files, or patterns of them, each of which it must hold.
-        remedy: how to get them, for errors.
-
-    Raises:
-        FileNotFoundError: if no folder holds all files.
-        ValueError: if no folder is given.
-    """
+    """Finds the first folder of `inside` with a file of each pattern; `remedy` is for errors."""
     if data_dir is None:
         raise ValueError(f"Give the folder of the files: {remedy}.")
     folders = [pathlib.Path(data_dir, name) for name in inside]

@@ -1,8 +1,4 @@
-"""GAP: which of two names a pronoun of Wikipedia refers to.
-
-From [Webster et al., 2018](https://arxiv.org/abs/1810.05201). As many pronouns are feminine as
-masculine, so that the scores of the two can be compared.
-"""
+"""GAP's pronouns and pairs of names: [Webster et al., 2018](https://arxiv.org/abs/1810.05201)."""
 
 import dataclasses
 import typing
@@ -14,10 +10,7 @@ from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://github.com/google-research-datasets/gap-coreference"
 PARTS = ("development", "validation", "test")
-COLUMNS = (
-    *("ID", "Text", "Pronoun", "Pronoun-offset"),
-    *("A", "A-offset", "A-coref", "B", "B-offset", "B-coref", "URL"),
-)
+COLUMNS = ("ID Text Pronoun Pronoun-offset A A-offset A-coref B B-offset B-coref URL").split()
 MASCULINE = frozenset(("he", "him", "his"))
 FEMININE = frozenset(("she", "her", "hers"))
 
@@ -26,13 +19,7 @@ _FORM = "GAP .tsv"
 
 
 class Name(typing.NamedTuple):
-    """A name that the pronoun may refer to.
-
-    Args:
-        text: the name.
-        start: character of the text at which it starts.
-        coreferent: whether the pronoun refers to it.
-    """
+    """A name that the pronoun may refer to, the character it starts at, and whether it does."""
 
     text: str
     start: int
@@ -41,15 +28,7 @@ class Name(typing.NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class AmbiguousPronoun:
-    """A pronoun and two names of its text.
-
-    Args:
-        id: its name in the data set.
-        text: the text.
-        pronoun: the pronoun.
-        start: character of the text at which it starts.
-        names: the two `Name`s, A and B; the pronoun may refer to neither.
-        source: where it was read, as `"path:line"`; does not enter comparisons.
+    """A pronoun and two names of its text, both by the character at which they start.
 
     Raises:
         ValueError: if the pronoun is no third person singular, or it or a name is not in its place.
@@ -79,7 +58,7 @@ class AmbiguousPronoun:
 def read_gap(path: Path) -> list[AmbiguousPronoun]:
     """Reads a file of the data set, `gap-development.tsv` say."""
     header, *lines = read_text(path, _FORM).rstrip("\n").split("\n")
-    if tuple(header.split("\t")) != COLUMNS:
+    if header.split("\t") != COLUMNS:
         raise ValueError(
             f"{path}:1: the columns are not {', '.join(COLUMNS)}; get the file from {ORIGIN}."
         )
@@ -130,10 +109,6 @@ def score(
 ) -> dict[str, Score | float | None]:
     """Computes F1 over the names that pronouns refer to, as the official scorer does.
 
-    Args:
-        examples: pronouns.
-        answers: the result of `answer` for each.
-
     Returns:
         Dictionary: `Score`s `"overall"`, `"masculine"` and `"feminine"`, and `"bias"`, the feminine
         F1 over the masculine one, `None` where the latter is 0.
@@ -141,12 +116,9 @@ def score(
     counts = {False: [0, 0, 0], True: [0, 0, 0]}
     for example, pair in zip(examples, answers, strict=True):
         for name, predicted in zip(example.names, pair, strict=True):
-            right, predictions, truths = counts[example.feminine]
-            counts[example.feminine] = [
-                right + (predicted and name.coreferent),
-                predictions + predicted,
-                truths + name.coreferent,
-            ]
+            hits = (predicted and name.coreferent, predicted, name.coreferent)
+            pairs = zip(counts[example.feminine], hits, strict=True)
+            counts[example.feminine] = [count + hit for count, hit in pairs]
     groups = {"masculine": counts[False], "feminine": counts[True]}
     groups = {"overall": [sum(pair) for pair in zip(*groups.values(), strict=True)]} | groups
     scores = {

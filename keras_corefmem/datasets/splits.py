@@ -14,7 +14,7 @@ class Splits:
 
     Args:
         train: list of `Example`, or of `Sentence` where the data set has single sentences.
-        valid: such a list, for every choice that is made.
+        valid: such a list, to choose by.
         test: such a list, for the number that is reported.
 
     Example:
@@ -43,10 +43,9 @@ def hold_out(
 
     Args:
         examples: the items to split in two.
-        share: share of the groups to hold out, at least one group; or their number, an integer.
+        share: share of the groups to hold out; or their number, an integer.
         seed: seed of NumPy's generator; or the generator of `random` to draw with.
-        groups: the group of each example, all of which go into one part, such as the story that a
-            question is about; by default each example is a group.
+        groups: the group of each example, all of which go into one part; by default its own.
         source: where the examples come from, for errors.
 
     Returns:
@@ -61,8 +60,8 @@ def hold_out(
     """
     groups = range(len(examples)) if groups is None else groups
     names = list(dict.fromkeys(groups))
-    count = share if isinstance(share, int) else max(1, round(share * len(names)))
-    if share <= 0 or not 0 < count < len(names):
+    count = share if isinstance(share, int) else round(share * len(names))
+    if not 0 < count < len(names):
         raise ValueError(
             f"{f'{source}: ' if source else ''}a share of {share} cannot be held out of "
             f"{len(names)}: give more examples, or a share that leaves some for each part."

@@ -23,16 +23,7 @@ def distinct_words(tokens: Iterable[str]) -> tuple[str, ...]:
 def find_mentions(
     candidates: Sequence[Sequence[str]], tokens: Sequence[str]
 ) -> list[tuple[int, int, int]]:
-    """Finds where candidates are mentioned, all of their tokens side by side.
-
-    Args:
-        candidates: the tokens of each, numbered from 1.
-        tokens: the passage.
-
-    Returns:
-        Triples `(start, end, number)`, 0-based tokens, the end exclusive, in the order of the
-        passage. Mentions may overlap.
-    """
+    """Finds mentions of candidates, numbered from 1: `(start, end, number)`, which may overlap."""
     starting = collections.defaultdict(list)
     for number, candidate in enumerate(candidates, 1):
         if candidate:

@@ -1,7 +1,4 @@
-"""The Children's Book Test: twenty sentences of a book, and the next one with a word taken out.
-
-From [Hill et al., 2016](https://arxiv.org/abs/1511.02301). Each question has ten candidates.
-"""
+"""The Children's Book Test, [Hill et al., 2016](https://arxiv.org/abs/1511.02301)."""
 
 import re
 
@@ -27,12 +24,8 @@ def load(data_dir: Path | None, kind: str = "NE") -> Splits:
     """Loads the questions of a kind.
 
     Args:
-        data_dir: the folder that holds `CBTest`, that one, its `data`, or any other that holds the
-            files.
+        data_dir: the folder that holds `CBTest`, that one, its `data`, or any other with the files.
         kind: one of `KINDS`.
-
-    Returns:
-        Parts of `CandidateExample`.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -42,10 +35,7 @@ def load(data_dir: Path | None, kind: str = "NE") -> Splits:
         raise ValueError(f"There is no kind {kind!r} of CBT, choose one of {', '.join(KINDS)}.")
     names = [f"cbtest_{kind}_{part}.txt" for part in _PARTS]
     folder = find_folder(
-        data_dir,
-        ("CBTest/data", "data", ""),
-        names,
-        f"unpack {ORIGIN} and pass its folder",
+        data_dir, ("CBTest/data", "data", ""), names, f"unpack {ORIGIN} and pass its folder"
     )
     return Splits(*(read_file(folder / name) for name in names))
 
@@ -54,11 +44,7 @@ def read_file(path: Path) -> list[CandidateExample]:
     """Reads questions in the official format.
 
     Each is 20 numbered sentences, then, after the number 21, the question with `XXXXX`, a tab, the
-    answer, two tabs and the candidates, parted by `|`.
-
-    Returns:
-        List of `CandidateExample`, as they are written. Of a candidate that is listed twice, one
-        stays.
+    answer, two tabs and the candidates, parted by `|`; one that is listed twice counts once.
     """
     examples: list[CandidateExample] = []
     sentences: list[str] = []

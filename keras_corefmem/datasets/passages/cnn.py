@@ -1,7 +1,6 @@
-"""CNN and Daily Mail: news stories, and their summaries with one entity taken out.
+"""CNN and Daily Mail, whose entities are written `@entity12`.
 
-From [Hermann et al., 2015](https://arxiv.org/abs/1506.03340). Entities are written `@entity12` in
-passage, question and answer, so that questions are answered by reading rather than by knowledge.
+From [Hermann et al., 2015](https://arxiv.org/abs/1506.03340).
 """
 
 import dataclasses
@@ -28,14 +27,8 @@ _FORM = "CNN or Daily Mail question"
 class ClozeExample(CandidateExample):
     """A `CandidateExample` whose question lacks an entity of the passage.
 
-    Its candidates are the entities of the passage in the order of occurrence.
-
-    Args:
-        marker_names: tuple of pairs of strings, a marker and its name, where the file tells them;
-            they are for people to read, and do not enter comparisons.
-
-    Raises:
-        ValueError: if the question has no `@placeholder`, or the answer is no candidate.
+    Its candidates are the entities of the passage in the order of occurrence; `marker_names` are
+    pairs of a marker and its name, where the file tells them, for people to read.
     """
 
     marker_names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
@@ -55,42 +48,21 @@ def find_markers(text: str) -> tuple[str, ...]:
 
 
 def load(data_dir: Path | None) -> Splits:
-    """Reads the three parts, entities numbered by first occurrence (`relabel`).
-
-    Args:
-        data_dir: the folder that holds `questions`, or the one that holds the parts.
-
-    Raises:
-        FileNotFoundError: if a part has no files.
-        ValueError: if there is no folder, or a file is broken.
-    """
+    """Reads the three parts, entities numbered by first occurrence (`relabel`)."""
     return Splits(*(list(map(relabel, read_part(data_dir, part))) for part in PARTS))
 
 
 def read_part(data_dir: Path | None, part: str) -> Iterator[ClozeExample]:
-    """Reads the `.question` files of a part, one at a time, in the order of their names.
-
-    Args:
-        data_dir: the folder that holds `questions`, or the one that holds the parts.
-        part: `"training"`, `"validation"` or `"test"`.
-    """
+    """Reads the `.question` files of a part, one at a time, in the order of their names."""
     if part not in PARTS:
         raise ValueError(f"There is no part {part!r}, `part` is one of {', '.join(PARTS)}.")
-    folder = find_folder(
-        data_dir,
-        (f"questions/{part}", part),
-        ["*.question"],
-        f"unpack the questions of {ORIGIN} and pass their folder",
-    )
+    remedy = f"unpack the questions of {ORIGIN} and pass their folder"
+    folder = find_folder(data_dir, (f"questions/{part}", part), ["*.question"], remedy)
     return map(read_file, sorted(folder.glob("*.question")))
 
 
 def read_file(path: Path) -> ClozeExample:
-    """Reads a `.question` file: address, passage, question, answer and names of the entities.
-
-    Returns:
-        A `ClozeExample`; its sentences end at the tokens `.`, `?` and `!`.
-    """
+    """Reads a `.question` file: address, passage, question, answer and names of the entities."""
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     for number, name in enumerate(("address", "passage", "question", "answer")):
         line_number = 2 * number + 1
@@ -116,13 +88,7 @@ def read_file(path: Path) -> ClozeExample:
 
 
 def read_json(path: Path) -> list[ClozeExample]:
-    """Reads questions from the JSON form of the
-    [Jack reader](https://arxiv.org/abs/1806.08727).
-
-    Args:
-        path: path of the file: `{"instances": [{"support": {"text": passage}, "questions":
-            [{"id": name, "question": question, "answers": [{"text": answer}]}]}]}`.
-    """
+    """Reads questions in the JSON of the [Jack reader](https://arxiv.org/abs/1806.08727)."""
     data = load_json(path)
     examples = []
     try:
@@ -164,9 +130,6 @@ def relabel(example: ClozeExample, seed: int | None = None, epoch: int = 0) -> C
         seed: `None` numbers the n entities 0..n-1 by first occurrence in the passage, then in the
             question. A non-negative integer permutes these numbers, each example in its own way.
         epoch: number of the epoch, from 0; with a seed, every epoch permutes anew.
-
-    Returns:
-        The question; candidates keep the order of their occurrence.
     """
     markers = find_markers(f"{example.passage} {example.question}")
     numbers: Sequence[int] = range(len(markers))

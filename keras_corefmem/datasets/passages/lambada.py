@@ -1,9 +1,8 @@
 """LAMBADA: passages of novels whose last word takes the whole passage to guess.
 
 From [Paperno et al., 2016](https://arxiv.org/abs/1606.06031), read as questions as by
-[Chu et al., 2017](https://arxiv.org/abs/1610.08431): the context is the passage but for its last
-sentence, the question is that sentence without its last word, and the answer this word, which a
-reader looks for in the context.
+[Chu et al., 2017](https://arxiv.org/abs/1610.08431): the last word of the last sentence is looked
+for in those before.
 """
 
 import dataclasses
@@ -26,12 +25,7 @@ _FORM = "LAMBADA passage"
 
 @dataclasses.dataclass(frozen=True)
 class Passages:
-    """The content of a file of passages.
-
-    Args:
-        examples: those of the passages that have a context and a question.
-        count: number of all passages.
-    """
+    """The passages of a file that have context and question, and the number of all of them."""
 
     examples: list[Example]
     count: int
@@ -48,14 +42,9 @@ class Passages:
 
 
 def last_sentence(tokens: Sequence[str], ends: Collection[str] = SENTENCE_ENDS) -> int:
-    """Finds where the last sentence of a passage begins.
+    """Counts the tokens before the last sentence, 0 where there is one sentence alone.
 
-    Args:
-        tokens: the passage with its last word.
-        ends: Tokens at which a sentence ends; closing quotation marks behind it belong to it.
-
-    Returns:
-        Number of tokens before the last sentence, 0 where there is one sentence alone.
+    Closing quotation marks behind the end of a sentence belong to it.
     """
     last = len(tokens) - 1
     start = next((i + 1 for i in reversed(range(last)) if tokens[i] in ends), 0)
@@ -78,10 +67,8 @@ def _make_example(tokens, start, source=""):
 def read_file(path: Path, ends: Collection[str] = SENTENCE_ENDS) -> Passages:
     """Reads passages as they are published: one a line, lower-cased tokens between spaces.
 
-    Args:
-        path: path of the file.
-        ends: Tokens at which the last sentence may be cut off: `(".",)` leaves 3,950 of the 4,869
-            development passages answerable (81.1%), `(".", "!", "?")` 4,039 (83.0%).
+    The last sentence is cut off at `ends`: `(".",)` leaves 3,950 of the 4,869 development passages
+    answerable (81.1%), `(".", "!", "?")` 4,039 (83.0%).
     """
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     examples = []
@@ -98,12 +85,7 @@ def read_file(path: Path, ends: Collection[str] = SENTENCE_ENDS) -> Passages:
 
 
 def read_passages(path: Path, cased: bool = False) -> list[Example]:
-    """Reads passages that `novels.build` made.
-
-    Args:
-        path: path of the file, JSON lines.
-        cased: whether to keep capital letters, for annotators.
-    """
+    """Reads passages that `novels.build` made; `cased` keeps capital letters, for annotators."""
     examples = []
     lines = read_text(path, "JSON lines").rstrip("\n").split("\n")
     for number, line in enumerate(lines, 1):
@@ -127,25 +109,19 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
     """Loads passages of novels to train on, and LAMBADA's own to test on.
 
     Args:
-        data_dir: folder of what `novels.build` wrote and of LAMBADA's development file; the former
-            may lie in a folder `passages` there, the latter in one named `lambada`.
+        data_dir: folder of what `novels.build` wrote, or of its folder `passages`, and of LAMBADA's
+            development file, or of its folder `lambada`.
         cased: whether the passages of novels keep their capital letters, for annotators.
 
     Returns:
-        The built passages, those of the novels that were held out, and all
-        development passages, whether the context has their answer or not.
+        The built passages, those of novels that were held out, and all development passages.
 
     Raises:
         FileNotFoundError: if a file is missing.
         ValueError: if there is no folder, or a file is broken.
     """
     names = ["train.jsonl", "valid.jsonl"]
-    passages = find_folder(
-        data_dir,
-        ("passages", ""),
-        names,
-        "make them with `corefmem passages`",
-    )
+    passages = find_folder(data_dir, ("passages", ""), names, "make them with `corefmem passages`")
     published = find_folder(
         data_dir, ("lambada", ""), [DEVELOPMENT], f"unpack the archive of {ORIGIN} there"
     )

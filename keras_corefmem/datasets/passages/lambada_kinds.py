@@ -25,15 +25,7 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
 
     `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
     and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
-    chain with a pronoun, and `person` for a name in a chain with a pronoun of persons. An answer is
-    in the chain of a mention whose head it is, or one of whose names.
-
-    Only the head of a mention belongs to its chain. Were it all tokens, as by Dhingra et al.
-    (2018), each would weaken the memory of the sequence in a Coref-GRU.
-
-    Args:
-        annotation: an `Annotation` of the passage and then its question.
-        fields: see `AnnotatedExample.from_record`.
+    chain with a pronoun, and `person` for a name in a chain with a pronoun of persons.
     """
     example = AnnotatedExample.from_record(annotation, fields)
     tokens = [lower(token) for token in annotation.tokens]
@@ -70,11 +62,7 @@ def _names(mention, places, annotation):
 
 
 def most_frequent_name(names: Sequence[str]) -> str | None:
-    """Guesses the name that a passage has most often, of several the last one; a baseline.
-
-    Args:
-        names: the passage's `name_words`; without any there is no guess.
-    """
+    """Guesses the name that a passage has most often, of several the last one; a baseline."""
     counts = collections.Counter(reversed(names))
     return max(counts, key=counts.__getitem__) if counts else None
 

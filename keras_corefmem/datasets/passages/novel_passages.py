@@ -52,24 +52,11 @@ def find_passages(
     known: Collection[tuple[str, ...]] = frozenset(),
     seen: set[bytes] | None = None,
 ) -> Iterator[tuple[int, dict]]:
-    """Finds the passages of a novel.
+    """Finds the passages of a novel, with the rank of the answer's place in `TARGETS`.
 
     The context is the fewest whole sentences with at least 50 tokens, and at least three sentences;
-    where a reader would cut off the last sentence (`lambada.last_sentence`), it ends.
-
-    Args:
-        text: the novel.
-        targets: one of `TARGETS`, see `novels.build`.
-        chooser: chooses among the words of a sentence.
-        counts: is added to: sentences, targets, and rejected passages by reason.
-        known: tuples of 8 words, a set; passages with one of them are left out.
-        seen: digests of earlier passages, is added to; the same again is left out.
-
-    Yields:
-        Pairs: rank of the place of the answer in `TARGETS`, and the passage as a
-        dictionary of `text`, `context_tokens`, `query_tokens`, `answer`, `end` (the token behind
-        the answer at the end of a sentence or clause, else empty) and `source` (the character of
-        the novel at which it starts).
+    where a reader would cut off the last sentence (`lambada.last_sentence`), it ends. Passages of
+    `known` runs of words, or `seen` before, are left out; `counts` tells of rejected ones.
     """
     chooser = random.Random(0) if chooser is None else chooser
     counts = collections.Counter() if counts is None else counts

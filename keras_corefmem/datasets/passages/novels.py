@@ -1,9 +1,4 @@
-"""Passages like LAMBADA's, made of any novels: a few sentences, and a word that comes again.
-
-[Chu et al., 2017](https://arxiv.org/abs/1610.08431) train readers on such passages of other books:
-the answer is no stop word, and the context has it. Files of the result are read by
-`lambada.read_passages`.
-"""
+"""Passages of novels like LAMBADA's: [Chu et al., 2017](https://arxiv.org/abs/1610.08431)."""
 
 import collections
 import contextlib
@@ -37,25 +32,22 @@ def build(
 
     Args:
         folder: folder of novels, UTF-8 files `*.txt` in it or below.
-        output: folder to write `train.jsonl`, `valid.jsonl` and `passages.json` (the report) into;
-            they appear once all is done, and replace older ones.
-        evaluation: paths of files to be evaluated on, a passage a line; no passage shares 8 words
-            in a row with them.
-        limit: largest number of passages, or `None`.
+        output: folder for `train.jsonl`, `valid.jsonl` and the report, `passages.json`.
+        evaluation: files to be evaluated on; no passage shares 8 words in a row with them.
+        limit: largest number of passages.
         seed: seed of all choices; with the same one the files are the same.
         targets: where answers stand: `"sentences"` at the end of a sentence, as in LAMBADA;
             `"clauses"` also before a comma, semicolon, colon or dash; `"words"` also one word in
             each sentence that has no such place, a name where it can be.
-        validation: share of the novels to hold out, between 0 and 1, at least one.
+        validation: share of the novels to hold out.
         track: function from the list of novels to an iterator of them; shows progress, say.
 
     Returns:
-        Dictionary, the report: settings, and counts of what was read, rejected and written.
+        The report: settings, and counts of what was read, rejected and written.
 
     Raises:
         FileNotFoundError: if there are no novels, or an evaluation file is missing.
-        ValueError: if an argument is out of range, a novel is no UTF-8 text, there is a single
-            novel, or nothing is left for a part.
+        ValueError: if an argument is out of range, a novel is no UTF-8 text, or too few are left.
     """
     if targets not in TARGETS:
         raise ValueError(f"targets must be one of {', '.join(TARGETS)}; got {targets!r}.")
@@ -67,28 +59,22 @@ def build(
     novels = sorted(folder.rglob("*.txt"))
     if not novels:
         raise FileNotFoundError(f"No novels in {folder}: pass a folder of files *.txt.")
-    held_out = set(hold_out(novels, validation, random.Random(seed), source=folder)[1])
+    count = max(1, round(validation * len(novels)))
+    held_out = set(hold_out(novels, count, random.Random(seed), source=folder)[1])
     known = {gram for path in evaluation for gram in file_grams(path)}
 
     # A passage in both parts stays in the one that is read first, the validation part.
     order = sorted(novels, key=lambda novel: (novel not in held_out, novel))
+    names = {novel: novel.relative_to(folder).as_posix() for novel in order}
     counts = collections.Counter(novels=len(novels))
     seen: set[bytes] = set()
     places_of = {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for novel in track(order):
-            chooser = random.Random(f"{seed} {novel.relative_to(folder).as_posix()}")
-            places = []
-            for rank, passage in find_passages(
-                read_text(novel, "novel"),
-                "sentences" if novel in held_out else targets,
-                chooser,
-                counts,
-                known,
-                seen,
-            ):
-                place = novel.relative_to(folder).as_posix()
-                passage["source"] = f"{place}:{passage['source']}"
+            chooser, places = random.Random(f"{seed} {names[novel]}"), []
+            text, wanted = read_text(novel, "novel"), "sentences" if novel in held_out else targets
+            for rank, passage in find_passages(text, wanted, chooser, counts, known, seen):
+                passage["source"] = f"{names[novel]}:{passage['source']}"
                 places.append((rank, chooser.random(), spool.tell()))
                 spool.write(json.dumps(passage, ensure_ascii=False) + "\n")
             places_of[novel] = places
@@ -104,7 +90,7 @@ def build(
             "limit": limit,
             "seed": seed,
             "targets": targets,
-            "held_out": sorted(novel.relative_to(folder).as_posix() for novel in held_out),
+            "held_out": sorted(names[novel] for novel in held_out),
             "counts": dict(counts),
         }
         _write(output, kept, spool, random.Random(seed))
@@ -129,16 +115,7 @@ def _write(output, kept, spool, chooser):
 
 
 def quotas(numbers: Sequence[int], limit: int | None = None) -> list[int]:
-    """Decides how many to take of each novel, as evenly as can be.
-
-    Args:
-        numbers: how many there are of each.
-        limit: largest sum, or `None` to take all.
-
-    Returns:
-        `min(number, q)` with one q, or q + 1 for some, so that the sum is `limit`
-        where there are as many.
-    """
+    """Decides how many to take of each novel, as evenly as can be, `limit` in all."""
     if limit is None:
         return list(numbers)
     result, left = [0] * len(numbers), limit

@@ -1,7 +1,6 @@
-"""WikiHop and MedHop: which candidate a relation holds for, told by several documents together.
+"""WikiHop and MedHop: [Welbl et al., 2018](https://arxiv.org/abs/1710.06481).
 
-From [Welbl et al., 2018](https://arxiv.org/abs/1710.06481). The question is a relation and its
-subject; documents come in a random order, and coreference chains are chosen, as by
+The order of documents and the choice of coreference chains are those of
 [Dhingra et al., 2018](https://arxiv.org/abs/1804.05922).
 """
 
@@ -28,11 +27,7 @@ MAX_TOKENS = 2200
 
 @dataclasses.dataclass(frozen=True)
 class HopExample(CandidateExample):
-    """A `CandidateExample` whose sentences are documents.
-
-    Args:
-        annotations: tuple of tuples of strings, what people said of the question, if anything.
-    """
+    """A `CandidateExample` of documents, and what people said of the question, if anything."""
 
     annotations: tuple[tuple[str, ...], ...] = dataclasses.field(default=(), compare=False)
 
@@ -46,8 +41,7 @@ def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
     """Loads the official files. There is no public test part: the development part is `test`.
 
     Args:
-        data_dir: folder of `train.json` and `dev.json`, or one that holds the folder `name` or
-            `qangaroo_v1.1/name`.
+        data_dir: folder of `train.json` and `dev.json`, of `name`, or of `qangaroo_v1.1/name`.
         name: `"wikihop"` or `"medhop"`.
 
     Returns:
@@ -61,10 +55,7 @@ def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
         raise ValueError(f"There is no data set {name!r}, choose one of {', '.join(NAMES)}.")
     names = ["train.json", "dev.json"]
     folder = find_folder(
-        data_dir,
-        (f"qangaroo_v1.1/{name}", name, ""),
-        names,
-        f"unpack {ORIGIN} and pass its folder",
+        data_dir, (f"qangaroo_v1.1/{name}", name, ""), names, f"unpack {ORIGIN} and pass its folder"
     )
     train, dev = (read_file(folder / part) for part in names)
     return Splits(*hold_out(train, max(1, len(train) // 20), source=folder / names[0]), dev)
@@ -77,15 +68,7 @@ def load_shuffled(data_dir: Path | None, name: str = "wikihop") -> Splits:
 
 
 def read_file(path: Path) -> list[HopExample]:
-    """Reads questions in the official format.
-
-    Args:
-        path: path of the file: a JSON list of objects with `id`, `query`, `supports`, `candidates`,
-            `answer` and, in WikiHop's development part, `annotations`.
-
-    Returns:
-        List of `HopExample`, documents in the order of the file.
-    """
+    """Reads questions in the official format."""
     data = load_json(path)
     if not isinstance(data, list) or not data:
         raise ValueError(f"{path}: no list of questions, pass a file of {' or '.join(NAMES)}.")
@@ -119,13 +102,7 @@ def _example(question, place):
 
 
 def shuffle(example: HopExample, seed: int, epoch: int = 0) -> HopExample:
-    """Puts the documents into a random order.
-
-    Args:
-        example: the question.
-        seed: non-negative integer; each example is permuted in its own way.
-        epoch: number of the epoch, from 0; every epoch permutes anew.
-    """
+    """Puts the documents into a random order, each example's own, anew in every epoch."""
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
     return dataclasses.replace(example, sentences=tuple(example.sentences[i] for i in order))
@@ -134,13 +111,7 @@ def shuffle(example: HopExample, seed: int, epoch: int = 0) -> HopExample:
 def truncate(
     example: HopExample, tokenize: Callable[[str], list[str]], max_tokens: int = MAX_TOKENS
 ) -> HopExample:
-    """Keeps the first tokens of the documents, which become tokens joined by spaces.
-
-    Args:
-        example: the question.
-        tokenize: function from a string to its tokens, such as `text.get_tokenizer("words")`.
-        max_tokens: largest number of tokens of all documents together; the answer may be behind.
-    """
+    """Keeps the first tokens of the documents, which become tokens joined by spaces."""
     check_sizes(max_tokens=max_tokens)
     documents, left = [], max_tokens
     for document in example.sentences:
@@ -156,17 +127,7 @@ def candidate_positions(
     candidates: Iterable[str],
     tokenize: Callable[[str], list[str]] = str.split,
 ) -> dict[str, list[tuple[int, int]]]:
-    """Finds where candidates are mentioned, ignoring case.
-
-    Args:
-        tokens: the passage.
-        candidates: strings of one or more tokens.
-        tokenize: function from a candidate to its tokens, the one that made `tokens`.
-
-    Returns:
-        Dictionary from each candidate to the list of its `(start, end)`: 0-based tokens, the end
-        exclusive. Mentions of different candidates may overlap.
-    """
+    """Finds the `(start, end)` of each candidate's mentions, which may overlap, ignoring case."""
     names = list(candidates)
     words = [[lower(word) for word in tokenize(name)] for name in names]
     positions: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
@@ -185,12 +146,6 @@ def keep_chains(
 
     These are the chains with a mention that overlaps a candidate, and those with a mention in a
     sentence in which the subject of the question, or a chain that mentions it, occurs too.
-
-    Args:
-        annotation: annotation of the documents.
-        candidates: possible answers.
-        subject: see `HopExample.subject`.
-        tokenize: as in `candidate_positions`.
     """
     spans = candidate_positions(annotation.tokens, [*candidates, subject], tokenize)
     answers = _covered(annotation, (span for name in candidates for span in spans[name]))

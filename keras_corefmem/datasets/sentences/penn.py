@@ -1,7 +1,4 @@
-"""Trees in the brackets of the Penn Treebank.
-
-From [Marcus et al., 1993](https://aclanthology.org/J93-2004).
-"""
+"""Trees of the Penn Treebank, [Marcus et al., 1993](https://aclanthology.org/J93-2004)."""
 
 import dataclasses
 import re
@@ -10,25 +7,13 @@ from typing import NamedTuple
 
 from keras_corefmem.utils.files import Path, read_text
 
-_BRACKETS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-}
+_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 
 
 class Constituent(NamedTuple):
     """Words `start` up to `end`, which is excluded, of a tree; leaves are single words.
 
-    Args:
-        label: String, empty for the outer bracket of the Penn Treebank's trees.
-        start: 0-based number of the first word.
-        end: one more than the number of the last word.
-        is_leaf: whether the bracket holds a word rather than constituents.
-        line: Line of the file on which the bracket opens.
+    The label is empty for the outer bracket of the Penn Treebank's trees; `line` opens the bracket.
     """
 
     label: str
@@ -39,23 +24,14 @@ class Constituent(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A sentence and its constituents.
-
-    Args:
-        words: as the file spells them, traces included.
-        constituents: in the order in which they open: the root is first.
-    """
+    """A sentence's words, traces included, and its constituents in the order in which they open."""
 
     words: tuple[str, ...]
     constituents: tuple[Constituent, ...]
 
 
 def decode(word: str) -> str:
-    """Undoes the escapes of a word, in upper or lower case.
-
-    `-LRB-` and `-RRB-` are round brackets, `-LSB-` and `-RSB-` square and `-LCB-` and `-RCB-` curly
-    ones; a backslash escapes `/` and `*`. Quotes stay as they are, as two backticks or apostrophes.
-    """
+    """Undoes the escapes of a word: `-LRB-` to `-RCB-` in either case, and backslashes."""
     return _BRACKETS.get(word.upper()) or re.sub(r"\\([/*])", r"\1", word)
 
 
@@ -74,13 +50,7 @@ class _Node:
 
 
 def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
-    """Reads the trees of a file.
-
-    Args:
-        path: the file.
-        one_per_line: whether each tree has a line of its own, so that a missing bracket is found
-            where it is missing.
-    """
+    """Reads trees; of `one_per_line`, a missing bracket is found where it is missing."""
     stack: list[_Node] = []
     nodes: list[_Node] = []
     words: list[str] = []

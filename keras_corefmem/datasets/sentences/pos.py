@@ -20,20 +20,12 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
     """Loads a treebank of [Universal Dependencies](https://universaldependencies.org).
 
     Args:
-        data_dir: the folder that holds one treebank: `en_ewt-ud-train.conllu`, for instance,
-            `en_ewt-ud-dev.conllu` and `en_ewt-ud-test.conllu`.
+        data_dir: folder of one treebank, `en_ewt-ud-train.conllu` and so on, test or not.
         column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
-
-    Returns:
-        `Splits` of `Sentence`. Without a test file the test part is empty.
     """
     required = [f"*-ud-{part}.conllu" for part in ("train", "dev")]
-    folder = find_folder(
-        data_dir,
-        ("ud_english_ewt", ""),
-        required,
-        "unpack a treebank of https://universaldependencies.org and pass its folder",
-    )
+    remedy = "unpack a treebank of https://universaldependencies.org and pass its folder"
+    folder = find_folder(data_dir, ("ud_english_ewt", ""), required, remedy)
     parts = []
     for pattern in (*required, "*-ud-test.conllu"):
         paths = sorted(folder.glob(pattern))
@@ -45,14 +37,7 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
 
 
 def read_conllu(path: Path, column: str = "UPOS") -> list[Sentence]:
-    """Reads a CoNLL-U file.
-
-    The words of a multi-word token are read, not the token itself; empty nodes are left out.
-
-    Args:
-        path: path of the file.
-        column: `"UPOS"` or `"XPOS"`.
-    """
+    """Reads the words of a CoNLL-U file, neither multi-word tokens nor empty nodes."""
     if column not in _COLUMNS:
         raise ValueError(f"There is no column {column!r}, `column` is one of {sorted(_COLUMNS)}.")
     sentences: list[Sentence] = []
@@ -110,13 +95,8 @@ def _read_word(line, column, number, place):
 def load_wsj(data_dir: Path, task: str = "PTB") -> Splits:
     """Loads the Wall Street Journal part of the Penn Treebank (LDC99T42), split for tagging.
 
-    Sections 0-18 are for training, 19-21 for validation and 22-24 for the test; the whole
-    treebank has 38,219, 5,527 and 5,462 sentences
+    Its files may lie at any depth; the whole treebank has 38,219, 5,527 and 5,462 sentences
     ([Toutanova et al., 2003](https://aclanthology.org/N03-1033)).
-
-    Args:
-        data_dir: a folder that holds, at any depth, the files `wsj_0001.mrg` to `wsj_2454.mrg`.
-        task: `"PTB"`, the only tags that it has.
     """
     if task != "PTB":
         raise ValueError(f"There is no task {task!r} of wsj, only PTB.")
@@ -136,25 +116,14 @@ def load_wsj(data_dir: Path, task: str = "PTB") -> Splits:
             f"No files wsj_*.mrg of the sections {', '.join(missing)} in {data_dir}; "
             "pass the folder of the whole treebank, LDC99T42 of https://catalog.ldc.upenn.edu."
         )
-    return Splits(
-        **{
-            part: [
-                sentence
-                for number in numbers
-                for path in sections[number].values()
-                for sentence in read_penn(path)
-            ]
-            for part, numbers in WSJ_SECTIONS.items()
-        }
+    parts = (
+        [path for n in part for path in sections[n].values()] for part in WSJ_SECTIONS.values()
     )
+    return Splits(*([s for path in paths for s in read_penn(path)] for paths in parts))
 
 
 def read_penn(path: Path) -> list[Sentence]:
-    """Reads the words and tags of a file of Penn Treebank trees.
-
-    Traces (`-NONE-`) are left out, as are trees of nothing else; escapes of words are undone,
-    `(` for `-LRB-`, but tags stay as they are.
-    """
+    """Reads words and tags of Penn Treebank trees, without traces (`-NONE-`) and escapes."""
     sentences = []
     for tree in read_trees(path):
         leaves = [part for part in tree.constituents if part.is_leaf and part.label != _TRACE]

@@ -1,7 +1,6 @@
-"""The Stanford Sentiment Treebank: sentences whose every phrase is labelled.
+"""The Stanford Sentiment Treebank, [Socher et al., 2013](https://aclanthology.org/D13-1170).
 
-From [Socher et al., 2013](https://aclanthology.org/D13-1170). The order of an epoch follows the
-[Dynamic Memory Network](https://arxiv.org/abs/1506.07285): all sentences, and half of the phrases.
+Epochs are those of the [Dynamic Memory Network](https://arxiv.org/abs/1506.07285).
 """
 
 import dataclasses
@@ -32,21 +31,14 @@ def load(data_dir: Path | None, task: str = "fine") -> Splits:
         task: `"fine"` for 5 classes, or `"binary"` for 2 without the neutral phrases.
 
     Returns:
-        `Splits` of `Sentence`: all phrases of the training trees, each sentence ahead of its parts,
-        but sentences alone for validation and test. Without a `test.txt` the test part is empty.
-
-    Raises:
-        FileNotFoundError: if there is no training or development file.
-        ValueError: if the task does not exist or a file is broken.
+        All phrases of the training trees, each sentence ahead of its parts, but sentences alone for
+        validation and test. Without a `test.txt` the test part is empty.
     """
     if task not in CLASSES:
         raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
     names = ("train.txt", "dev.txt")
     folder = find_folder(
-        data_dir,
-        ("sst/trees", "sst", "trees", ""),
-        names,
-        f"unpack {ORIGIN} and pass its folder",
+        data_dir, ("sst/trees", "sst", "trees", ""), names, f"unpack {ORIGIN} and pass its folder"
     )
     parts = [read_file(folder / name) for name in names]
     parts.append(read_file(folder / "test.txt") if (folder / "test.txt").is_file() else [])
@@ -57,12 +49,7 @@ def load(data_dir: Path | None, task: str = "fine") -> Splits:
 
 
 def read_file(path: Path) -> list[Sentence]:
-    """Reads a file of trees, one a line.
-
-    Returns:
-        List of `Sentence` with fine labels 0..4: of each tree first the sentence, then its parts in
-        the order of their first words, longer ones first.
-    """
+    """Reads a file of trees, one a line: each sentence, then its parts by their first words."""
     phrases = []
     labels = dict(zip("01234", CLASSES["fine"], strict=True))
     for tree in read_trees(path, one_per_line=True):
@@ -81,14 +68,7 @@ def read_file(path: Path) -> list[Sentence]:
 
 
 def to_binary(phrases: Iterable[Sentence]) -> list[Sentence]:
-    """Drops neutral phrases, and sentences that are neutral with all their parts.
-
-    Args:
-        phrases: phrases with fine labels, each sentence ahead of its parts.
-
-    Returns:
-        The others, `"negative"` or `"positive"`.
-    """
+    """Drops neutral phrases, and sentences that are neutral with all their parts."""
     result, in_neutral = [], False
     for phrase in phrases:
         if phrase.is_root:
@@ -105,13 +85,10 @@ def epoch_phrases(
     """Draws the phrases of an epoch: all sentences, and a share of the other phrases.
 
     Args:
-        phrases: list of `Sentence`.
+        phrases: phrases and their sentences.
         epoch: number of the epoch, from 0; every epoch draws anew.
         share: share of the phrases other than sentences, 0..1.
-        seed: non-negative integer; the same seed and epoch choose the same phrases.
-
-    Returns:
-        List of `Sentence` in the given order, of the same length in every epoch.
+        seed: the same seed and epoch choose the same phrases.
     """
     if not 0 <= share <= 1:
         raise ValueError(f"`share` is {share}, but has to lie in 0..1.")

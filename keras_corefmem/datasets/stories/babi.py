@@ -17,28 +17,11 @@ from keras_corefmem.datasets.stories.babi_format import write_file as write_file
 from keras_corefmem.utils.files import Path
 
 ORIGIN = "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz"
-TASKS = {
-    1: "single-supporting-fact",
-    2: "two-supporting-facts",
-    3: "three-supporting-facts",
-    4: "two-arg-relations",
-    5: "three-arg-relations",
-    6: "yes-no-questions",
-    7: "counting",
-    8: "lists-sets",
-    9: "simple-negation",
-    10: "indefinite-knowledge",
-    11: "basic-coreference",
-    12: "conjunction",
-    13: "compound-coreference",
-    14: "time-reasoning",
-    15: "basic-deduction",
-    16: "basic-induction",
-    17: "positional-reasoning",
-    18: "size-reasoning",
-    19: "path-finding",
-    20: "agents-motivations",
-}
+_NAMES = """single-supporting-fact two-supporting-facts three-supporting-facts two-arg-relations
+three-arg-relations yes-no-questions counting lists-sets simple-negation indefinite-knowledge
+basic-coreference conjunction compound-coreference time-reasoning basic-deduction basic-induction
+positional-reasoning size-reasoning path-finding agents-motivations"""
+TASKS = dict(enumerate(_NAMES.split(), 1))
 LANGUAGE = "en-valid"
 
 _FOLDER = "tasks_1-20_v1-2"
@@ -69,9 +52,10 @@ def load(data_dir: Path | None, task: int, language: str | None = None, seed: in
     valid_file = _find_file(folder, task, "valid")
     if valid_file:
         return Splits(train, read_file(valid_file), test)
-    stories = [n for n, story in enumerate(group_by_story(train)) for _ in story]
-    held_out = hold_out(train, _VALID_SHARE, random.Random(seed), stories, source=folder)
-    return Splits(*held_out, test)
+    stories = group_by_story(train)
+    groups = [n for n, story in enumerate(stories) for _ in story]
+    count = max(1, round(_VALID_SHARE * len(stories)))
+    return Splits(*hold_out(train, count, random.Random(seed), groups, source=folder), test)
 
 
 def _find_file(folder, task, part):
@@ -101,13 +85,8 @@ def cache_folder(cache_dir: Path | None = None) -> pathlib.Path:
 def download(cache_dir: Path | None = None, origin: str = ORIGIN) -> str:
     """Downloads the tasks from their official home, once; returns their folder, for `load`.
 
-    Args:
-        cache_dir: Keras' cache folder, by default `$KERAS_HOME` or `~/.keras`.
-        origin: URL of the archive.
-
-    Raises:
-        FileNotFoundError: if the archive cannot be had, offline say.
-        ValueError: if the archive is truncated or holds other files. Nothing stays in the cache.
+    The cache is Keras' own, by default `$KERAS_HOME` or `~/.keras`; nothing stays there of a broken
+    archive.
     """
     import keras
 

@@ -1,8 +1,4 @@
-"""bAbI's file format: reader and writer.
-
-Each line is `number text`, or `number question<tab>answer<tab>supporting facts`; the number 1
-opens a story, and supporting facts are line numbers.
-"""
+"""bAbI's file format: lines of `number text` or `number question<tab>answer<tab>lines of facts`."""
 
 import re
 from collections.abc import Iterable
@@ -91,11 +87,7 @@ def read_file(path: Path) -> list[Example]:
 
 
 def write_file(examples: Iterable[Example], path: Path) -> None:
-    """Writes examples in bAbI's format; `read_file` gives them back.
-
-    Consecutive examples whose sentences extend the previous ones continue the same story. The
-    file appears whole or not at all.
-    """
+    """Writes examples in bAbI's format; `read_file` gives them back."""
     lines = [line for story in group_by_story(examples) for line in _story_lines(story)]
     if not lines:
         raise ValueError(f"{path}: no examples to write, pass at least one.")

@@ -1,8 +1,4 @@
-"""bAbI-Mix: two stories of two worlds, told at once.
-
-From [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620): the entities of one world are
-renamed, the sentences are interleaved, and the question is about either world.
-"""
+"""bAbI-Mix, two stories told at once: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)."""
 
 import dataclasses
 import random
@@ -31,19 +27,13 @@ def load(data_dir: Path | None, task: int, language: str | None = None) -> Split
 def mix_stories(
     examples: Sequence[Example], entity_words: Collection[str], seed: int = 0
 ) -> list[Example]:
-    """Mixes every example with one of another story.
+    """Mixes every example with one of another story; the sentences of each keep their order.
 
     Args:
         examples: examples of at least two stories.
         entity_words: lower-cased tokens, the words that get the suffix `2` in one of the two
             worlds (`Mary` becomes `Mary2`), in the answer too.
         seed: the same seed mixes the same way.
-
-    Returns:
-        As many examples. The sentences of each story keep their order.
-
-    Raises:
-        ValueError: if all examples are of one story, or a new name is no new word.
     """
     groups = group_by_story(examples)
     if len(groups) < 2:
@@ -90,13 +80,9 @@ def _mix_pair(pair, entity_words, rng):
 
 
 def _rename_example(example, entity_words):
-    return Example(
-        tuple(_rename(sentence, entity_words) for sentence in example.sentences),
-        _rename(example.question, entity_words),
-        _rename(example.answer, entity_words),
-        example.supporting_facts,
-        example.source,
-    )
+    sentences = tuple(_rename(sentence, entity_words) for sentence in example.sentences)
+    question, answer = (_rename(text, entity_words) for text in (example.question, example.answer))
+    return dataclasses.replace(example, sentences=sentences, question=question, answer=answer)
 
 
 def _rename(text, entity_words):

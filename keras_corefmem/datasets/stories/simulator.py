@@ -1,10 +1,5 @@
-"""Stories like those of bAbI, simulated: nothing to download.
+"""Stories with the tasks and words of bAbI, simulated, answered by the state of a small world."""
 
-Answers are read off the state of a small world, supporting facts are the sentences that establish
-it. The tasks and their words are those of [Weston et al., 2015](https://arxiv.org/abs/1502.05698).
-"""
-
-import dataclasses
 import random
 import typing
 
@@ -62,7 +57,7 @@ def _ask_whether(world):
         visit = world.visits[person][-1]
         place = visit.place
         if world.random.random() < 0.5:
-            place = world.random.choice([other for other in PLACES if other != visit.place])
+            place = world.random.choice([other for other in PLACES if other != place])
         answer = "yes" if place == visit.place else "no"
         return f"Is {person} in the {place}?", answer, visit.facts
 
@@ -85,8 +80,7 @@ def _ask_place_before(world):
 
 def _ask_gift(world):
     if world.gifts:
-        gift = world.gifts[-1]
-        giver, thing, receiver = gift.giver, gift.object, gift.receiver
+        giver, thing, receiver, fact = world.gifts[-1]
         question, answer = world.random.choice(
             (
                 (f"What did {giver} give to {receiver}?", thing),
@@ -96,7 +90,7 @@ def _ask_gift(world):
                 (f"Who received the {thing}?", receiver),
             )
         )
-        return question, answer, (gift.fact,)
+        return question, answer, (fact,)
 
 
 def _ask_count(world):
@@ -119,8 +113,7 @@ def _handling_facts(world, person):
     return tuple(fact for facts in world.handled[person].values() for fact in facts)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Task:
+class _Task(typing.NamedTuple):
     """A task: `ask` returns (question, answer, facts), or None while too little is told."""
 
     tell: typing.Callable
@@ -162,7 +155,7 @@ def simulate(task: int, questions: int, seed: int = 0) -> list[Example]:
     Args:
         task: number of a bAbI task, one of `TASKS`.
         questions: how many questions; the first of them do not depend on it.
-        seed: names the stories: the same seed gives the same stories on any machine.
+        seed: the same seed gives the same stories on any machine.
     """
     if task not in _TASKS:
         raise ValueError(f"Task {task!r} cannot be simulated, `task` is one of {TASKS}.")
@@ -178,17 +171,6 @@ def simulate(task: int, questions: int, seed: int = 0) -> list[Example]:
 
 
 def load(task: int, seed: int = 0, train: int = 900, valid: int = 100, test: int = 1000) -> Splits:
-    """Simulates the three parts of a data set, each with a seed of its own.
-
-    Args:
-        task: number of a bAbI task, one of `TASKS`.
-        seed: other seeds give other stories in all three parts.
-        train: number of questions for training.
-        valid: number of questions for validation.
-        test: number of questions for the test.
-
-    Raises:
-        ValueError: if the task cannot be simulated, or a part would be empty.
-    """
+    """Simulates the three parts of a data set, each with a seed of its own."""
     sizes = (train, valid, test)
     return Splits(*(simulate(task, size, 3 * seed + part) for part, size in enumerate(sizes)))

@@ -1,20 +1,13 @@
 """A small world in which people move, carry objects, and all they do is told."""
 
-import dataclasses
 from collections.abc import Sequence
 from random import Random
+from typing import NamedTuple
 
 PLACES = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
 OBJECTS = ("apple", "football", "milk")
-PRONOUNS = {
-    "Mary": "she",
-    "Sandra": "she",
-    "Daniel": "he",
-    "John": "he",
-    "Bill": "he",
-    "Fred": "he",
-    "Jeff": "he",
-}
+PRONOUNS = dict.fromkeys(("Mary", "Sandra"), "she")
+PRONOUNS |= dict.fromkeys(("Daniel", "John", "Bill", "Fred", "Jeff"), "he")
 MOVED = ("went", "went back", "moved", "journeyed", "travelled")
 GOT = ("got", "took", "grabbed", "picked up")
 DROPPED = ("dropped", "left", "discarded", "put down")
@@ -24,16 +17,14 @@ OPENINGS = ("Then", "After that", "Afterwards", "Following that")
 _TELL_THERE = 0.2
 
 
-@dataclasses.dataclass(frozen=True)
-class Visit:
+class Visit(NamedTuple):
     """A person's stay: the place, and the numbers of the sentences that tell it."""
 
     place: str
     facts: tuple[int, ...]
 
 
-@dataclasses.dataclass(frozen=True)
-class Handling:
+class Handling(NamedTuple):
     """How an object came to be where it is: the sentence, the person, and where a drop left it."""
 
     fact: int
@@ -41,8 +32,7 @@ class Handling:
     dropped_at: Visit | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Gift:
+class Gift(NamedTuple):
     """Who gave what to whom, and the number of the sentence that tells it."""
 
     giver: str
@@ -55,23 +45,10 @@ class World:
     """The state of the world, and the part of it that its sentences tell.
 
     Where people and objects start is true but untold: `places` and `holders` are the truth that
-    actions depend on, the other attributes hold only what was told.
-
-    Args:
-        random: a `random.Random`.
-        people: tuple of names, keys of `PRONOUNS`.
-
-    Attributes:
-        sentences: list of strings, the story so far.
-        places: dict from person or object to place.
-        holders: dict from object to the person who carries it.
-        visits: dict from person to the list of `Visit`s told.
-        handlings: dict from object to its last `Handling`.
-        journeys: dict from object to (fact of its getting, `Visit` before, `Visit` after): the
-            last time that somebody carried it from one told place to another.
-        handled: dict from person to a dict from object to the numbers of the sentences in which
-            the person gained or lost it.
-        gifts: list of `Gift`.
+    actions depend on, the other attributes hold only what was told. Of an object, `journeys` has
+    (fact of its getting, `Visit` before, `Visit` after) of the last time that somebody carried it
+    from one told place to another; of a person and an object, `handled` has the sentences in which
+    the person gained or lost it.
     """
 
     def __init__(self, random: Random, people: tuple[str, ...]) -> None:
@@ -102,12 +79,7 @@ class World:
         return (visit.place, (handling.fact, *visit.facts)) if visit else None
 
     def act(self, weights: dict[str, int]) -> None:
-        """Lets somebody do something at random.
-
-        Args:
-            weights: dict from the name of an action (`"move"`, `"get"`, `"drop"`, `"give"`) to
-                its weight among the actions that are possible now.
-        """
+        """Lets somebody do something at random, by weights of `"move"`, `"get"` and so on."""
         possible = {action: getattr(self, f"_possible_{action}s")() for action in weights}
         actions = [action for action in weights if possible[action]]
         chosen = self.random.choices(actions, [weights[action] for action in actions])[0]
@@ -120,13 +92,9 @@ class World:
         subject: str | None = None,
         facts: tuple[int, ...] = (),
     ) -> None:
-        """Moves people to a place.
+        """Moves people to a place, by default a random one where none of them is.
 
-        Args:
-            people: tuple of names.
-            place: where to; by default at random, where none of them is.
-            subject: Who the sentence says they are, by default their names.
-            facts: Numbers of earlier sentences that tell who the subject is.
+        `facts` are numbers of earlier sentences that tell who the `subject` of the sentence is.
         """
         left = {self.places[person] for person in people}
         place = place or self.random.choice([other for other in PLACES if other not in left])

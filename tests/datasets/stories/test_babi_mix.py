@@ -107,11 +107,7 @@ def test_forms_keep_their_case_and_lists_are_renamed_item_by_item():
         ("Who came?", "nobody"),
     }
     sentences = {sentence for example in seen for sentence in example.sentences}
-    assert sentences == {
-        "Wolves fear MARY's apple.",
-        "Wolves2 fear MARY's apple2.",
-        "Nobody came.",
-    }
+    assert sentences == {"Wolves fear MARY's apple.", "Wolves2 fear MARY's apple2.", "Nobody came."}
     assert {example.source for example in seen} <= {"a:2 + a:4", "a:4 + a:2"}
 
 
