@@ -17,22 +17,32 @@ if TYPE_CHECKING:
     from zoo.architectures.text_model import TextModel
 
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
+# Those that the wheel leaves out, where the package runs from a checkout of the repository.
+_ROOT = FOLDER.parents[1]
+_OTHERS = [_ROOT / "presets"] if (_ROOT / "setup.cfg").exists() else []
 
 
-def presets(folder: str | os.PathLike = FOLDER) -> list[str]:
+def _paths(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
+    """The JSON files of presets by name, those of the package before others."""
+    folders = [pathlib.Path(folder)] if folder else [*_OTHERS, FOLDER]
+    return {path.stem: path for each in folders for path in each.glob("*.json")}
+
+
+def presets(folder: str | os.PathLike | None = None) -> list[str]:
     """Lists the names of the presets.
 
     Args:
-        folder: folder of the presets, those of the package by default.
+        folder: folder of the presets; by default that of the package and, in a checkout of the
+            repository, the folder `presets` at its root.
 
     Example:
         >>> "ga_mage_gru_babi_2" in zoo.presets()
         True
     """
-    return sorted(path.stem for path in pathlib.Path(folder).glob("*.json"))
+    return sorted(_paths(folder))
 
 
-def read_preset(name: str, folder: str | os.PathLike = FOLDER) -> dict[str, Any]:
+def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str, Any]:
     """Reads what a preset says of itself: `class`, `arguments`, `preprocessor` and `card`.
 
     The card holds the data set, task and seed, validation and test accuracy, the command that made
@@ -40,25 +50,32 @@ def read_preset(name: str, folder: str | os.PathLike = FOLDER) -> dict[str, Any]
 
     Args:
         name: name of the preset.
-        folder: folder of the presets.
+        folder: folder of the presets, as of `presets`.
 
     Raises:
         ValueError: if there is no such preset.
     """
-    names = presets(folder)
-    if name not in names:
-        near = difflib.get_close_matches(name, names, 5, 0.3) or names[:5]
+    return load_json(_find(name, folder))
+
+
+def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
+    paths = _paths(folder)
+    if name not in paths:
+        near = difflib.get_close_matches(name, paths, 5, 0.3) or sorted(paths)[:5]
         advice = f"did you mean {', '.join(near)}?" if near else "there are none yet."
-        raise ValueError(f"There is no preset {name!r}; {advice} zoo.presets() lists all.")
-    return load_json(pathlib.Path(folder, f"{name}.json"))
+        raise ValueError(
+            f"There is no preset {name!r}; {advice} zoo.presets() lists all. Those that the wheel "
+            "leaves out are in the folder presets/ of the repository: give it as folder=."
+        )
+    return paths[name]
 
 
-def from_preset(name: str, folder: str | os.PathLike = FOLDER) -> "TextModel":
+def from_preset(name: str, folder: str | os.PathLike | None = None) -> "TextModel":
     """Loads a trained model: architecture, preprocessing and weights, compiled with its defaults.
 
     Args:
         name: one of `zoo.presets()`, such as `"ga_mage_gru_babi_2"`.
-        folder: folder of the presets.
+        folder: folder of the presets, as of `presets`.
 
     Raises:
         ValueError: if there is no such preset, or its weights do not fit.
@@ -70,11 +87,12 @@ def from_preset(name: str, folder: str | os.PathLike = FOLDER) -> "TextModel":
     """
     from zoo import architectures
 
-    content = read_preset(name, folder)
+    path = _find(name, folder)
+    content = load_json(path)
     model = getattr(architectures, content["class"])(
         **content["arguments"], preprocessor=content["preprocessor"], name=name
     )
-    path = pathlib.Path(folder) / f"{name}.npz"
+    path = path.with_suffix(".npz")
     with np.load(path, allow_pickle=False) as file:
         arrays = {key: file[key] for key in sorted(file.files)}
     shapes = {weight.path: tuple(weight.shape) for weight in model.weights}

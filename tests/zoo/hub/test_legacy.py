@@ -11,7 +11,10 @@ import pytest
 import zoo
 
 FOLDER = Path(__file__).parents[2] / "support" / "legacy"
-EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+EXPECTED, PRESETS = (
+    json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    for name in ("expected.json", "presets.json")
+)
 JAX = keras.backend.backend() == "jax"
 
 
@@ -20,6 +23,22 @@ def test_every_architecture_has_a_file():
 
     classes = {name for name in architectures.__all__ if name != "LinearStart"}
     assert {expected["class"] for expected in EXPECTED.values()} == classes
+
+
+def check_answers(model, expected):
+    # XLA takes longer to compile than the test lasts.
+    model.jit_compile = JAX
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        readings = model.read(*expected["inputs"].values())
+    tolerance = 5e-6 if expected.get("dtype", "float32") == "float32" else 5e-3
+    for n, reading in enumerate(readings):
+        assert list(reading.unknown_words) == expected["unknown_words"][n]
+        np.testing.assert_allclose(
+            reading.probabilities, expected["probabilities"][n], atol=tolerance
+        )
+        for key in {"answers", "words", "tags"} & expected.keys():
+            assert list(getattr(reading, key)) == expected[key][n]
 
 
 # Half precision differs by backend.
@@ -32,18 +51,13 @@ def test_a_file_answers_as_before(name):
     assert type(model.optimizer).__name__ == expected["optimizer"]
     assert int(model.optimizer.iterations) == expected["iterations"]
     assert model.get_config()["dtype"] == expected["dtype"]
-    # XLA takes longer to compile than the test lasts.
-    model.jit_compile = JAX
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        readings = model.read(*expected["inputs"].values())
-    tolerance = 5e-6 if expected["dtype"] == "float32" else 5e-3
-    for n, reading in enumerate(readings):
-        assert list(reading.unknown_words) == expected["unknown_words"][n]
-        np.testing.assert_allclose(
-            reading.probabilities, expected["probabilities"][n], atol=tolerance
-        )
-        for key in {"answers", "words", "tags"} & expected.keys():
-            assert list(getattr(reading, key)) == expected[key][n]
+    check_answers(model, expected)
     again = type(model).from_config(model.get_config())
     assert again.get_config() == model.get_config()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_answers_as_before(name):
+    model = zoo.from_preset(name)
+    assert type(model).__name__ == PRESETS[name]["class"]
+    check_answers(model, PRESETS[name])
