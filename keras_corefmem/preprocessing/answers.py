@@ -10,16 +10,7 @@ END = "[end]"
 
 
 def encode_answer(answer: str | None, numbers: Mapping[str, int], length: int) -> np.ndarray:
-    """Encodes an answer as the numbers of its words and, up to `length`, the end.
-
-    Args:
-        answer: words, joined by commas; `None` for an unknown one.
-        numbers: numbers of the words, `END` among them. Number 0 is an unknown word.
-        length: largest number of words, with the end.
-
-    Returns:
-        int32 `(length,)`; all 0 where the answer is unknown or too long.
-    """
+    """Encodes an answer as the numbers of its words and, up to `length`, the end."""
     words = [] if answer is None else answer.split(SEPARATOR)
     if not 0 < len(words) < length:
         return np.zeros(length, "int32")

@@ -1,6 +1,7 @@
-"""Batches of encoded examples in NumPy, in few shapes."""
+"""Batches of encoded examples in few shapes, and these as a `tf.data.Dataset`."""
 
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,16 +37,11 @@ def length_buckets(
     # best[j]: least padded size of the j shortest kinds, and the buckets that give it.
     best: list[tuple] = [(0, ())] + [(np.inf, ())] * len(options)
     for n in range(count):
-        better = [
-            min(
-                [best[j]]
-                + [
-                    (best[i][0] + (total[j] - total[i]) * options[j - 1], (*best[i][1], j))
-                    for i in range(j)
-                ]
-            )
-            for j in range(len(options) + 1)
-        ]
+        better = [best[0]]
+        for j in range(1, len(options) + 1):
+            costs = [best[i][0] + (total[j] - total[i]) * options[j - 1] for i in range(j)]
+            longer = [(cost, (*best[i][1], j)) for i, cost in enumerate(costs)]
+            better.append(min(best[j], *longer))
         if n and best[-1][0] - better[-1][0] < saving:
             break
         best = better
@@ -67,11 +63,6 @@ def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
     )
 
 
-def _differences(shapes: Any) -> int:
-    """Counts the dimensions in which two shapes differ."""
-    return sum(one != other for one, other in zip(*shapes, strict=True))
-
-
 class Batches(keras.utils.PyDataset):
     """Batches of encoded examples: `(features, answers, weights)`.
 
@@ -89,18 +80,15 @@ class Batches(keras.utils.PyDataset):
         encoded: list of what `preprocessor.encode` returned.
         preprocessor: the `Preprocessor`.
         names: names of the features, `model.features`.
-        buckets: ascending passage lengths to pad to, the last one at least the longest passage;
-            `None` chooses them.
-        question_length: what questions are padded to, a number or ascending numbers; `None` for the
-            longest.
+        buckets: ascending lengths that passages are padded to; `None` chooses them.
+        question_length: one or ascending lengths for questions; `None` for the longest.
         batch_size: rows of a batch.
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
         **kwargs: arguments of `keras.utils.PyDataset`.
 
     Raises:
-        ValueError: if there are no examples, one does not fit into its length, or an answer lies
-            outside the classes.
+        ValueError: without examples, or if one does not fit its length or the classes.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -184,7 +172,8 @@ class Batches(keras.utils.PyDataset):
         for index, (_, *shape) in enumerate(batches):
             first_of.setdefault(tuple(shape), index)
         pairs = itertools.combinations(first_of, 2)
-        for place, shape in enumerate(max(pairs, key=_differences, default=())):
+        apart = max(pairs, key=lambda pair: sum(map(operator.ne, *pair)), default=())
+        for place, shape in enumerate(apart):
             index = first_of[shape]
             batches[place], batches[index] = batches[index], batches[place]
         self.batches = batches
@@ -280,3 +269,55 @@ class SentenceBatches(Batches):
     @property
     def count(self) -> int:
         return sum(np.size(sentence.answer) for sentence in self.all_encoded)
+
+
+def tensorflow_dataset(batches: keras.utils.PyDataset) -> Any:
+    """Makes a `tf.data.Dataset` of the batches of an epoch, for `model.fit` on TensorFlow.
+
+    The one that Keras makes tunes itself: between epochs, training then waits until the thread that
+    does so wakes up, often for seconds.
+
+    Args:
+        batches: a `keras.utils.PyDataset` with as many batches in every epoch. What differs in
+            length has to differ between the first two.
+
+    Returns:
+        `tf.data.Dataset` of as many batches.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> encoded = list(map(preprocessor.encode, examples))
+        >>> batches = preprocessor.batches(encoded, ["question"], batch_size=8)
+        >>> len(keras_corefmem.preprocessing.batches(batches))
+        3
+    """
+    import tensorflow as tf
+
+    def spec(first: Any, second: Any) -> tf.TensorSpec:
+        pairs = list(zip(first.shape, second.shape, strict=True))[1:]
+        lengths = [a if a == b else None for a, b in pairs]
+        return tf.TensorSpec([None, *lengths], first.dtype)
+
+    signature = keras.tree.map_structure(spec, batches[0], batches[min(1, len(batches) - 1)])
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    dataset = tf.data.Dataset.from_generator(
+        lambda: (batches[n] for n in range(len(batches))), output_signature=signature
+    )
+    count = tf.data.experimental.assert_cardinality(len(batches))
+    return dataset.apply(count).prefetch(2).with_options(options)
+
+
+class EpochHooks(keras.callbacks.Callback):
+    """Tells a `keras.utils.PyDataset` when epochs begin and end, as Keras does with its own."""
+
+    def __init__(self, batches: keras.utils.PyDataset) -> None:
+        super().__init__()
+        self.batches = batches
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        self.batches.on_epoch_begin()
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        self.batches.on_epoch_end()

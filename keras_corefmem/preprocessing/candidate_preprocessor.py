@@ -18,22 +18,10 @@ from keras_corefmem.datasets.passages.candidates import (
 )
 from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
+from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences
-from keras_corefmem.preprocessing.features import (
-    Spelling,
-    pad,
-    pad_pairs,
-    room_for,
-    sentence_numbers,
-    target_name,
-    targets_of,
-)
-from keras_corefmem.preprocessing.graph import (
-    GraphNumpy,
-    look_up,
-    look_up_letters,
-    vocabulary_table,
-)
+from keras_corefmem.preprocessing.features import Spelling, pad, target_name
+from keras_corefmem.preprocessing.graph import GraphNumpy, look_up, look_up_letters
 from keras_corefmem.preprocessing.preprocessor import ranked
 from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
@@ -43,21 +31,13 @@ from keras_corefmem.utils.checks import check_sizes
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EncodedCandidates(Encoded):
-    """A question as ids whose answer is the number of a candidate of its passage.
+    """A question as ids whose answer is the number of a candidate of its passage."""
 
-    Args:
-        candidates: strings by number, from 1.
-        mentions: int32 `(N, 3)`, `(start, end, number)` of each in the passage.
-        words: the tokens of passage and question, empty where words are not spelled.
-        sentences: int32 `(T,)`, number of the sentence of each token of the passage, from 1.
-        targets: pairs `(N, 2)` by the name of their signal.
-    """
-
-    candidates: tuple[str, ...]
-    mentions: np.ndarray
-    words: tuple[str, ...]
-    sentences: np.ndarray
-    targets: dict = dataclasses.field(default_factory=dict)
+    candidates: tuple[str, ...]  # By number, from 1.
+    mentions: np.ndarray  # int32 (N, 3): start, end and number of each in the passage.
+    words: tuple[str, ...]  # Of passage and question; empty where words are not spelled.
+    sentences: np.ndarray  # int32 (T,): sentence of each token of the passage, from 1.
+    targets: dict = dataclasses.field(default_factory=dict)  # Pairs (N, 2) by signal.
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -85,8 +65,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         characters: string of the known characters, `""` where words are not spelled.
         word_length: characters of a word that are read, the first ones.
         tokenizer: name of a tokenizer to lower case.
-        signals: number of pairs for each token of a passage that there is room for, by the name of
-            the signal, of those of `attention_pairs` that supervise attention.
+        signals: room for pairs of `attention_pairs` at each token, by the name of their signal.
         **kwargs: `joint`, `order`, `max_chains` and `unknown_types`, see `ReaderPreprocessor`.
 
     Raises:
@@ -102,6 +81,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     """
 
     local = True
+    arguments = (*ReaderPreprocessor.arguments, "spans", "characters", "word_length", "signals")
 
     def __init__(
         self,
@@ -122,7 +102,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
         super().__init__(words, answers, word_chains, [0] * len(words), tokenizer, **kwargs)
         self.spans, self.word_length = spans, word_length
         self.spelling = Spelling(characters, word_length)
-        self.num_characters = self.spelling.count
         self.signals = dict(signals or {})
         for signal in self.signals:
             check_signal(signal)
@@ -147,18 +126,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
     ) -> "CandidatePreprocessor":
         """Learns vocabulary and sizes from training examples.
 
-        Args:
-            examples: training examples.
-            max_words: how many words are known, the most frequent ones; `None` for all.
-            min_count: how often a word has to occur to be known.
-            characters: whether words are spelled.
-            tokenizer: name of the tokenizer.
-            num_candidates: largest number of candidates; `None` for that of the examples.
-            signals: names of the signals that supervise attention.
-            **kwargs: further arguments of the constructor.
-
-        Raises:
-            ValueError: if there is no such signal, or no example has a target of it.
+        Known are the `max_words` most frequent words that occur `min_count` times; `characters`
+        spells words. Further arguments are those of the constructor.
         """
         for signal in signals:
             check_signal(signal)
@@ -167,15 +136,13 @@ class CandidatePreprocessor(ReaderPreprocessor):
         spans, most, room = False, 1, dict.fromkeys(signals, 0)
         for example in examples:
             passage = example.tokens(example.passage, tokenize)
-            counts.update(passage)
-            counts.update(example.tokens(example.question, tokenize))
+            counts.update(passage + example.tokens(example.question, tokenize))
             answers.add(lower(example.answer))
             candidates = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in candidates)
             most = max(most, len(candidates or distinct_words(passage)))
-            room = room_for(room, targets_of(example, signals), len(passage))
-        missing = [signal for signal, pairs in room.items() if not pairs]
-        if missing:
+            room = features.room_for(room, features.targets_of(example, signals), len(passage))
+        if missing := [signal for signal, pairs in room.items() if not pairs]:
             raise ValueError(
                 f"No training example has targets of {', '.join(missing)}: annotate them with a "
                 "pipeline that finds such structure (corefmem annotate), or leave the signal out."
@@ -208,16 +175,13 @@ class CandidatePreprocessor(ReaderPreprocessor):
         known, answer = encoded.candidates, example.answer
         if not getattr(example, "candidates", ()):
             answer = lower(answer)
-        return dataclasses.replace(
-            encoded,
-            answer=known.index(answer) + 1 if answer in known else 0,
-            source=example.source,
-            targets=targets_of(example, self.signals),
-        )
+        number = known.index(answer) + 1 if answer in known else 0
+        targets = features.targets_of(example, self.signals)
+        return dataclasses.replace(encoded, answer=number, source=example.source, targets=targets)
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)
-        sentences = sentence_numbers(np.isin(words, SENTENCE_ENDS))
+        sentences = features.sentence_numbers(np.isin(words, SENTENCE_ENDS))
         return self._encode_words(words, self.tokenizer(question), sentences)
 
     def _encode_words(
@@ -271,7 +235,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         for signal, room in self.signals.items():
             if target_name(signal) in names:
                 pairs = [row.targets.get(signal, ()) for row in rows]
-                result[target_name(signal)] = pad_pairs(pairs, room * length, count)
+                result[target_name(signal)] = features.pad_pairs(pairs, room * length, count)
         words = {
             "passage": [row.words[: len(row.passage)] for row in rows],
             "question": [row.words[len(row.passage) :] for row in rows],
@@ -298,7 +262,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def with_target_room(self, rows: Sequence[Any]) -> "CandidatePreprocessor":
         room = self.signals
         for row in rows:
-            room = room_for(room, row.targets, len(row.passage))
+            room = features.room_for(room, row.targets, len(row.passage))
         if room == self.signals:
             return self
         other = copy.copy(self)
@@ -308,13 +272,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def answers_of(self, encoded: EncodedCandidates) -> list[str]:
         return [self.answers[0], *encoded.candidates]
 
-    def graph_tables(self) -> list:
-        spelled = [vocabulary_table(self.spelling.vocabulary)] if self.spelling else []
-        return [*super().graph_tables(), *spelled]
-
-    def graph_features(
-        self, tokens: Sequence, tables: Sequence, names: Sequence[str]
-    ) -> dict[str, Any]:
+    def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         import tensorflow as tf
 
         xp, parts = GraphNumpy(), dict(zip(("passage", "question"), tokens, strict=True))
@@ -336,15 +294,16 @@ class CandidatePreprocessor(ReaderPreprocessor):
             result["passage_asked"] = tf.where(result["passage"] == 0, 0, shared)
         if "passage_sentences" in names:
             ends = tf.reduce_any(words[..., None] == tf.constant(SENTENCE_ENDS), axis=-1)
-            result["passage_sentences"] = tf.where(words == "", 0, sentence_numbers(ends, xp))
+            result["passage_sentences"] = tf.where(
+                words == "", 0, features.sentence_numbers(ends, xp)
+            )
         batch, time = tf.unstack(tf.shape(result["passage"]))
+        # Raw text says nothing of its structure, and no answer depends on it.
         for signal, room in self.signals.items():
-            # Raw text says nothing of its structure, and no answer depends on it.
             result[target_name(signal)] = tf.zeros([batch, room * time, 2], "int32")
         if self.spelling:
             for name, each in parts.items():
-                letters = look_up_letters(tables[1], each, self.word_length)
-                result[f"{name}_characters"] = letters
+                result[f"{name}_characters"] = look_up_letters(tables[1], each, self.word_length)
         return {name: result[name] for name in names}
 
     def _graph_candidates(self, words: Any) -> Any:
@@ -370,13 +329,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
         return ranked(answers, tf.where(answers == "", 0.0, tf.exp(logs)))
 
     def get_config(self) -> dict[str, Any]:
-        config = super().get_config()
+        config = {**super().get_config(), "num_candidates": len(self.answers) - 1}
         del config["answers"], config["pointers"]
-        return {
-            **config,
-            "num_candidates": len(self.answers) - 1,
-            "spans": self.spans,
-            "characters": self.spelling.characters,
-            "word_length": self.word_length,
-            "signals": self.signals,
-        }
+        return config

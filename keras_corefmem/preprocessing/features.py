@@ -52,13 +52,7 @@ def check_ids(name: str, ids: np.ndarray, count: int) -> None:
 
 
 class Spelling:
-    """Spells words as ids of characters.
-
-    Args:
-        characters: string of the known characters, `""` where words are not spelled.
-        length: characters of a word that are read.
-        tail: how many of these are the last ones of a word that is longer.
-    """
+    """Spells words as ids of characters."""
 
     def __init__(self, characters: str, length: int, tail: int = 0) -> None:
         check_sizes(word_length=length)
@@ -110,13 +104,7 @@ def pad_pairs(pairs: Sequence, room: int, count: int) -> np.ndarray:
 
 
 def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict[str, int]:
-    """Raises pairs for each token, by signal, to what the targets of a passage need.
-
-    Args:
-        room: pairs for each token that there is room for.
-        targets: pairs `(N, 2)` by the name of their signal.
-        length: number of tokens of the passage.
-    """
+    """Raises pairs for each token, by signal, to what the targets of a passage need."""
     return {
         signal: max(least, -(-len(targets.get(signal, ())) // length))
         for signal, least in room.items()
@@ -124,11 +112,6 @@ def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict
 
 
 def sentence_numbers(ends: Any, xp: Any = np) -> Any:
-    """Numbers the sentence of each token from 1.
-
-    Args:
-        ends: whether each token ends a sentence, bool `(…, time)`.
-        xp: `numpy`, or a `GraphNumpy` inside a graph.
-    """
+    """Numbers the sentence of each token from 1."""
     ends = xp.asarray(ends, dtype="int32")
     return 1 + xp.asarray(xp.cumsum(ends, axis=-1), dtype="int32") - ends

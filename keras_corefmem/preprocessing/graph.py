@@ -48,16 +48,7 @@ def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:
 
 
 def look_up_letters(table: Any, words: Any, length: int) -> Any:
-    """Looks up the first `length` letters of ragged words.
-
-    Args:
-        table: the table of the characters.
-        words: ragged string tensor `(batch, time)`.
-        length: letters of a word.
-
-    Returns:
-        int32 tensor `(batch, time, length)`, padded with zeros.
-    """
+    """Looks up the first `length` letters of ragged words."""
     import tensorflow as tf
 
     letters = tf.strings.unicode_split(words.values, "UTF-8")

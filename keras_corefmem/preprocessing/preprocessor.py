@@ -6,14 +6,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from keras_corefmem.preprocessing import graph
 from keras_corefmem.preprocessing.answers import best_sequences
-from keras_corefmem.preprocessing.graph import (
-    GraphNumpy,
-    answer_texts,
-    assert_valid,
-    look_up,
-    vocabulary_table,
-)
+from keras_corefmem.preprocessing.features import Spelling
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
@@ -21,21 +16,14 @@ UNKNOWN_ANSWER = "[unknown]"
 
 
 class Bucketing(NamedTuple):
-    """How `Batches` chooses the lengths that it pads to, in the unit of `Preprocessor.length`.
+    """How `Batches` chooses the lengths that it pads to, in the unit of `Preprocessor.length`."""
 
-    Args:
-        padding_saved: padding that one more length has to save in an epoch. Compiling a model for
-            it takes as long as reading that much for twenty epochs.
-        multiple: lengths are rounded up to a multiple of it.
-        question_lengths: largest number of lengths of questions.
-        inspection_multiple: the same as `multiple` for the few examples that are inspected now and
-            then, so that they seldom need another shape.
-    """
-
+    # What one more length has to save in an epoch: compiling for it takes as long as reading that
+    # much for twenty epochs.
     padding_saved: int = 40_000
     multiple: int = 8
-    question_lengths: int = 3
-    inspection_multiple: int = 128
+    question_lengths: int = 3  # At most.
+    inspection_multiple: int = 128  # Larger: the few examples shown seldom need another shape.
 
 
 class Preprocessor(abc.ABC):
@@ -57,9 +45,8 @@ class Preprocessor(abc.ABC):
     | `graph_tables()`, `graph_features(…)`, `graph_answers(…)` | the same in a TensorFlow graph |
     | `get_config()`, `from_config(config)` | the arguments of the constructor |
 
-    A subclass is registered with `keras.saving.register_keras_serializable("keras_corefmem")`, so
-    that `keras.saving.serialize_keras_object(preprocessor)` belongs into the configuration of a
-    model, and `keras_corefmem.preprocessing.get` makes the preprocessor from it again.
+    Subclasses are registered with `keras.saving.register_keras_serializable("keras_corefmem")`;
+    `keras_corefmem.preprocessing.get` restores what `keras.saving.serialize_keras_object` saved.
 
     Args:
         words: words of the vocabulary without its two specials.
@@ -71,8 +58,7 @@ class Preprocessor(abc.ABC):
         strings: names of the raw texts that it reads, the arguments of `encode_text`.
         feature_names: names of all features that `collate` makes.
         tags: whether each word has an answer of its own, instead of the text.
-        local: whether answers are candidates of the text at hand, so that `answers_of` differs
-            between examples.
+        local: whether answers are candidates of the text at hand, as `answers_of` tells.
         num_characters: number of character ids, 0 where words are not spelled.
         signals: room for attention targets by the name of their signal.
         bucketing: the `Bucketing` of its batches.
@@ -91,8 +77,10 @@ class Preprocessor(abc.ABC):
     batches_class: ClassVar[type]
     # Arguments of the constructor under the names of version 0.1.
     renamed: ClassVar[dict[str, str]] = {}
+    # Attributes that are further arguments of the constructor.
+    arguments: ClassVar[tuple[str, ...]] = ()
     tags = local = False
-    num_characters = 0
+    spelling = Spelling("", 1)
 
     def __init__(
         self, words: Sequence[str], answers: Sequence[str], tokenizer: str, unknown_types: int = 1
@@ -119,11 +107,7 @@ class Preprocessor(abc.ABC):
 
     @abc.abstractmethod
     def encode_text(self, *texts: Any, **kwargs: Any) -> Any:
-        """Encodes raw `strings`, with answer 0.
-
-        Raises:
-            ValueError: if a text is empty or cannot be read.
-        """
+        """Encodes raw `strings`, with answer 0."""
 
     def collate(
         self,
@@ -133,21 +117,7 @@ class Preprocessor(abc.ABC):
         question_length: int = 0,
         names: Sequence[str] | None = None,
     ) -> dict[str, np.ndarray]:
-        """Makes the features of a batch.
-
-        Args:
-            rows: what `encode` returned.
-            count: rows of the batch; those beyond `rows` are padding.
-            length: what passages are padded to.
-            question_length: what questions are padded to.
-            names: names of the features; `None` for all.
-
-        Returns:
-            Dictionary of arrays by name.
-
-        Raises:
-            ValueError: if an id lies beyond the vocabulary.
-        """
+        """Makes the features of a batch of `count` rows; those beyond `rows` are padding."""
         names = self.feature_names if names is None else names
         features = self._collate(rows, count, (length, question_length), names)
         return {name: features[name] for name in names}
@@ -156,9 +126,22 @@ class Preprocessor(abc.ABC):
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
         """Makes at least the features of `names`, see `collate`."""
 
-    @abc.abstractmethod
+    @property
+    def num_characters(self) -> int:
+        return self.spelling.count
+
+    @property
+    def characters(self) -> str:
+        return self.spelling.characters
+
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of the constructor, ready for JSON."""
+        return {
+            "words": self.vocabulary.known,
+            "answers": self.answers[1:],
+            "tokenizer": self.tokenizer.name,
+            **{name: getattr(self, name) for name in self.arguments},
+        }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Preprocessor":
@@ -202,55 +185,28 @@ class Preprocessor(abc.ABC):
         unknown = self.vocabulary.is_unknown(self.word_ids(words))
         return tuple(dict.fromkeys(np.array(words, "object")[unknown].tolist()))
 
-    def invalid_rows(
-        self, passage: Any, question: Any, xp: Any = np
-    ) -> dict[str, tuple[str, np.ndarray]]:
-        """Tells which padded ids cannot be read.
-
-        Args:
-            passage: int32 `(batch, time)`.
-            question: int32 `(batch, question time)`.
-            xp: `numpy`, or a `GraphNumpy` inside a graph.
-
-        Returns:
-            For `passage` or `question` the problem and bool `(batch,)`, the rows that have it.
-        """
+    def invalid_rows(self, passage: Any, question: Any, xp: Any = np) -> dict[str, tuple]:
+        """Returns, by the name of a text, what it may lack and which rows of padded ids lack it."""
         return {}
 
     def graph_tables(self) -> list:
-        """Makes the TensorFlow tables that `graph_features` looks words up in."""
-        return [vocabulary_table(self.vocabulary)]
+        """Makes the TensorFlow tables that `graph_features` looks words and letters up in."""
+        spelled = [self.spelling.vocabulary] if self.spelling else []
+        return [graph.vocabulary_table(each) for each in (self.vocabulary, *spelled)]
 
-    def graph_features(
-        self, tokens: Sequence, tables: Sequence, names: Sequence[str]
-    ) -> dict[str, Any]:
-        """Makes features inside a TensorFlow graph, as `encode_text` and `collate` do.
-
-        Args:
-            tokens: ragged string tensors `(batch, time)`, one for each of the `strings`.
-            tables: what `graph_tables` returned.
-            names: names of the features.
-        """
+    def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
+        """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""
         passage, question = [
-            each.with_values(look_up(tables[0], self.vocabulary, each.values)).to_tensor()
+            each.with_values(graph.look_up(tables[0], self.vocabulary, each.values)).to_tensor()
             for each in tokens
         ]
-        xp = GraphNumpy()
+        xp = graph.GraphNumpy()
         invalid = self.invalid_rows(passage, question, xp)
-        passage, question = assert_valid(invalid, [passage, question])
+        passage, question = graph.assert_valid(invalid, [passage, question])
         return self.features(passage, question, names, xp)
 
-    def features(
-        self, passage: Any, question: Any, names: Sequence[str] | None = None, xp: Any = np
-    ) -> dict[str, Any]:
-        """Makes the features of padded ids without annotation.
-
-        Args:
-            passage: int32 `(batch, time)`.
-            question: int32 `(batch, question time)`.
-            names: names of the features; `None` for all.
-            xp: `numpy`, or a `GraphNumpy` inside a graph.
-        """
+    def features(self, passage: Any, question: Any, names: Any = None, xp: Any = np) -> dict:
+        """Makes the features of padded ids without annotation."""
         names = self.feature_names if names is None else names
         features = self._features(passage, question, names, xp)
         return {name: features[name] for name in names}
@@ -259,26 +215,13 @@ class Preprocessor(abc.ABC):
         raise NotImplementedError(f"{type(self).__name__} reads more than ids.")
 
     def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
-        """Decodes logits inside a TensorFlow graph.
-
-        Args:
-            logits: float32 `(batch, answers)`, or `(batch, steps, answers)`.
-            tokens: as of `graph_features`.
-            top: number of answers.
-
-        Returns:
-            `answer` and `probability` `(batch,)`, `answers` and `probabilities` `(batch, top)`.
-        """
-        xp = GraphNumpy()
+        """Decodes logits inside a TensorFlow graph."""
+        xp = graph.GraphNumpy()
         sequences, logs = best_sequences(logits, top, xp)
-        return ranked(answer_texts(sequences, self.answers), xp.exp(logs))
+        return ranked(graph.answer_texts(sequences, self.answers), xp.exp(logs))
 
 
 def ranked(answers: Any, probabilities: Any) -> dict[str, Any]:
     """Names answers and their probabilities `(batch, top)`, and the best of them."""
-    return {
-        "answer": answers[:, 0],
-        "probability": probabilities[:, 0],
-        "answers": answers,
-        "probabilities": probabilities,
-    }
+    best = {"answer": answers[:, 0], "probability": probabilities[:, 0]}
+    return {**best, "answers": answers, "probabilities": probabilities}

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -25,20 +25,13 @@ FEATURES = (
 
 @dataclasses.dataclass(frozen=True)
 class Encoded:
-    """An example as ids.
+    """An example as ids."""
 
-    Args:
-        passage: int32 `(T,)`.
-        question: int32 `(Q,)`.
-        answer: number of the answer, 0 = unknown.
-        source: where the example was read, for errors.
-        chain_ids: int32 `(T + Q,)`, chain of each token of passage and question, 0 = none.
-    """
-
-    passage: np.ndarray
-    question: np.ndarray
-    answer: int
+    passage: np.ndarray  # int32 (T,)
+    question: np.ndarray  # int32 (Q,)
+    answer: int  # 0 = unknown.
     source: str = ""
+    # int32 (T + Q,): chain of each token of passage and question, 0 = none.
     chain_ids: np.ndarray = dataclasses.field(kw_only=True)
 
 
@@ -82,6 +75,7 @@ class ReaderPreprocessor(Preprocessor):
     """
 
     batches_class = Batches
+    arguments: ClassVar[tuple[str, ...]] = ("unknown_types", "joint", "order", "max_chains")
     renamed = {"entities": "word_chains"}
 
     def __init__(
@@ -99,7 +93,7 @@ class ReaderPreprocessor(Preprocessor):
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
         super().__init__(words, answers, tokenizer, unknown_types)
-        specials = [0] * (unknown_types - 1)
+        self.unknown_types, specials = unknown_types, [0] * (unknown_types - 1)
         self.word_chains = np.array([0, 0, *word_chains, *specials], "int32")
         self.pointers = np.array([0, 0, *pointers, *specials], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
@@ -116,13 +110,8 @@ class ReaderPreprocessor(Preprocessor):
     ) -> "ReaderPreprocessor":
         """Learns vocabulary and answers from training examples.
 
-        Args:
-            examples: training examples.
-            entity_words: words that are entities, lower-cased.
-            lemmatizer: function from a word to its lemma; words with one lemma form one chain and
-                mention one answer. `None` keeps words apart.
-            tokenizer: name of the tokenizer.
-            **kwargs: further arguments of the constructor.
+        Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
+        Further arguments are those of the constructor.
         """
         lemma = lemmatizer or (lambda word: word)
         tokenize = get_tokenizer(tokenizer)
@@ -146,11 +135,7 @@ class ReaderPreprocessor(Preprocessor):
         return FEATURES
 
     def encode(self, example: Example) -> Encoded:
-        """Encodes an example.
-
-        Raises:
-            ValueError: if passage or question has no words.
-        """
+        """Encodes an example."""
         place = f" of {example.source or 'an example'}"
         encoded = self._encode(example.passage, example.question, place)
         answer = self.answer_numbers.get(example.answer, 0)
@@ -177,11 +162,11 @@ class ReaderPreprocessor(Preprocessor):
         }
         for name, ids in result.items():
             check_ids(name, ids, len(self.vocabulary))
-        split = [np.split(row.chain_ids, [len(row.passage)]) for row in rows]
-        chains = {
-            name: pad([parts[n] for parts in split], width, count)
-            for n, (name, width) in enumerate(widths.items())
+        parts = {
+            "passage": [row.chain_ids[: len(row.passage)] for row in rows],
+            "question": [row.chain_ids[len(row.passage) :] for row in rows],
         }
+        chains = {name: pad(parts[name], width, count) for name, width in widths.items()}
         result |= self.links(chains, names)
         return result | self._text_features(rows, result, names)
 
@@ -195,17 +180,7 @@ class ReaderPreprocessor(Preprocessor):
         return result | self.links(chains, names, xp)
 
     def links(self, chains: dict[str, Any], names: Sequence[str], xp: Any = np) -> dict[str, Any]:
-        """Makes the features of coreference.
-
-        Args:
-            chains: chain of each token, 0 = none, int32 `(batch, time)` by the names `passage` and
-                `question`.
-            names: names of the features that are needed.
-            xp: `numpy`, or a `GraphNumpy` inside a graph.
-
-        Returns:
-            Dictionary of int32 arrays, all of each kind that a name ends in.
-        """
+        """Makes the features of coreference."""
         kinds, result = {name.rpartition("_")[2] for name in names}, {}
         for group in sequences(self.joint, self.order):
             joined = xp.concatenate([chains[name] for name in group], axis=-1)
@@ -225,14 +200,6 @@ class ReaderPreprocessor(Preprocessor):
         return result
 
     def get_config(self) -> dict[str, Any]:
-        known = 2 + len(self.vocabulary.known)
-        return {
-            **self.vocabulary.get_config(),
-            "answers": self.answers[1:],
-            "word_chains": self.word_chains[2:known].tolist(),
-            "pointers": self.pointers[2:known].tolist(),
-            "tokenizer": self.tokenizer.name,
-            "joint": self.joint,
-            "order": self.order,
-            "max_chains": self.max_chains,
-        }
+        config, known = super().get_config(), slice(2, 2 + len(self.vocabulary.known))
+        tables = {"word_chains": self.word_chains, "pointers": self.pointers}
+        return {**config, **{name: table[known].tolist() for name, table in tables.items()}}

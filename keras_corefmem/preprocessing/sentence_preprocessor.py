@@ -11,7 +11,7 @@ import numpy as np
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.preprocessing.batches import SentenceBatches
 from keras_corefmem.preprocessing.features import Spelling, pad
-from keras_corefmem.preprocessing.graph import look_up_letters, vocabulary_table
+from keras_corefmem.preprocessing.graph import look_up_letters
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.text.tokenizers import graph_lower, lower
 from keras_corefmem.text.vocabulary import UNKNOWN
@@ -22,19 +22,11 @@ FEATURES = ("words", "characters")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EncodedSentence:
-    """A sentence as ids.
+    """A sentence as ids."""
 
-    Args:
-        words: int32 `(T,)`.
-        characters: int32 `(T, word_length)`, or `None` where words are not spelled.
-        answer: number of the label, or those of the tags `(T,)`, 0 = unknown.
-        is_root: whether it is a whole sentence, rather than a phrase of one.
-        source: where the sentence was read, for errors.
-    """
-
-    words: np.ndarray
-    characters: np.ndarray | None
-    answer: int | np.ndarray
+    words: np.ndarray  # int32 (T,)
+    characters: np.ndarray | None  # int32 (T, word_length); None where words are not spelled.
+    answer: int | np.ndarray  # Number of the label, or those of the tags (T,), 0 = unknown.
     is_root: bool = True
     source: str = ""
 
@@ -70,6 +62,7 @@ class SentencePreprocessor(Preprocessor):
     strings = ("sentence",)
     bucketing = Bucketing(20_000, 1, 1, 8)
     batches_class = SentenceBatches
+    arguments = ("tags", "characters", "word_length")
 
     def __init__(
         self,
@@ -84,7 +77,6 @@ class SentencePreprocessor(Preprocessor):
         super().__init__(words, answers, tokenizer)
         self.tags, self.word_length = tags, word_length
         self.spelling = Spelling(characters, word_length, word_length // 2)
-        self.num_characters = self.spelling.count
 
     @classmethod
     def fit(
@@ -98,17 +90,9 @@ class SentencePreprocessor(Preprocessor):
     ) -> "SentencePreprocessor":
         """Learns vocabulary, answers and characters from training sentences.
 
-        Args:
-            examples: sentences. Words are counted in whole sentences, not in phrases.
-            characters: whether words are spelled.
-            lower_case: whether the vocabulary is lower-cased.
-            min_count: how often a word has to occur to be known; the unknown word is trained on
-                the others.
-            **kwargs: further arguments of the constructor.
-
-        Raises:
-            ValueError: if there are no sentences, they are of another kind, or only some of them
-                have an answer for each word.
+        Words are counted in whole sentences, not in phrases; those that occur less often than
+        `min_count` are unknown. `characters` spells words, `lower_case` is for the vocabulary
+        alone. Further arguments are those of the constructor.
         """
         for sentence in examples:
             if not isinstance(sentence, Sentence):
@@ -120,15 +104,11 @@ class SentencePreprocessor(Preprocessor):
         if len(tags) != 1:
             raise ValueError("Give at least one sentence, and all of them a label, or all tags.")
         counts = word_counts(examples, lower_case)
-        answers: set[str] = set()
-        for sentence in examples:
-            answers.update(
-                [sentence.answer] if isinstance(sentence.answer, str) else sentence.answer
-            )
+        labels = [[s.answer] if isinstance(s.answer, str) else s.answer for s in examples]
         letters = {letter for s in examples for word in s.words for letter in word}
         return cls(
             sorted((w for w, n in counts.items() if n >= min_count), key=lambda w: (-counts[w], w)),
-            sorted(answers),
+            sorted({answer for sentence in labels for answer in sentence}),
             tags.pop(),
             "".join(sorted(letters)) if characters else "",
             **kwargs,
@@ -179,13 +159,7 @@ class SentencePreprocessor(Preprocessor):
             features["characters"] = pad(letters, lengths[0], count, (self.word_length,))
         return features
 
-    def graph_tables(self) -> list:
-        spelled = [vocabulary_table(self.spelling.vocabulary)] if self.spelling else []
-        return [*super().graph_tables(), *spelled]
-
-    def graph_features(
-        self, tokens: Sequence, tables: Sequence, names: Sequence[str]
-    ) -> dict[str, Any]:
+    def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         import tensorflow as tf
 
         (sentence,) = tokens
@@ -203,11 +177,7 @@ class SentencePreprocessor(Preprocessor):
         return {name: features[name] for name in names}
 
     def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
-        """Decodes logits as `Preprocessor.graph_answers` does; those of a tagger to its tags.
-
-        A tagger returns `words`, `tags` and `probabilities` `(batch, time)`, empty and 0 behind
-        each sentence.
-        """
+        """Decodes logits as `Preprocessor.graph_answers` does; those of a tagger to its tags."""
         if not self.tags:
             return super().graph_answers(logits, tokens, top)
         import tensorflow as tf
@@ -221,16 +191,6 @@ class SentencePreprocessor(Preprocessor):
             "words": words,
             "tags": tf.where(words != "", best, ""),
             "probabilities": tf.where(words != "", probabilities, 0.0),
-        }
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            "words": self.vocabulary.known,
-            "answers": self.answers[1:],
-            "tags": self.tags,
-            "characters": self.spelling.characters,
-            "word_length": self.word_length,
-            "tokenizer": self.tokenizer.name,
         }
 
 

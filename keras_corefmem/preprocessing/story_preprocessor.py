@@ -1,8 +1,9 @@
 """Stories as matrices of sentences, for the memory networks."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 import numpy as np
@@ -21,22 +22,12 @@ FEATURES = ("sentences", "question", "supporting_facts")
 
 @dataclasses.dataclass(frozen=True)
 class EncodedStory:
-    """A story as ids.
+    """A story as ids."""
 
-    Args:
-        sentences: int32 `(S, L)`.
-        question: int32, at most `(L,)`.
-        answer: number of the answer, 0 = unknown; for an answer of several words an array of their
-            numbers, ends behind.
-        supporting_facts: rows of `sentences` that hold them, from 1, in the order of the data set,
-            without those that are not read.
-        source: where the example was read, for errors.
-    """
-
-    sentences: np.ndarray
-    question: np.ndarray
-    answer: int | np.ndarray
-    supporting_facts: tuple[int, ...] = ()
+    sentences: np.ndarray  # int32 (S, L)
+    question: np.ndarray  # int32, at most (L,)
+    answer: int | np.ndarray  # Number, 0 = unknown; those of several words, ends behind.
+    supporting_facts: tuple[int, ...] = ()  # Rows of sentences that are read, from 1.
     source: str = ""
 
 
@@ -55,8 +46,7 @@ class StoryPreprocessor(Preprocessor):
         sentence_length: L, words of a sentence or question that are read, the first ones.
         max_sentences: sentences of a passage that are read, the last ones.
         tokenizer: name of the tokenizer.
-        answer_length: words of the longest answer and its end, where `answers` are the words that
-            answers consist of; 1 where they are answers as a whole.
+        answer_length: most words of an answer and its end; 1 where `answers` are whole answers.
         max_facts: number of supporting facts of a question that a model is told.
         read_ends: whether the `.`, `?` or `!` that ends a sentence or question is one of its words.
 
@@ -71,6 +61,13 @@ class StoryPreprocessor(Preprocessor):
     """
 
     batches_class = Batches
+    arguments: ClassVar[tuple[str, ...]] = (
+        "sentence_length",
+        "max_sentences",
+        "answer_length",
+        "max_facts",
+        "read_ends",
+    )
     bucketing = Bucketing(5_000, 8, 1, 16)
 
     def __init__(
@@ -84,12 +81,8 @@ class StoryPreprocessor(Preprocessor):
         max_facts: int = 1,
         read_ends: bool = True,
     ) -> None:
-        check_sizes(
-            sentence_length=sentence_length,
-            max_sentences=max_sentences,
-            answer_length=answer_length,
-            max_facts=max_facts,
-        )
+        check_sizes(sentence_length=sentence_length, max_sentences=max_sentences)
+        check_sizes(answer_length=answer_length, max_facts=max_facts)
         super().__init__(words, [*answers, END] if answer_length > 1 else answers, tokenizer)
         self.sentence_length, self.max_sentences = sentence_length, max_sentences
         self.answer_length, self.max_facts = answer_length, max_facts
@@ -108,12 +101,8 @@ class StoryPreprocessor(Preprocessor):
     ) -> "StoryPreprocessor":
         """Learns vocabulary, answers and the longest sentence from training examples.
 
-        Args:
-            examples: training examples.
-            tokenizer: name of the tokenizer.
-            answer_words: whether answers are sequences of words, rather than one class each.
-            read_ends: as in the constructor.
-            **kwargs: further arguments of the constructor.
+        With `answer_words`, answers are sequences of words, rather than one class each. Further
+        arguments are those of the constructor.
         """
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
@@ -155,11 +144,8 @@ class StoryPreprocessor(Preprocessor):
 
     def encode_text(self, passage: str, question: str) -> EncodedStory:
         ids = self.ids_of_text(passage, "passage"), self.ids_of_text(question, "question")
-        return EncodedStory(
-            self.cut(ids[0][None])[0],
-            self.without_ends(ids[1])[: self.sentence_length],
-            self.number_of(None),
-        )
+        short = self.without_ends(ids[1])[: self.sentence_length]
+        return EncodedStory(self.cut(ids[0][None])[0], short, self.number_of(None))
 
     def number_of(self, answer: str | None) -> int | np.ndarray:
         """Returns the number of an answer, or those of its words, 0 = unknown."""
@@ -172,19 +158,8 @@ class StoryPreprocessor(Preprocessor):
         return ids if self.read_ends else ids * (1 - xp.take(self.ends, ids))
 
     def cut(self, passage: Any, xp: Any = np) -> Any:
-        """Cuts padded passages into the sentences that are read.
-
-        Args:
-            passage: int32 `(batch, time)`, every row with at least one token.
-            xp: `numpy`, or a `GraphNumpy` inside a graph.
-
-        Returns:
-            int32 `(batch, S, L)`, rows and sentences padded with zeros behind.
-        """
-
-        def integers(values: Any) -> Any:
-            return xp.asarray(values, dtype="int32")
-
+        """Cuts padded passages into the sentences that are read."""
+        integers = functools.partial(xp.asarray, dtype="int32")
         real = integers(passage != 0)
         ends = integers(xp.take(self.ends, passage))
         number = integers(xp.cumsum(ends, axis=1)) - ends
@@ -228,17 +203,13 @@ class StoryPreprocessor(Preprocessor):
         }
 
     def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
-        """Returns the text of each row of `encoded.sentences`."""
-        return list(example.sentences[-len(encoded.sentences) :])
+        """Returns the text of each row of `encoded.sentences`, as written where cut alike."""
+        if np.array_equal(self.encode(example).sentences, encoded.sentences):
+            return list(example.sentences[-len(encoded.sentences) :])
+        return [" ".join(self.vocabulary.decode(row[row != 0])) for row in encoded.sentences]
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            "words": self.vocabulary.known,
-            "answers": self.answers[1 : -1 if self.answer_length > 1 else None],
-            "sentence_length": self.sentence_length,
-            "max_sentences": self.max_sentences,
-            "tokenizer": self.tokenizer.name,
-            "answer_length": self.answer_length,
-            "max_facts": self.max_facts,
-            "read_ends": self.read_ends,
-        }
+        config = super().get_config()
+        if self.answer_length > 1:
+            config["answers"].remove(END)
+        return config

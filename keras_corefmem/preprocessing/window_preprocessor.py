@@ -1,6 +1,7 @@
 """Cloze questions, such as CNN's, as matrices of sentences or of windows round entities."""
 
 import collections
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,22 +21,7 @@ TOKENIZER = "spaces"
 def cloze_words(
     examples: Sequence[Example], max_words: int = 50_000, markers: int | None = None
 ) -> tuple[list[str], list[str]]:
-    """Learns vocabulary and answers of cloze questions.
-
-    A marker such as `@entity3` means nothing beyond its passage. So every number up to the highest
-    one is a word and an answer, whether the examples have it or not.
-
-    Args:
-        examples: training examples, their entities numbered from 0 (`cnn.relabel`).
-        max_words: how many other words are known, the most frequent ones.
-        markers: n for `@entity0` to `@entityn-1`; `None` for the highest number in the examples.
-
-    Returns:
-        List of words without the two specials, and list of answers.
-
-    Raises:
-        ValueError: if there is no marker, an answer is none of them, or `max_words` is too small.
-    """
+    """Learns vocabulary and answers of cloze questions."""
     check_sizes(max_words=max_words)
     tokenize = get_tokenizer(TOKENIZER)
     counts: collections.Counter = collections.Counter()
@@ -61,17 +47,7 @@ def cloze_words(
 def fit_sentences(
     examples: Sequence[Example], max_sentences: int = 70, max_length: int = 80, **kwargs: Any
 ) -> StoryPreprocessor:
-    """Learns a `StoryPreprocessor` for the plain sentences of cloze questions (SENT).
-
-    Args:
-        examples: training examples.
-        max_sentences: sentences of a passage that are read, the last ones.
-        max_length: words of a sentence or question that are read, at most the longest one's.
-        **kwargs: further arguments of `cloze_words`.
-
-    Raises:
-        ValueError: as `cloze_words` does.
-    """
+    """Learns a `StoryPreprocessor` for the plain sentences of cloze questions (SENT)."""
     words, answers = cloze_words(examples, **kwargs)
     tokenize = get_tokenizer(TOKENIZER)
     longest = max(len(tokenize(text)) for e in examples for text in (*e.sentences, e.question))
@@ -96,8 +72,7 @@ class WindowPreprocessor(StoryPreprocessor):
     Args:
         words: words of the vocabulary without its two specials, `@placeholder` among them.
         answers: answers by number, from 1, the markers; number 0 is an unknown answer.
-        half_width: words on each side of a marker. The paper speaks of windows of b words, but b
-            is this half width in the authors' code: b = 4 reads 9 words.
+        half_width: words on each side of a marker; b in the authors' code, where b = 4 reads 9.
         max_windows: windows of a passage that are read, the first ones.
         tokenizer: name of the tokenizer.
 
@@ -113,6 +88,8 @@ class WindowPreprocessor(StoryPreprocessor):
         >>> preprocessor.encode_text("rome met @entity0", "@placeholder met").sentences
         array([[4, 3, 0]], dtype=int32)
     """
+
+    arguments = ("half_width", "max_windows")
 
     def __init__(
         self,
@@ -141,14 +118,7 @@ class WindowPreprocessor(StoryPreprocessor):
         markers: int | None = None,
         **kwargs: Any,
     ) -> "WindowPreprocessor":
-        """Learns vocabulary and answers from training examples, as `cloze_words` does.
-
-        Args:
-            examples: training examples.
-            max_words: how many words besides the markers are known.
-            markers: number of markers.
-            **kwargs: further arguments of the constructor.
-        """
+        """Learns at most `max_words` words besides the markers from training examples."""
         return cls(*cloze_words(examples, max_words, markers), **kwargs)
 
     def encode(self, example: Example) -> EncodedStory:
@@ -158,12 +128,7 @@ class WindowPreprocessor(StoryPreprocessor):
         return self._windows(*ids, self.number_of(example.answer), example.source)
 
     def encode_text(self, passage: str, question: str) -> EncodedStory:
-        """Encodes raw text.
-
-        Raises:
-            ValueError: if a string is empty, the passage has no marker that is an answer, or the
-                question no `@placeholder`.
-        """
+        """Encodes raw text."""
         return self._windows(*self._ids(passage, question, "", ["passage", "question"]), 0)
 
     def _ids(
@@ -186,9 +151,7 @@ class WindowPreprocessor(StoryPreprocessor):
         features = self.features(passage, question)
         return EncodedStory(features["sentences"][0], features["question"][0], answer, (), source)
 
-    def invalid_rows(
-        self, passage: Any, question: Any, xp: Any = np
-    ) -> dict[str, tuple[str, np.ndarray]]:
+    def invalid_rows(self, passage: Any, question: Any, xp: Any = np) -> dict[str, tuple]:
         """Refuses a passage without an entity, and a question without placeholder."""
         entity = "has no entity that is an answer of the reader, such as @entity0"
         missing = f"has no {PLACEHOLDER}: write it where the answer is missing"
@@ -206,22 +169,8 @@ class WindowPreprocessor(StoryPreprocessor):
         return self.windows(passage, self.markers, self.max_windows, xp)
 
     def windows(self, ids: Any, centres: np.ndarray, most: int, xp: Any = np) -> Any:
-        """Cuts windows round the first words of a kind.
-
-        Args:
-            ids: int32 `(batch, time)`.
-            centres: bool by word, whether it is of the kind.
-            most: largest number of windows.
-            xp: `numpy`, or a `GraphNumpy` inside a graph.
-
-        Returns:
-            int32 `(batch, n, 2 half_width + 1)`, n of 1 to `most`; 0 beyond the text, and in rows
-            with fewer windows.
-        """
-
-        def integers(values: Any) -> Any:
-            return xp.asarray(values, dtype="int32")
-
+        """Cuts windows round the first words of a kind."""
+        integers = functools.partial(xp.asarray, dtype="int32")
         is_centre, length = xp.take(centres, ids), integers(xp.size(ids[:1]))
         column = integers(xp.cumsum(xp.ones_like(ids), axis=1)) - 1
         places = xp.sort(integers(xp.where(is_centre, column, length)), axis=1)
@@ -237,15 +186,4 @@ class WindowPreprocessor(StoryPreprocessor):
         return integers(xp.where((places < length)[..., None], words, 0))
 
     def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
-        decode = self.vocabulary.decode
-        return [" ".join(decode(row[row != 0])) for row in encoded.sentences]
-
-    def get_config(self) -> dict[str, Any]:
-        config = super().get_config()
-        return {
-            "words": config["words"],
-            "answers": config["answers"],
-            "half_width": self.half_width,
-            "max_windows": self.max_windows,
-            "tokenizer": config["tokenizer"],
-        }
+        return [" ".join(self.vocabulary.decode(row[row != 0])) for row in encoded.sentences]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import best_answer, best_tags
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 
@@ -105,9 +106,16 @@ class Inspection(NamedTuple):
     attention: Any
 
 
+def _encode(example: Any, preprocessor: Any) -> Any:
+    """Encodes an example; a question without an answer is raw text, cut as `read` cuts it."""
+    if type(example) is Example and example.answer == UNKNOWN_ANSWER:
+        return preprocessor.encode_text(example.passage, example.question)
+    return preprocessor.encode(example)
+
+
 def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
     """Encoded examples, their features, and these in full batches of `BATCH_SIZE`."""
-    encoded = [preprocessor.encode(example) for example in examples]
+    encoded = [_encode(example, preprocessor) for example in examples]
     longest = max(map(preprocessor.length, encoded))
     longest_question = max(map(preprocessor.question_length, encoded))
     rows = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
@@ -152,7 +160,7 @@ def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
 
 def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tuple[str, float]:
     """The text of a model's best answer to an example, and its probability."""
-    return best_answer(logits, preprocessor.answers_of(preprocessor.encode(example)))
+    return best_answer(logits, preprocessor.answers_of(_encode(example, preprocessor)))
 
 
 def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TokenView]:
@@ -207,7 +215,7 @@ def sentence_views(
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
-        encoded = preprocessor.encode(example)
+        encoded = _encode(example, preprocessor)
         sentences = preprocessor.row_texts(example, encoded)
         end = attention[n, features["sentences"].shape[1] :]
         yield TableView(

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorflow_dataset
+from keras_corefmem.preprocessing.batches import EpochHooks, tensorflow_dataset
 from zoo import EndToEndMemoryNetwork
 from zoo.training import make_batches
 

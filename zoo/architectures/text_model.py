@@ -10,10 +10,9 @@ import numpy as np
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
-from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.batches import Batches, EpochHooks, tensorflow_dataset
 from keras_corefmem.preprocessing.features import check_ids
-from keras_corefmem.preprocessing.loading import get
-from keras_corefmem.preprocessing.tensorflow_dataset import EpochHooks, tensorflow_dataset
+from keras_corefmem.preprocessing.fitting import get
 from keras_corefmem.text.word_vectors import load_word_vectors
 from zoo.architectures.config import Config as BaseConfig
 from zoo.architectures.devices import answered_once, check_jit, local_rows

@@ -65,10 +65,10 @@ class EndToEndMemoryNetwork(StoryModel):
 
     @property
     def warm_up_epochs(self):
-        return self.config.linear_start
+        return self.config["linear_start"]
 
     def training_callbacks(self):
-        return [LinearStart(self.config.linear_start)]
+        return [LinearStart(self.config["linear_start"])]
 
     @staticmethod
     def read_story(sentences, question, read, config):
