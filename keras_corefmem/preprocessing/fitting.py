@@ -94,7 +94,7 @@ def fit_preprocessor(
         raise ValueError(
             f"{missing.source or 'A training example'}: the answer {missing.answer!r} is no word "
             "of the passage, so that no pointer-sum can find it; leave the example out, or take "
-            'head="classification".'
+            'answer_head="classification".'
         )
     return plain, "classification"
 
@@ -122,7 +122,7 @@ def count_words(
 def check_head(head: str) -> None:
     """Raises a ValueError for an answer head that does not exist."""
     if head not in HEADS:
-        raise ValueError(f"head must be one of {', '.join(HEADS)}; got {head!r}.")
+        raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
 
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> Example | None:

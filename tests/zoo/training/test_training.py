@@ -225,7 +225,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of .*carry"),
         (
             {"arguments": {"answer_head": "pointer"}},
-            "answer_head: Input should be 'pointer_sum', .*'classification' .got 'pointer'",
+            "answer_head must be one of pointer_sum, .*classification; got 'pointer'",
         ),
     ],
 )
