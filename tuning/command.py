@@ -110,17 +110,7 @@ def search(
 
 
 def part_here(workers: int) -> str:
-    """Says which part of a search on several machines this process has, by the environment.
-
-    Args:
-        workers: number of workers that the process is to start.
-
-    Returns:
-        Its name, that of the chief with `"chief"` in it; an empty one for a search here alone.
-
-    Raises:
-        ValueError: if the environment says a part of what is needed, or there are workers too.
-    """
+    """Says which part of a search on several machines this process has, by the environment."""
     if not any(name in os.environ for name in PART):
         return ""
     missing = [name for name in PART if not os.environ.get(name)]

@@ -24,17 +24,7 @@ from zoo.reports.searches import trial_columns
 
 
 def run_search(search: Search, workers: int, results: str, leads: bool = True) -> int:
-    """Runs what is left of a search and says how it goes.
-
-    Args:
-        search: a `Search` that has started.
-        workers: number of processes.
-        results: folder of results.
-        leads: whether this process concludes the search, rather than another machine.
-
-    Returns:
-        The exit status: 1 if a trial failed.
-    """
+    """Runs what is left of a search and says how it goes."""
     console = make_console()
     entries = ", ".join(search.hyper_model.entries)
     console.print(f"{search.name}: {entries}; states: {search.folder}")
@@ -68,15 +58,7 @@ def run_search(search: Search, workers: int, results: str, leads: bool = True) -
 
 
 def check_settings(search: Search, epochs: int | None) -> None:
-    """Refuses settings that no trial would go by, as the search chooses them.
-
-    Args:
-        search: the search.
-        epochs: value of `--epochs`, `None` where it is not search.
-
-    Raises:
-        ValueError: naming the setting and the search space.
-    """
+    """Refuses settings that no trial would go by, as the search chooses them."""
     entries, space = space_of(search.model, search.space), search.space or first_space(search.model)
     if search.tuner == "hyperband" and "epochs" in entries:
         raise ValueError(

@@ -42,20 +42,7 @@ SPACES = validate(PATH, read_toml(PATH), dict[str, Space])
 
 
 def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:
-    """Looks up the entries of a search space.
-
-    Args:
-        model: name of the model.
-        name: name of a space of `SPACES`, path of a JSON file of entries, or the entries
-            themselves; `None` for the first space that is made for the model.
-
-    Returns:
-        Dictionary of entries by name, each checked.
-
-    Raises:
-        ValueError: if there is no such space, it is made for other models, or an entry is broken.
-        FileNotFoundError: if there is no such file.
-    """
+    """Looks up the entries of a search space."""
     if isinstance(name, dict):
         for key, entry in name.items():
             check_entry(key, entry)
@@ -92,11 +79,7 @@ def fits(model: str, space: Space) -> bool:
 
 
 def check_entry(name: str, entry: Any, where: str = "the search space") -> None:
-    """Refuses what is neither a list of values nor a range.
-
-    Raises:
-        ValueError: naming the entry.
-    """
+    """Refuses what is neither a list of values nor a range."""
     if isinstance(entry, list) and entry:
         return
     names = {"low", "high", "log", "step"}

@@ -79,16 +79,7 @@ def make_oracle(search: Search) -> keras_tuner.Oracle:
 
 
 def run_trials(search: Search, report: Report) -> None:
-    """Runs what is left of a search in this process, or serves those that do.
-
-    Of a search on several machines, the environment says which part this process has: see
-    `keras_tuner`'s `KERASTUNER_TUNER_ID`.
-
-    Args:
-        search: a `Search` that has started.
-        report: function called with the outcome of each trial that this process runs; the chief's,
-            of each trial of the search.
-    """
+    """Runs what is left of a search in this process, or serves those that do."""
 
     def report_end(trial: str) -> None:
         outcome = search.outcome(trial)

@@ -19,19 +19,7 @@ PULSE = 1
 
 
 def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]], None]) -> None:
-    """Runs what is left of a search with a process for each worker, and one that leads them.
-
-    A worker that dies is replaced, and the new one goes on with its trial, see `Search.begin`. If
-    the chief dies, all start anew and take up what was under way.
-
-    Args:
-        workers: number of workers.
-        search: a `Search` that has started.
-        report: function called with the outcome of each trial that ends.
-
-    Raises:
-        ChildProcessError: if a process dies again and again without any trial that ends.
-    """
+    """Runs what is left of a search with a process for each worker, and one that leads them."""
     keep_memory()
     context = multiprocessing.get_context("spawn")
     cores = available_cores()
@@ -106,14 +94,7 @@ def free_port() -> int:
 
 
 def take_part(name: str, port: int, core: int | None, fields: dict[str, Any]) -> None:
-    """Runs one process of a search: `KERASTUNER_TUNER_ID` says which part it has.
-
-    Args:
-        name: the part, `"chief"` or the name of a worker.
-        port: where the chief listens.
-        core: number of the core to keep to, or `None`.
-        fields: fields of the `Search`.
-    """
+    """Runs one process of a search: `KERASTUNER_TUNER_ID` says which part it has."""
     pin(core)
     os.environ |= {
         "KERASTUNER_TUNER_ID": name,

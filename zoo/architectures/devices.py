@@ -59,15 +59,7 @@ def answered_once(outputs, rows):
 
 
 def check_jit(jit_compile):
-    """Whether a model is compiled with XLA, by default wherever that works.
-
-    Args:
-        jit_compile: what the user says, `None` for the default.
-
-    Raises:
-        ValueError: if XLA is asked for where TensorFlow shares batches, or if TensorFlow shares
-            them among machines, which Keras cannot.
-    """
+    """Whether a model is compiled with XLA, by default wherever that works."""
     tf = sys.modules.get("tensorflow")
     if keras.backend.backend() != "tensorflow" or tf is None or not tf.distribute.has_strategy():
         return True if jit_compile is None else jit_compile

@@ -20,17 +20,7 @@ def make_optimizer(
     clip_each=False,
     average=0.0,
 ):
-    """An optimizer that clips gradients by their norm, and measures it.
-
-    Args:
-        learning_rate: first learning rate.
-        halve_every: updates after which the rate halves, again and again; `None` keeps it.
-        optimizer: one of `OPTIMIZERS`.
-        clip_norm: largest norm of all gradients together.
-        clip_each: whether `clip_norm` is that of each weight's gradient instead.
-        average: momentum of running averages of the weights, which `fit` leaves in the model; 0
-            for none.
-    """
+    """An optimizer that clips gradients by their norm, and measures it."""
     rate = learning_rate
     if halve_every:
         rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)

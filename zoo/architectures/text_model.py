@@ -118,12 +118,7 @@ class TextModel(keras.Model):
 
     @classmethod
     def from_examples(cls, examples, **arguments):
-        """An untrained model for the words and answers of training examples.
-
-        Args:
-            examples: training examples; its preprocessing is learned from them.
-            **arguments: further arguments of the constructor.
-        """
+        """An untrained model for the words and answers of training examples."""
         raise NotImplementedError(f"{cls.__name__} must implement from_examples.")
 
     @classmethod
@@ -138,17 +133,7 @@ class TextModel(keras.Model):
 
     @classmethod
     def start(cls, preprocessor, word_vectors=None, counts=None, **arguments):
-        """An untrained model for what a preprocessor knows.
-
-        Args:
-            preprocessor: the preprocessor.
-            word_vectors: path of a file of pretrained vectors to start from, or `None`.
-            counts: how often words occur in training, for the `coverage`.
-            **arguments: arguments of the constructor.
-
-        Raises:
-            ValueError: if the vectors have another width than an `embedding_dim` that is given.
-        """
+        """An untrained model for what a preprocessor knows."""
         words, vectors = preprocessor.vocabulary, None
         if word_vectors is not None:
             width = arguments.get("embedding_dim")
@@ -174,10 +159,7 @@ class TextModel(keras.Model):
         return []
 
     def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
-        """Trains the model as Keras does, with its `training_callbacks` before those given.
-
-        `Batches` and `tf.data.Dataset`s shuffle themselves; Keras does not shuffle them again.
-        """
+        """Trains the model as Keras does, with its `training_callbacks` before those given."""
         every = self.training_callbacks()
         if isinstance(x, Batches) or hasattr(x, "element_spec"):
             kwargs["shuffle"] = False
@@ -233,18 +215,7 @@ class TextModel(keras.Model):
         return model.predict_on_batch
 
     def inspect(self, features):
-        """What the model answers and where it looks.
-
-        Args:
-            features: dictionary of at least the features in `model.features`, as arrays.
-
-        Returns:
-            Two arrays: logits `(batch, answers)`, and the attention of the model, `None` if it has
-            none.
-
-        Raises:
-            ValueError: if there is an id that the model does not know.
-        """
+        """What the model answers and where it looks."""
         self.check_features(features)
         given = {name: features[name] for name in self.features}
         results = answered_once(self._inspect(given), len(given[self.features[0]]))
@@ -261,11 +232,7 @@ class TextModel(keras.Model):
         return dict.fromkeys(words, self.config["vocabulary_size"])
 
     def attend(self, features):
-        """The attention of the model, as `inspect` returns it.
-
-        Raises:
-            ValueError: if the model has none.
-        """
+        """The attention of the model, as `inspect` returns it."""
         if not self.has_attention:
             raise ValueError(
                 f"{type(self).__name__} has no attention to look at; `inspect` gives its logits."
@@ -284,24 +251,11 @@ class TextModel(keras.Model):
             yield f"{example.question}  {reading.answer} ({reading.probability:.0%}), {right}"
 
     def views(self, examples):
-        """Views of what the model answers and where it looks, see `keras_corefmem.visualization`.
-
-        Args:
-            examples: list of examples.
-
-        Returns:
-            A list of lists: the views of each example, the attention first; empty ones of a model
-            that attends to nothing.
-        """
+        """Views (`keras_corefmem.visualization`) of what the model answers and attends to."""
         return [[] for _ in examples]
 
     def tensorboard_callbacks(self, log_dir, examples):
-        """Callbacks that show in TensorBoard what the model makes of words and questions.
-
-        Args:
-            log_dir: folder of the run.
-            examples: validation examples, of which a few are shown.
-        """
+        """Callbacks that show in TensorBoard what the model makes of words and questions."""
         shown = log_dir, examples, self.preprocessor, self.inspect
         watching = [boards.WordProjector(log_dir, self.preprocessor), boards.AnswerTable(*shown)]
         if self.has_shared_answers:
@@ -316,15 +270,7 @@ class TextModel(keras.Model):
     def compile(
         self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
     ):
-        """Compiles with the defaults of the zoo where an argument is left out.
-
-        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA where that works (`check_jit`). Further arguments are
-        those of Keras.
-
-        Raises:
-            ValueError: if the model cannot be trained so where batches are shared among devices.
-        """
+        """Compiles with the defaults of the zoo where an argument is left out."""
         jit_compile = check_jit(jit_compile)
         if optimizer is None:
             optimizer = make_optimizer()
@@ -346,11 +292,7 @@ class TextModel(keras.Model):
 
 
 def check_preprocessor(preprocessor, config, shared):
-    """Checks that a preprocessor lays out features as the model reads them.
-
-    Raises:
-        ValueError: naming the argument that differs.
-    """
+    """Checks that a preprocessor lays out features as the model reads them."""
     for name, value in shared.items():
         own = getattr(config, name)
         if value != own:

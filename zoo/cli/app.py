@@ -95,18 +95,7 @@ def make_app() -> Any:
 
 
 def parse(words: Sequence[str]) -> typer.Context:
-    """Parses a command line.
-
-    Args:
-        words: the words behind `corefmem`.
-
-    Returns:
-        The context of its command, with the name in `info_name` and the options in `params`.
-
-    Raises:
-        typer.TyperException: if the words are wrong.
-        typer.Exit: if they ask for help, which is printed.
-    """
+    """Parses a command line."""
     app = make_app()
     context = app.make_context("corefmem", list(words))
     if not context.args and not context._protected_args:

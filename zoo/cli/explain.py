@@ -73,16 +73,7 @@ def write_picture(console: Any, path: str | pathlib.Path, png: bytes) -> None:
 
 
 def annotate_question(example: Any, annotator: str, preprocessor: Any) -> Any:
-    """Annotates a question; sentences are new ones, so that no facts support it.
-
-    Args:
-        example: the `Example`.
-        annotator: path or name of a spaCy pipeline, or `exact`.
-        preprocessor: the reader's preprocessor.
-
-    Raises:
-        ValueError: if the reader reads no annotation, or there is no such pipeline.
-    """
+    """Annotates a question; sentences are new ones, so that no facts support it."""
     from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
     from keras_corefmem.graphs import annotate
 

@@ -19,12 +19,7 @@ TEXTS = ("passage", "question"), ("sentence",)
 
 
 def load_model(name: str) -> keras.Model:
-    """Loads a reader of text from the path of a `.keras` file or the name of a preset.
-
-    Raises:
-        ValueError: if the file is broken, or holds nothing that reads text.
-        FileNotFoundError: if there is no such file.
-    """
+    """Loads a reader of text from the path of a `.keras` file or the name of a preset."""
     if not name.endswith(".keras"):
         return presets.from_preset(name)
     if not pathlib.Path(name).is_file():
@@ -46,11 +41,7 @@ def describe_data(name: str) -> dict[str, Any]:
 
 
 def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
-    """Checks the texts of the options, by name: those of a question, of a sentence, or none.
-
-    Raises:
-        ValueError: if they are incomplete, or stand beside a file.
-    """
+    """Checks the texts of the options, by name: those of a question, of a sentence, or none."""
     chosen = {name: text for name, text in texts.items() if text is not None}
     if file and chosen:
         raise ValueError("Give either a file, or --passage and --question, or --sentence.")

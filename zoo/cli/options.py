@@ -15,14 +15,7 @@ SETTING_HELP = (
 def option(
     metavar: str | None, text: str, *names: str, parser: Callable[[str], Any] | None = None
 ) -> Any:
-    """Declares an option.
-
-    Args:
-        metavar: name of its value; `FILE...` where it takes several, `[DIR]` where it may lack.
-        text: its help.
-        *names: names such as `--set`, where it is not that of the parameter, and of switches.
-        parser: function from a word to the value.
-    """
+    """Declares an option."""
     return typer.Option(*names, metavar=metavar, help=text, parser=parser)
 
 
@@ -104,14 +97,7 @@ QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .q
 
 
 def parse_settings(assignments: Iterable[str] | None) -> dict[str, Any]:
-    """Reads fields of `zoo.training.Settings` from `NAME=JSON`; other names are arguments.
-
-    Args:
-        assignments: values of `--set`.
-
-    Raises:
-        ValueError: if a value is not JSON.
-    """
+    """Reads fields of `zoo.training.Settings` from `NAME=JSON`; other names are arguments."""
     from zoo.training import merge_settings, split_settings
 
     values, arguments = {}, {}

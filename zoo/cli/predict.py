@@ -15,11 +15,7 @@ def predict(
     question: QUESTION = None,
     sentence: SENTENCE = None,
 ) -> None:
-    """Answer questions, one line of JSON each.
-
-    Without a file or a passage, reads lines of JSON from standard input, each an object with
-    "passage" and "question", or "sentence".
-    """
+    """Answer questions, one line of JSON each."""
     import_quietly("keras")
     from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
 

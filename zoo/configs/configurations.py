@@ -99,15 +99,7 @@ class Configuration:
 
 
 def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
-    """Reads the models of a family.
-
-    Args:
-        path: TOML file. Its top level holds fields of `Configuration` that the family shares, its
-            tables `models.NAME` those of each model, merged with `arguments` and `training` above.
-
-    Raises:
-        ValueError: if the file is not as described; it names the file and the key.
-    """
+    """Reads the models of a family."""
     shared = read_toml(path)
     entries = validate(f"{path}: models", shared.pop("models", {}), dict[str, dict[str, Any]])
     models: dict[str, Configuration] = {}

@@ -19,22 +19,7 @@ def measure_attention_mass(
     signals: Sequence[str] = SIGNALS,
     batch_size: int = 32,
 ) -> dict[str, float]:
-    """Measures the mean attention that rows with a target pay to their targets.
-
-    A supervised head is measured by its own signal. Where none is, that head is measured by each
-    of the signals that would be supervised by it: what heads find out on their own. A head that
-    looks for syntactic heads is confined to the sentence either way.
-
-    Args:
-        reader: a `BiDAFReader` with a preprocessor.
-        examples: list of `AnnotatedExample`.
-        signals: names of the signals, where no head is supervised.
-        batch_size: passages at a time.
-
-    Returns:
-        Attention masses between 0 and 1 by signal, of those that examples have targets of;
-        empty without self-attention.
-    """
+    """Measures the mean attention that rows with a target pay to their targets."""
     if reader.config["self_attention"] == "none":
         return {}
     own = reader.config["supervision"]

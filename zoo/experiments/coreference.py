@@ -41,20 +41,7 @@ class _Clock:
 def score_litbank(
     nlp: Any, data_dir: str | pathlib.Path, mentions: str = "predicted"
 ) -> dict[str, Any]:
-    """Scores a pipeline on the `.conll` files of a folder, or of its folder `conll`.
-
-    Args:
-        nlp: spaCy pipeline.
-        data_dir: folder of the files.
-        mentions: `"gold"` to link the annotated mentions, `"predicted"` to find some.
-
-    Returns:
-        Scores, times and sizes, as JSON holds them.
-
-    Raises:
-        FileNotFoundError: if there are no files.
-        ValueError: if gold mentions are for a pipeline that finds mentions of its own.
-    """
+    """Scores a pipeline on the `.conll` files of a folder, or of its folder `conll`."""
     folder, gold = pathlib.Path(data_dir), mentions == "gold"
     paths = sorted(folder.glob("*.conll")) or sorted(folder.glob("conll/*.conll"))
     if not paths:
@@ -91,19 +78,7 @@ def score_litbank(
 
 
 def score_gap(nlp: Any, data_dir: str | pathlib.Path, part: str = "development") -> dict[str, Any]:
-    """Scores a pipeline on a part of GAP.
-
-    Args:
-        nlp: spaCy pipeline.
-        data_dir: folder of the files.
-        part: `"development"`, `"validation"` or `"test"`.
-
-    Returns:
-        Scores, times and sizes, as JSON holds them.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-    """
+    """Scores a pipeline on a part of GAP."""
     path = pathlib.Path(data_dir) / f"gap-{part}.tsv"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file, get it from {gap.ORIGIN}.")

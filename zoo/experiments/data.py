@@ -10,11 +10,7 @@ from zoo.configs import configuration
 
 
 def check_model(model: str, dataset: str) -> None:
-    """Refuses a model of single sentences on questions, and a reader of passages on sentences.
-
-    Raises:
-        ValueError: naming the data sets that the model reads.
-    """
+    """Refuses a model of single sentences on questions, and a reader of passages on sentences."""
     reads = "sentences" if configuration(model).reads == "sentences" else "questions"
     if DATASETS[dataset].reads != reads:
         fitting = ", ".join(name for name, known in DATASETS.items() if known.reads == reads)
@@ -42,14 +38,7 @@ def load(
 def find_annotated(
     dataset: str, data_dir: str | pathlib.Path | None, task: int | str | None = None
 ) -> pathlib.Path | None:
-    """Finds the records that `corefmem annotate --dataset` wrote, `None` where there are none.
-
-    Args:
-        dataset: name of the data set.
-        data_dir: folder of the records, or one in which they lie in `annotated/` and the name of
-            the data set.
-        task: task of a data set that has several, whose name ends in it.
-    """
+    """Finds the records that `corefmem annotate --dataset` wrote, `None` where there are none."""
     if data_dir is None:
         return None
     name = f"{dataset}-{task}" if DATASETS[dataset].tasks else dataset
@@ -70,12 +59,7 @@ def load_annotated(
 
 
 def word_vectors(data_dir: str | pathlib.Path) -> pathlib.Path:
-    """Finds the one file of pretrained vectors in a folder of data, or in `glove` there.
-
-    Raises:
-        FileNotFoundError: if there is none.
-        ValueError: if there are several.
-    """
+    """Finds the one file of pretrained vectors in a folder of data, or in `glove` there."""
     pattern, home = "glove*.txt*", "https://nlp.stanford.edu/projects/glove"
     folder = find_folder(data_dir, ("glove", ""), [pattern], f"get one of {home}")
     first, *more = sorted(folder.glob(pattern))

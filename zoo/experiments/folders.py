@@ -9,12 +9,7 @@ from keras_corefmem.utils.files import as_name, different_fields, load_json
 
 
 def run_name(*words: str | int | None, values: dict[str, Any] | None = None) -> str:
-    """Makes a readable name that suits files and shells.
-
-    Args:
-        *words: parts of the name, of which `None` and `""` are left out; an integer is a task.
-        values: values by name, added in the order of the names; of a path, the last part.
-    """
+    """Makes a readable name that suits files and shells."""
     parts = [f"task-{word:02}" if isinstance(word, int) else word for word in words]
     for name, value in sorted((values or {}).items()):
         parts.append(f"{name}-{as_name(os.path.basename(str(value)))}")
@@ -40,18 +35,7 @@ def check_folder(
     ignoring: Sequence[str],
     remedy: str,
 ) -> None:
-    """Raises where a folder holds another run.
-
-    Args:
-        folder: folder of the run.
-        record: what is run, as in its `run.json`.
-        settings: all settings, as studies of version 0.1 have them in `settings.json`.
-        ignoring: names of fields, or `"epochs"`, that may differ.
-        remedy: advice for the error.
-
-    Raises:
-        ValueError: naming the fields that differ.
-    """
+    """Raises where a folder holds another run."""
 
     def view(content: dict[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in content.items() if name not in ignoring}

@@ -68,13 +68,7 @@ class Outcome:
 
 
 def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> dict[str, Any]:
-    """Describes what a model makes of the test part.
-
-    Args:
-        model: the trained model.
-        batches: `Batches` of the test part.
-        examples: the examples that they were made of.
-    """
+    """Describes what a model makes of the test part."""
     test = training.evaluate(model, batches)
     content = {"test_accuracy": test["accuracy"], "test_wrong": test["wrong"]}
     content |= _describe_kinds(examples, test["wrong"])

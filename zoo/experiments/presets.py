@@ -25,21 +25,7 @@ def make_preset(
     runs: str | pathlib.Path = "runs",
     folder: str | pathlib.Path = FOLDER,
 ) -> tuple[str, dict[str, Any]]:
-    """Makes a preset of a run, whose validation and test accuracy are measured once more.
-
-    Args:
-        result: result of the run.
-        data_dir: folder of the data set.
-        runs: folder of the training states.
-        folder: folder of the presets.
-
-    Returns:
-        Name of the preset and its card.
-
-    Raises:
-        FileNotFoundError: if the run's model is gone.
-        ValueError: if there are no presets of the data set.
-    """
+    """Makes a preset of a run, whose validation and test accuracy are measured once more."""
     from zoo import training
     from zoo.experiments import data
     from zoo.experiments.outcome import versions

@@ -19,13 +19,7 @@ Failures = list[tuple[Run, BaseException]]
 
 
 def check_data(study: str, task: int | str, data_dir: str | None) -> None:
-    """Refuses a folder without the data of a study.
-
-    Raises:
-        FileNotFoundError: if a file is missing.
-        ValueError: if one is broken, the study needs records and there are none, or no folder is
-            named and there is no download.
-    """
+    """Refuses a folder without the data of a study."""
     content = STUDIES[study]
     dataset = content.dataset
     if data_dir is None and content.needs_folder:

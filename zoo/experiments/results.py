@@ -37,21 +37,7 @@ def result_name(result: Result) -> str:
 
 
 def read_results(study: str, folder: str | os.PathLike = "results") -> list[Result]:
-    """Reads the results of a study, or of a search as `searches/NAME`.
-
-    Folders that hold a JSON file for each run, as earlier versions wrote them, are read too.
-
-    Args:
-        study: name of the study.
-        folder: folder of results.
-
-    Returns:
-        The results in the order of the names of their runs, none twice; `test_wrong` is the list of
-        the numbers of the questions that were answered wrongly.
-
-    Raises:
-        ValueError: if a file is broken; it names the line.
-    """
+    """Reads the results of a study, or of a search as `searches/NAME`."""
     path = _path(study, folder)
     found = {old.stem: _check(old, load_json(old)) for old in path.with_suffix("").glob("*.json")}
     lines = read_text(path, "JSON").splitlines() if path.exists() else []
@@ -67,14 +53,7 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
 
 
 def append_result(result: Result, folder: str | os.PathLike = "results") -> None:
-    """Adds the result of a run to those of its study, in place of an earlier one of the same name.
-
-    Several processes may do so at once.
-
-    Args:
-        result: what is known of the run, with the name of its `study`.
-        folder: folder of results.
-    """
+    """Adds the result of a run to its study, in place of an earlier one of the same name."""
     with _lock(folder):
         results = {result_name(old): old for old in read_results(result["study"], folder)}
         _write(result["study"], {**results, result_name(result): result}.values(), folder)

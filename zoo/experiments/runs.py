@@ -109,11 +109,7 @@ def _settings_in(command: str) -> dict[str, Any]:
 
 
 def choose_tasks(study: str, names: Iterable[int | str] | None = None) -> list[int | str]:
-    """Chooses tasks of a study by their names or those of groups, all by default.
-
-    Raises:
-        ValueError: if there is no such task.
-    """
+    """Chooses tasks of a study by their names or those of groups, all by default."""
     tasks, chosen = STUDIES[study].tasks, {}
     for name in names or tasks:
         named = [key for key, task in tasks.items() if str(name) in (str(key), task.group)]

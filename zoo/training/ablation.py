@@ -11,11 +11,7 @@ from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 
 
 def check_reads_mentions(model: Any, name: str) -> None:
-    """Checks that mentions reach a model.
-
-    Raises:
-        ValueError: naming the model, if they do not.
-    """
+    """Checks that mentions reach a model."""
     if not any(feature.rpartition("_")[2] in LINKS for feature in model.features):
         raise ValueError(
             f"mentions: {name} reads no mentions, so that none can be left out; take a model that "
@@ -26,14 +22,7 @@ def check_reads_mentions(model: Any, name: str) -> None:
 def encode_examples(
     examples: Sequence, preprocessor: Any, mentions: float | str | None, seed: int
 ) -> list:
-    """Encodes examples, with all their mentions or with those that `draw_mentions` leaves.
-
-    Args:
-        examples: list of `Example`.
-        preprocessor: the model's preprocessor.
-        mentions: as of `draw_mentions`; `None` for all mentions.
-        seed: random seed.
-    """
+    """Encodes examples, with all their mentions or with those that `draw_mentions` leaves."""
     encoded = map(preprocessor.encode, examples)
     if mentions is None:
         return list(encoded)
@@ -44,22 +33,7 @@ def encode_examples(
 
 
 def draw_mentions(example: Any, encoded: Any, mentions: float | str, seed: int) -> Any:
-    """Leaves an encoded example some of its mentions, or moves all to random tokens.
-
-    Every mention of passage and question has a random number of its own, which only seed, text and
-    position decide; those below the share stay, so that mentions of a smaller share are among those
-    of a larger one. This is the ablation of Dhingra et al. (2018), "Neural Models for Reasoning
-    over Multiple Mentions using Coreference", Figure 3.
-
-    Args:
-        example: an `Example`.
-        encoded: the same, encoded.
-        mentions: share of the mentions to keep, or `"random"`.
-        seed: random seed.
-
-    Returns:
-        The encoded example; the targets of supervised attention stay.
-    """
+    """Leaves an encoded example some of its mentions, or moves all to random tokens."""
     chain_ids = encoded.chain_ids
     text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
     numbers = np.random.default_rng([seed, text]).random(len(chain_ids))

@@ -56,16 +56,7 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
 
 
 def draw_examples(examples: list, count: int | None, seed: int) -> list:
-    """Draws examples, in their order; those of a smaller count are among those of a larger one.
-
-    Args:
-        examples: the examples.
-        count: number of examples; `None` for all.
-        seed: random seed.
-
-    Raises:
-        ValueError: if there are fewer.
-    """
+    """Draws examples, in their order; those of a smaller count are among those of a larger one."""
     if count is None:
         return examples
     if count > len(examples):

@@ -41,17 +41,7 @@ def bidaf_inputs(config):
 
 
 def build_bidaf(inputs, config, word_encoder):
-    """The symbolic score of every token of the passage, and the attention of supervised heads.
-
-    Args:
-        inputs: what `bidaf_inputs` returns.
-        config: the arguments of the reader.
-        word_encoder: encoder of words, or `None`.
-
-    Returns:
-        Scores `(batch, time)`, float32, and a dictionary of attention `(batch, time, time)` by
-        signal.
-    """
+    """The symbolic score of every token of the passage, and the attention of supervised heads."""
     drop = HashDropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
     table = None
     if word_encoder is not None:

@@ -19,11 +19,7 @@ Carry = Literal["gathered", "previous", "mixed"]
 
 
 def check_encoder(config):
-    """Checks that the units of a reader suit its encoder.
-
-    Raises:
-        ValueError: naming the argument.
-    """
+    """Checks that the units of a reader suit its encoder."""
     encoder, units, edge_units = config.encoder, config.units, config.edge_units
     if encoder in ("mage_gru", "mage_gru_shared") and units < 2:
         raise ValueError(f"units must be an integer of at least 2 for {encoder}, got {units}.")
@@ -37,13 +33,7 @@ def check_encoder(config):
 
 
 def make_encoder(config, name, encoder=None):
-    """Makes a bidirectional layer, called by `encode`.
-
-    Args:
-        config: arguments of the reader: `encoder`, `units`, `edge_units` and `carry`.
-        name: name of the layer.
-        encoder: name of another encoder than the reader's.
-    """
+    """Makes a bidirectional layer, called by `encode`."""
     units, options = config.units, {"bidirectional": True, "name": name}
     match encoder or config.encoder:
         case "dag_rnn":

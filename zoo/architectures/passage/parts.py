@@ -31,21 +31,7 @@ def make_inputs(config):
 
 
 def embed(inputs, config, character_dim=10, activation="tanh", table=None):
-    """Embeds the words of passage and question.
-
-    Word vectors, beside them the chain as a one-hot vector where the encoder wants it, a
-    convolution of the characters, and whether the question has the word.
-
-    Args:
-        inputs: symbolic inputs by name.
-        config: arguments of the model.
-        character_dim: width of the vectors of characters.
-        activation: activation of their convolution.
-        table: layer from ids of words to vectors; `None` for an embedding.
-
-    Returns:
-        Vectors `(batch, time, width)` by name.
-    """
+    """Embeds the words of passage and question."""
     table = table or keras.layers.Embedding(
         config.vocabulary_size, config.embedding_dim, name="word_embedding"
     )

@@ -29,11 +29,7 @@ class Supervision(typing.NamedTuple):
 
 
 def as_sequences(supervision):
-    """What `plan_supervision` takes, as a list of sequences that start with a signal.
-
-    Raises:
-        ValueError: if it is something else.
-    """
+    """What `plan_supervision` takes, as a list of sequences that start with a signal."""
     items = [supervision] if isinstance(supervision, str) else supervision
     if not isinstance(items, list | tuple):
         raise ValueError(f"supervision must be a list of signals, got {supervision!r}.")
@@ -48,22 +44,7 @@ def as_sequences(supervision):
 
 
 def plan_supervision(supervision, self_attention, layers, heads):
-    """Fills in what a user leaves out, and checks the rest.
-
-    Args:
-        supervision: signals, each a name or a sequence that starts like a `Supervision`. What is
-            left out is the first place, its third layer or the last one, and the next head there.
-        self_attention: one of `SELF_ATTENTION`.
-        layers: number of layers by place.
-        heads: number of heads of each layer.
-
-    Returns:
-        List of `Supervision`.
-
-    Raises:
-        ValueError: if there is no such signal, place, layer or head, a signal is there twice, or a
-            head has two signals.
-    """
+    """Fills in what a user leaves out, and checks the rest."""
     places = SELF_ATTENTION[self_attention]
     planned = []
     for signal, *rest in as_sequences(supervision):
@@ -100,11 +81,7 @@ def plan_supervision(supervision, self_attention, layers, heads):
 
 
 def check_signals(preprocessor, supervision):
-    """Checks that a preprocessor makes targets of all signals that supervise a reader.
-
-    Raises:
-        ValueError: naming the signals.
-    """
+    """Checks that a preprocessor makes targets of all signals that supervise a reader."""
     missing = [signal for signal, *_ in supervision if signal not in preprocessor.signals]
     if missing:
         raise ValueError(

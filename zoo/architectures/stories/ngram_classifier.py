@@ -124,32 +124,14 @@ class NGramClassifier(StoryModel):
 
 
 def shares_a_word(sentences, question, ignored):
-    """Which sentences have a word of the question.
-
-    Args:
-        sentences: int32 `(batch, sentences, words)`.
-        question: int32 `(batch, words)`.
-        ignored: tokens that do not count, padding among them.
-
-    Returns:
-        bool `(batch, sentences)`.
-    """
+    """Which sentences have a word of the question."""
     counts = ops.all(ops.not_equal(question[..., None], ignored.astype("int32")), axis=-1)
     asked = ops.where(counts, question, -1)
     return ops.any(ops.equal(sentences[..., None], asked[:, None, None]), axis=(-2, -1))
 
 
 def hash_ngrams(lines, order, buckets):
-    """The bucket of every n-gram of n = 1 … `order` words.
-
-    Args:
-        lines: int32 `(…, words)`, padded with 0 behind.
-        order: words of the longest n-grams.
-        buckets: number of buckets.
-
-    Returns:
-        int32 `(…, n-grams)`, from 1 to `buckets`, and 0 in place of those that reach into padding.
-    """
+    """The bucket of every n-gram of n = 1 … `order` words."""
     hashes, parts = ops.zeros_like(lines, dtype="uint32"), []
     for n in range(min(order, lines.shape[-1])):
         last = lines[..., n:]

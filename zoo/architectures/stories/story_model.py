@@ -86,41 +86,19 @@ class StoryModel(TextModel):
 
     @staticmethod
     def read_story(sentences, question, read, config, **extra):
-        """Builds logits, and attention or `None` in its place.
-
-        Args:
-            sentences: `(batch, sentences, words)`.
-            question: `(batch, words)`.
-            read: bool `(batch, sentences)`, which sentences are not padding.
-            config: arguments of the model.
-            **extra: the `extra_inputs`.
-        """
+        """Builds logits, and attention or `None` in its place."""
         raise NotImplementedError("A subclass of StoryModel must implement read_story.")
 
     @staticmethod
     def embedding(config, width=None, **kwargs):
-        """The table of word vectors.
-
-        Args:
-            config: the arguments of the model.
-            width: width of the word vectors; `None` for that of the model's states.
-            **kwargs: further arguments of the layer.
-        """
+        """The table of word vectors."""
         return keras.layers.Embedding(
             config.vocabulary_size, width or config.units, name="word_embedding", **kwargs
         )
 
     @classmethod
     def from_examples(cls, examples, max_sentences=70, read_ends=None, **arguments):
-        """An untrained model for the words, sentences and answers of training examples.
-
-        Args:
-            examples: training examples; its preprocessing is learned from them.
-            max_sentences: sentences of a passage that are read, the last ones.
-            read_ends: whether the mark that ends a sentence or question is one of its words;
-                `None` does as the model's authors did.
-            **arguments: further arguments of `from_preprocessor`.
-        """
+        """An untrained model for the words, sentences and answers of training examples."""
         preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
         return cls.from_preprocessor(preprocessor, examples, **arguments)
 
@@ -132,18 +110,7 @@ class StoryModel(TextModel):
 
     @classmethod
     def from_preprocessor(cls, preprocessor, examples, word_vectors=None, **arguments):
-        """An untrained model for what a preprocessor has learned from training examples.
-
-        Args:
-            preprocessor: the preprocessor.
-            examples: training examples.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
-            **arguments: further arguments of the constructor.
-
-        Raises:
-            ValueError: if the vectors have another width than those of the model, or it has none.
-        """
+        """An untrained model for what a preprocessor has learned from training examples."""
         if word_vectors is not None and "word_vectors" not in cls.FITTING:
             raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
         model = cls(
@@ -171,11 +138,7 @@ class StoryModel(TextModel):
         return {}
 
     def columns(self):
-        """Names of the columns of `attend`: what they are and their numbers.
-
-        A slot whose key is a word vector, or close to one, also has that word; keys that are
-        learned freely seldom are.
-        """
+        """Names of the columns of `attend`: what they are and their numbers."""
         names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
         memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
         if not memories or self.preprocessor is None:
