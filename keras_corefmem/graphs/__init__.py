@@ -4,11 +4,7 @@ from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
-from keras_corefmem.graphs.entity_words import (
-    learn_entity_words,
-    spacy_tagger,
-    tagged_entity_words,
-)
+from keras_corefmem.graphs.entity_words import learn_entity_words, spacy_tagger, tagged_entity_words
 from keras_corefmem.graphs.formats import conll, corenlp
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs

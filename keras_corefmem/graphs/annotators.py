@@ -64,11 +64,7 @@ def annotate(
 
 
 def load_pipeline(name: str) -> Any:
-    """Loads a spaCy pipeline, by the path of its folder or the name of an installed package.
-
-    Raises:
-        ValueError: if there is none, with how to get it.
-    """
+    """Loads a spaCy pipeline, by the path of its folder or the name of an installed package."""
     import spacy
 
     try:

@@ -29,14 +29,7 @@ INDEFINITE, DEFINITE = _CLASSES["indefinite"], _CLASSES["definite"]
 
 
 class Pronoun(typing.NamedTuple):
-    """Agreement of a personal pronoun.
-
-    Args:
-        person: 1, 2 or 3.
-        number: `"one"`, `"many"`, or `""` for either.
-        gender: `"masculine"`, `"feminine"`, `"thing"`, or `""`.
-        reflexive: whether its antecedent is in its own clause.
-    """
+    """Agreement of a personal pronoun."""
 
     person: int
     number: str

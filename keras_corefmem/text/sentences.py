@@ -15,13 +15,6 @@ def sentence_starts(tokens: Sequence[str], cased: bool = True) -> list[int]:
     A sentence ends behind `.`, `?` or `!` and the quotation marks and brackets that close there,
     unless what follows is in lower case (`"Why?" he said`) or the full stop abbreviates (`Mr.`,
     initials).
-
-    Args:
-        tokens: the tokens of a text.
-        cased: whether a small letter tells that the sentence goes on.
-
-    Returns:
-        The first token of each sentence, from 0.
     """
     starts, quoted = [0], False
     for index, token in enumerate(tokens[:-1]):

@@ -81,14 +81,7 @@ class Tokenizer:
         raise NotImplementedError(f"{type(self).__name__} must implement __call__.")
 
     def graph(self, texts: Any) -> Any:
-        """Splits a batch of texts with TensorFlow operations.
-
-        Args:
-            texts: A string tensor of shape `(batch,)`, UTF-8.
-
-        Returns:
-            A `tf.RaggedTensor` of strings, of shape `(batch, None)`.
-        """
+        """Splits a batch of texts with TensorFlow operations."""
         raise NotImplementedError(f"{type(self).__name__} must implement graph.")
 
 

@@ -7,16 +7,7 @@ from numpy.typing import ArrayLike
 
 
 def check_sizes(least: int = 1, where: str = "", /, **sizes: object) -> None:
-    """Checks that sizes are integers of at least `least`.
-
-    Args:
-        least: the smallest size that makes sense.
-        where: what the error says behind the bound, `" for mage_gru"` say.
-        **sizes: the sizes by the names of their arguments.
-
-    Raises:
-        ValueError: naming the first argument that is no such size.
-    """
+    """Checks that sizes are integers of at least `least`."""
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < least:
             raise ValueError(f"{name} must be an integer of at least {least}{where}, got {size!r}.")

@@ -11,11 +11,7 @@ T = TypeVar("T", bound=Callable)
 
 
 def renamed_arguments(**names: str) -> Callable[[T], T]:
-    """Decorates a function or class that takes arguments by their old names too, with a warning.
-
-    Args:
-        **names: the new name of each old one.
-    """
+    """Decorates a function or class that takes arguments by their old names too, with a warning."""
 
     def decorate(target: Any) -> Any:
         if inspect.isclass(target):

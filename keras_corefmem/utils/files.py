@@ -16,14 +16,6 @@ def read_text(path: Path, form: str) -> str:
     """Reads a UTF-8 file, without its byte order mark.
 
     `"\\n"` alone separates the lines of the result: `str.splitlines` knows too many others.
-
-    Args:
-        path: the file.
-        form: what the file should be, for the errors: "CoNLL-U", say.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if the file is no UTF-8 text.
     """
     try:
         return pathlib.Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
@@ -34,12 +26,7 @@ def read_text(path: Path, form: str) -> str:
 
 
 def load_json(path: Path, form: str = "JSON", remedy: str = "is the file truncated?") -> Any:
-    """Reads a JSON file; `form` and `remedy` are for the errors, as those of `read_text`.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if it is no JSON; it names the line.
-    """
+    """Reads a JSON file; `form` and `remedy` are for the errors, as those of `read_text`."""
     try:
         return json.loads(read_text(path, form))
     except json.JSONDecodeError as error:
@@ -71,16 +58,7 @@ def write_json(path: Path, content: Any) -> None:
 def different_fields(
     path: Path, content: dict, view: Callable[[dict], dict] = lambda content: content
 ) -> list[str]:
-    """Names the fields in which a dictionary differs from a JSON file, none without a file.
-
-    Args:
-        path: the file.
-        content: dictionary of what JSON can hold.
-        view: function from either dictionary to what of it is compared.
-
-    Raises:
-        ValueError: if the file is no JSON.
-    """
+    """Names the fields in which a dictionary differs from a JSON file, none without a file."""
     path = pathlib.Path(path)
     if not path.exists():
         return []

@@ -5,17 +5,7 @@ from keras_corefmem.graphs.coreference.parse import Parse
 
 
 class Clusters:
-    """A text whose mentions are joined to clusters, which are called by any of their mentions.
-
-    Args:
-        parse: the parsed text.
-        phrases: its mentions.
-
-    Attributes:
-        by_head: the number of a mention by the token of its head.
-        members: the mentions of a cluster, by number.
-        genders, numbers, persons: agreement of a cluster, as that of a `Phrase`.
-    """
+    """A text whose mentions are joined to clusters, which are called by any of their mentions."""
 
     def __init__(self, parse: Parse, phrases: list[Phrase]) -> None:
         self.parse, self.phrases = parse, phrases

@@ -29,26 +29,7 @@ _TIMES = frozenset(
 
 @dataclasses.dataclass(slots=True)
 class Phrase:
-    """A mention with what its words say of its referent.
-
-    Args:
-        start: its first token.
-        end: the token behind its last one.
-        head: the token that the others depend on.
-        kind: `"pronoun"`, `"name"` or `"nominal"`.
-        sentence: number of its sentence.
-        label: relation of its head.
-        pronoun: `lexicons.Pronoun` of a pronoun.
-        number: `"one"`, `"many"` or `""`.
-        gender: `"masculine"`, `"feminine"`, `"thing"` or `""`.
-        person: whether it is a person, `None` if unknown.
-        name: words of a name in lower case, without titles.
-        title: title of a name.
-        modifiers: words before a common noun, in lower case.
-        definite: whether a common noun can refer back: "the", "this", a possessor.
-        possessor: token of the possessor, `None` without one.
-        quotation: number of the quotation that it stands in, `None` outside.
-    """
+    """A mention with what its words say of its referent."""
 
     start: int
     end: int

@@ -9,12 +9,7 @@ _BE = frozenset("be is am are was were been being 's 're 'm become becomes becam
 
 
 class NominalIndex:
-    """Earlier mentions by the words that a later noun phrase can take up.
-
-    Args:
-        clusters: the text and its mentions.
-        max_distance: greatest number of sentences between a noun phrase and its antecedent.
-    """
+    """Earlier mentions by the words that a later noun phrase can take up."""
 
     def __init__(self, clusters: Clusters, max_distance: int) -> None:
         self.clusters, self.max_distance = clusters, max_distance

@@ -12,17 +12,7 @@ ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl"))
 
 @dataclasses.dataclass
 class Parse:
-    """A parsed text; every list has an item for each token.
-
-    Args:
-        words: strings.
-        lowers: the same in lower case.
-        tags: universal parts of speech.
-        plural: whether the tag says plural.
-        governors: the token that each depends on, itself for a root.
-        labels: universal relations without subtypes, but for `nmod:poss`.
-        sentences: number of the sentence.
-    """
+    """A parsed text; every list has an item for each token."""
 
     words: list[str]
     lowers: list[str]
@@ -58,11 +48,7 @@ class Parse:
 
     @classmethod
     def from_doc(cls, doc: Any) -> "Parse":
-        """Reads a `spacy.tokens.Doc`.
-
-        Raises:
-            ValueError: if it has no dependencies.
-        """
+        """Reads a `spacy.tokens.Doc`."""
         if not doc.has_annotation("DEP"):
             raise ValueError(
                 "The text has no dependencies, which coreference is resolved with: put a parser "

@@ -18,15 +18,7 @@ _PAUSES = frozenset(",.!?;:-\u2014") | frozenset(DOUBLE) | frozenset(DOUBLE.valu
 
 @dataclasses.dataclass
 class Quotation:
-    """Direct speech.
-
-    Args:
-        start: token of its opening mark.
-        end: token behind its closing mark.
-        speaker: number of the mention of its speaker, `None` if unknown.
-        addressee: number of a mention of who is spoken to, `None` if unknown.
-        named_behind: whether the speaker is named behind it.
-    """
+    """Direct speech."""
 
     start: int
     end: int

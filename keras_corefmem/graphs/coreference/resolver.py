@@ -4,13 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from keras_corefmem.graphs.coreference.clusters import Clusters
-from keras_corefmem.graphs.coreference.mentions import (
-    NAME,
-    NOMINAL,
-    Phrase,
-    describe_spans,
-    detect,
-)
+from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, Phrase, describe_spans, detect
 from keras_corefmem.graphs.coreference.name_matching import link_names
 from keras_corefmem.graphs.coreference.nominals import (
     NominalIndex,
@@ -42,15 +36,6 @@ def resolve(
     Names, appositions, predicates and the participants of quotations are joined in the whole text;
     then each noun phrase and pronoun, from left to right, to a cluster before it. The order follows
     the precision of the rules, as in [Lee et al., 2013](https://aclanthology.org/J13-4004).
-
-    Args:
-        parse: the parsed text.
-        phrases: its mentions.
-        steps, pronoun_distance, nominal_distance: see `Resolver`.
-        weights: of the ranking of antecedents, see `rank`.
-
-    Returns:
-        The mentions of each entity, those of one mention included.
     """
     phrases = sorted(phrases, key=lambda phrase: (phrase.head, phrase.start - phrase.end))
     clusters = Clusters(parse, phrases)

@@ -82,10 +82,7 @@ def test_groups_of_spans(doc):
 def test_clusters_of_characters(doc, extension):
     extension(doc, "coref_clusters", [[(0, 4), (23, 26)], [(11, 19)]])
     # "fri" is expanded to its token.
-    assert from_doc(doc).chains == (
-        (Mention(0, 1, 0), Mention(5, 6, 5)),
-        (Mention(2, 4, 3),),
-    )
+    assert from_doc(doc).chains == ((Mention(0, 1, 0), Mention(5, 6, 5)), (Mention(2, 4, 3),))
 
 
 def test_clusters_of_characters_outside_raise(doc, extension):
@@ -100,10 +97,7 @@ def test_chains_of_indexes(doc, extension):
     she = types.SimpleNamespace(token_indexes=[7], root_index=7)
     chains = [types.SimpleNamespace(mentions=[one, she]), types.SimpleNamespace(mentions=[both])]
     extension(doc, "coref_chains", chains)
-    assert from_doc(doc).chains == (
-        (Mention(0, 1, 0), Mention(5, 6, 5)),
-        (Mention(0, 4, 0),),
-    )
+    assert from_doc(doc).chains == ((Mention(0, 1, 0), Mention(5, 6, 5)), (Mention(0, 4, 0),))
 
 
 def test_only_docs_without_coreference_are_resolved(doc, extension):
