@@ -16,6 +16,8 @@ import time
 
 import records
 
+from keras_corefmem.utils.markdown import markdown_table
+
 ENCODERS = ("gru", "coref_gru", "mage_gru")
 TOKENS, CHAINS, BATCH, WORDS, CANDIDATES = 2200, 50, 16, 30_000, 80
 
@@ -67,15 +69,11 @@ def measure(encoder, tokens, steps):
 
 def make_table(content):
     """The figures as Markdown."""
-    lines = [
-        "| encoder | tokens | chains | batch | s/step | GB |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
+    sizes = [str(content[name]) for name in ("tokens", "chains", "batch")]
+    rows = [["encoder", "tokens", "chains", "batch", "s/step", "GB"]]
     for row in content["rows"]:
-        sizes = " | ".join(str(content[name]) for name in ("tokens", "chains", "batch"))
-        figures = f"{row['seconds']:.1f} | {row['gb']:.1f}"
-        lines.append(f"| `{row['encoder']}` | {sizes} | {figures} |")
-    return "\n".join(lines)
+        rows.append([f"`{row['encoder']}`", *sizes, f"{row['seconds']:.1f}", f"{row['gb']:.1f}"])
+    return markdown_table(rows)
 
 
 def main():

@@ -7,6 +7,8 @@ import pathlib
 import platform
 import re
 
+from keras_corefmem.utils.markdown import markdown_table
+
 HERE = pathlib.Path(__file__).parent
 PAGE, SUMMARY_PAGE = HERE / "README.md", HERE.parent / "docs" / "layers.md"
 
@@ -67,9 +69,9 @@ def fill_summary(text):
             readers["ours"] / readers["plain"],
         ),
     ]
-    lines = ["| a training step of | beside | takes of its time |", "|---|---|---:|"]
-    lines += [f"| {ours} | {plain} | {ratio:.0%} |" for ours, plain, ratio in rows]
-    return between_marks(text, "summary", "\n".join(lines))
+    table = [("a training step of", "beside", "takes of its time")]
+    table += [(ours, plain, f"{ratio:.0%}") for ours, plain, ratio in rows]
+    return between_marks(text, "summary", markdown_table(table, text_columns=2))
 
 
 def between_marks(text, name, made):

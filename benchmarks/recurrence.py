@@ -16,6 +16,8 @@ import tempfile
 
 import records
 
+from keras_corefmem.utils.markdown import markdown_table
+
 LENGTHS = (100, 250, 500, 1000, 2000)
 CHAINS = (10, 200)
 BASELINE = "keras Bidirectional(GRU)"
@@ -63,21 +65,16 @@ def measure_memory(reports):
 
 def make_table(content):
     """The figures as Markdown, the ratio last."""
-    lines = ["| layer | tokens | ms | ratio to Keras |", "|---|---:|---:|---:|"]
+    times = [["layer", "tokens", "ms", "ratio to Keras"]]
     for row in content["times"]:
         ratio = f"{row['ratio']:.2f}" if row["ratio"] else "–"
-        lines.append(f"| {row['layer']} | {row['length']} | {row['ms']:.1f} | {ratio} |")
-    columns = [f"MB, {chains} chains" for chains in CHAINS]
-    lines += [
-        "",
-        f"| layer | tokens | {' | '.join(columns)} | ratio |",
-        "|---|---:|---:|---:|---:|",
-    ]
+        times.append([row["layer"], str(row["length"]), f"{row['ms']:.1f}", ratio])
+    memory = [["layer", "tokens", *(f"MB, {chains} chains" for chains in CHAINS), "ratio"]]
     few, many = ([row for row in content["memory"] if row["chains"] == n] for n in CHAINS)
     for row, other in zip(few, many, strict=True):
-        sizes = f"{row['mb']:.1f} | {other['mb']:.1f} | {other['mb'] / row['mb']:.2f}"
-        lines.append(f"| {row['layer']} | {row['length']} | {sizes} |")
-    return "\n".join(lines)
+        sizes = f"{row['mb']:.1f}", f"{other['mb']:.1f}", f"{other['mb'] / row['mb']:.2f}"
+        memory.append([row["layer"], str(row["length"]), *sizes])
+    return f"{markdown_table(times)}\n\n{markdown_table(memory)}"
 
 
 def main():

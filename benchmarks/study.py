@@ -8,7 +8,6 @@ Nothing else should run beside it. The results are kept, as of any study.
 
 import argparse
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
@@ -16,19 +15,24 @@ import time
 
 import records
 
+from keras_corefmem.utils.markdown import markdown_table
+from zoo.experiments.results import read_results
+
 STUDY, MODEL, JOBS = "babi-1k", "ga-coref-gru", 2
 
 
 def make_table(content):
     """The figures as Markdown."""
-    return "\n".join(
-        [
-            "| study | model | tasks | seeds | processes | minutes |",
-            "|---|---|---:|---:|---:|---:|",
-            f"| {STUDY} | `{MODEL}` | {content['tasks']} | 1 | {content['jobs']} | "
-            f"{content['seconds'] / 60:.1f} |",
-        ]
-    )
+    heading = ("study", "model", "tasks", "seeds", "processes", "minutes")
+    counts = [str(content["tasks"]), "1", str(content["jobs"])]
+    row = [STUDY, f"`{MODEL}`", *counts, f"{content['seconds'] / 60:.1f}"]
+    return markdown_table([heading, row], text_columns=2)
+
+
+def count_runs(folder, seed):
+    """Number of recorded runs of a seed."""
+    runs = read_results(STUDY, folder)
+    return sum(run["model"] == MODEL and run["seed"] == seed for run in runs)
 
 
 def main():
@@ -38,8 +42,7 @@ def main():
     parser.add_argument("--results", default="results")
     parser.add_argument("--runs", help="folder of the training states; a new one by default")
     options = parser.parse_args()
-    pattern = f"{MODEL}-task-*-seed-{options.seed}.json"
-    if any(pathlib.Path(options.results, STUDY).glob(pattern)):
+    if count_runs(options.results, options.seed):
         parser.error(f"{options.results} has runs of seed {options.seed}: take another.")
     words = [sys.executable, "-c", "import sys; from zoo.cli import main; sys.exit(main())"]
     words += ["reproduce", STUDY, "--models", MODEL, "--seeds", str(options.seed)]
@@ -51,7 +54,7 @@ def main():
         subprocess.run([*words, "--runs", runs], check=True)
         seconds, end = time.perf_counter() - start, os.times()
     cpu = sum(end[2:4]) - sum(busy[2:4])
-    tasks = len(list(pathlib.Path(options.results, STUDY).glob(pattern)))
+    tasks = count_runs(options.results, options.seed)
     figures = {"seed": options.seed, "tasks": tasks, "jobs": JOBS, "seconds": seconds, "cpu": cpu}
     records.write("study", figures, make_table, ("--seed", str(options.seed)))
 

@@ -4,8 +4,5 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submod_attrs={
-        "files": ["load"],
-        "presets": ["from_preset", "read_preset", "save_preset"],
-    },
+    submod_attrs={"files": ["load"], "presets": ["from_preset", "read_preset", "save_preset"]},
 )

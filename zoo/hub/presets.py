@@ -112,17 +112,7 @@ def from_preset(name: str, folder: str | os.PathLike | None = None) -> "TextMode
 
 
 def round_weights(model: "TextModel") -> dict[str, np.ndarray]:
-    """Rounds the weights of a model to half precision, as a preset holds them.
-
-    Args:
-        model: the model; its weights change.
-
-    Returns:
-        The rounded weights by their names, such as `"encoder_1/forward/kernel"`.
-
-    Raises:
-        ValueError: if half precision cannot hold a weight, or two have the same name.
-    """
+    """Rounds the weights of a model to half precision in place, and returns them by name."""
     counts = collections.Counter(weight.path for weight in model.weights)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise ValueError(f"{model.name} has several weights named {twice[0]}: name its layers.")

@@ -57,15 +57,7 @@ def _cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -
 
 
 class StudyColumns:
-    """Makes the columns of the tables of a study; a column is a heading and its cells.
-
-    Args:
-        name: name of the study.
-        runs: its recorded runs.
-
-    Raises:
-        ValueError: if there is no such study.
-    """
+    """Makes the columns of the tables of a study; a column is a heading and its cells."""
 
     def __init__(self, name: str, runs: list[Result]) -> None:
         self.name, self.study, self.groups = name, study_named(name), group_runs(runs)

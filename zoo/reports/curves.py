@@ -19,14 +19,7 @@ MEASURED, BASELINE, PUBLISHED = "measured", "baseline", "published"
 
 
 class Curve(NamedTuple):
-    """Scores against one argument.
-
-    Args:
-        name: name beside it.
-        points: scores, one a seed, by value of the argument; of a baseline, which has no value, by
-            `None`.
-        kind: `MEASURED`, `BASELINE` or `PUBLISHED`.
-    """
+    """Scores, one a seed, by value of an argument; of a baseline, which has none, by `None`."""
 
     name: str
     points: dict[Any, list[float]]
@@ -42,10 +35,7 @@ Panels = dict[str, list[Curve]]
 
 
 def curves_of(study: str, runs: list[Result]) -> Panels:
-    """The curves of a study that varies one argument, by group of tasks.
-
-    A task without a number there is a baseline.
-    """
+    """The curves of a study that varies one argument, by group of tasks."""
     known, groups = study_named(study), group_runs(runs)
     panels: dict[str, dict[Any, Curve]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
@@ -66,11 +56,7 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
 
 
 def curves_by(runs: list[Result], by: str) -> Panels:
-    """The curves of any runs against an argument or setting, by task.
-
-    Only runs of a model and task that have several numbers of it; what else they differ in does not
-    count.
-    """
+    """The curves of runs against an argument or setting with several numbers, by task."""
     tasks = list(study_named(runs[0]["study"]).tasks)
     panels: dict[str, dict[str, Curve]] = {}
     for run in sorted(runs, key=lambda run: tasks.index(run["task"])):
@@ -82,10 +68,7 @@ def curves_by(runs: list[Result], by: str) -> Panels:
 
 
 def curves_of_search(trials: list[Result]) -> Panels:
-    """Validation accuracy of the trials of a search, by hyper-parameter.
-
-    Only hyper-parameters that have several numbers; what else trials differ in does not count.
-    """
+    """Validation accuracy of the trials of a search, by hyper-parameter with several numbers."""
     panels: Panels = {}
     for trial in trials:
         for name, value in trial["chosen"].items():

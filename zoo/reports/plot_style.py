@@ -51,10 +51,7 @@ def new_figure(
 def add_heading(
     figure: Any, text: str, counts: Iterable[int], *notes: str, unit: str = "seed"
 ) -> None:
-    """Writes what is measured above a figure, the numbers of runs of its points, and notes.
-
-    The first note is left out where no point stands for several runs.
-    """
+    """Writes a heading, numbers of runs, and notes; the first only where points have several."""
     counts = set(counts)
     seeds = f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"
     note = "; ".join(filter(None, [seeds, *notes[0 if max(counts) > 1 else 1 :]]))

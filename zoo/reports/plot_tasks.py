@@ -52,10 +52,7 @@ def draw_shades(
     high_is_good: bool,
     beside_first: bool = False,
 ) -> Any:
-    """Draws a table of means whose cells are the darker the worse they are.
-
-    With `beside_first`, colours say how far a cell is above or below the first one of its row.
-    """
+    """Draws a table of means, the darker the worse, or coloured by distance to the first."""
     size = 2.3 + WIDTH * len(columns), 1.6 + HEIGHT * len(labels)
     figure, (axes,) = new_figure(max(5, size[0]), size[1])
     for y, row in enumerate(rows):

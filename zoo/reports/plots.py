@@ -71,11 +71,7 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
 
 
 def draw_by(runs: list[Result], by: str) -> Any:
-    """Draws curves of the runs of a study against an argument or setting.
-
-    Raises:
-        ValueError: if no model has runs with several numbers of it.
-    """
+    """Draws curves of the runs of a study against an argument or setting."""
     study, panels = runs[0]["study"], curves_by(runs, by)
     if not panels:
         names = sorted({name for run in runs for name in numbers_of(run)})

@@ -10,11 +10,7 @@ Groups = dict[tuple[str, int | str], list[Result]]
 
 
 def study_named(name: str) -> Study:
-    """The study of a name.
-
-    Raises:
-        ValueError: if there is none.
-    """
+    """The study of a name."""
     if name not in STUDIES:
         raise ValueError(f"There is no study {name!r}; choose one of {', '.join(STUDIES)}.")
     return STUDIES[name]

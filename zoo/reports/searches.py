@@ -16,11 +16,7 @@ from zoo.reports.scores import made_by
 
 
 def read_search(name: str, folder: str | os.PathLike = "results") -> list[Result]:
-    """Reads the trials of a search.
-
-    Raises:
-        ValueError: if no trial is recorded.
-    """
+    """Reads the trials of a search."""
     trials = read_results(f"{SEARCHES}/{name}", folder)
     if not trials:
         known = ", ".join(recorded_searches(folder)) or "nothing: `corefmem search` makes them"
@@ -43,11 +39,7 @@ def trial_columns(trials: list[Result]) -> list[list[str]]:
 
 
 def search_table(name: str, folder: str | os.PathLike = "results") -> str:
-    """Makes a table of the trials of a search, best first, and what the test part says of the best.
-
-    Raises:
-        ValueError: if no trial is recorded.
-    """
+    """Makes a table of the trials of a search, best first, with the test accuracy of the best."""
     trials = read_search(name, folder)
     winner = best_result(trials)
     table = markdown_table(zip(*trial_columns(trials), strict=True))

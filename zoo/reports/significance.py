@@ -6,14 +6,7 @@ from typing import NamedTuple
 
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import Result, best_result, read_results
-from zoo.reports.scores import (
-    group_runs,
-    made_by,
-    score,
-    sort_models,
-    study_named,
-    task_label,
-)
+from zoo.reports.scores import group_runs, made_by, score, sort_models, study_named, task_label
 
 # Below which a difference counts as one.
 LEVEL = 0.05
@@ -29,15 +22,7 @@ class Counts(NamedTuple):
 
 
 def count_answers(first: Result, second: Result) -> Counts:
-    """Counts the questions that two runs answer.
-
-    Args:
-        first: result of a run.
-        second: that of the other model's run.
-
-    Raises:
-        ValueError: if they were tested on different numbers of questions.
-    """
+    """Counts the questions that the runs of two models answer."""
     total, others = (run["questions"]["test"] for run in (first, second))
     if total != others:
         raise ValueError(

@@ -143,7 +143,7 @@ def result_of(card):
 def test_presets_say_what_they_are(name):
     content = preset.read_preset(name)
     card = content["card"]
-    assert hasattr(zoo, content["class"]) and content["preprocessor"]["answers"]
+    assert hasattr(zoo, content["class"]) and content["preprocessor"]
     assert 0 <= card["test_accuracy"] <= 1 and 0 <= card["valid_accuracy"] <= 1
     assert card["command"].startswith("corefmem reproduce ") and card["licence"]
     assert result_of(card)["seed"] == card["seed"]

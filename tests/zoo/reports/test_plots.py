@@ -7,23 +7,11 @@ import pytest
 from PIL import Image
 
 from zoo.cli.app import main
-from zoo.experiments.results import (
-    append_result,
-    read_results,
-    recorded_searches,
-    replace_results,
-)
+from zoo.experiments.results import append_result, read_results, recorded_searches, replace_results
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports import plots
-from zoo.reports.curves import (
-    BASELINE,
-    MEASURED,
-    PUBLISHED,
-    curves_by,
-    curves_of,
-    curves_of_search,
-)
+from zoo.reports.curves import BASELINE, MEASURED, PUBLISHED, curves_by, curves_of, curves_of_search
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import DOTS, draw_shades
 
