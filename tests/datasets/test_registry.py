@@ -7,7 +7,12 @@ import pytest
 
 from keras_corefmem import datasets
 from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.gap import read_gap
+from keras_corefmem.datasets.passages import cbt, cnn, lambada, wikihop
 from keras_corefmem.datasets.registry import DATASETS
+from keras_corefmem.datasets.sentences import pos, sst
+from keras_corefmem.datasets.sentences.penn import read_trees
+from keras_corefmem.datasets.stories import babi
 
 
 def test_the_first_folder_that_holds_all_files(tmp_path):
@@ -49,3 +54,28 @@ def test_listing_data_sets_imports_no_reader():
     code = "import sys, keras_corefmem.datasets.registry\nprint('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("read", "form"),
+    [
+        (lambda path: list(read_trees(path)), "Penn Treebank"),
+        (sst.read_file, "Penn Treebank"),
+        (pos.read_conllu, "CoNLL-U"),
+        (cnn.read_file, "CNN or Daily Mail question"),
+        (cnn.read_json, "JSON"),
+        (wikihop.read_file, "JSON"),
+        (cbt.read_file, "CBT"),
+        (lambada.read_file, "LAMBADA passage"),
+        (lambada.read_passages, "JSON lines"),
+        (babi.read_file, "bAbI"),
+        (read_gap, "GAP .tsv"),
+    ],
+)
+def test_files_that_are_missing_or_no_text_are_named(tmp_path, read, form):
+    path = tmp_path / "a.data"
+    with pytest.raises(FileNotFoundError, match=f"a.data: no such file, pass the path of a {form}"):
+        read(path)
+    path.write_bytes(b"\x1f\x8b\x08\x00\xff\xfe")
+    with pytest.raises(ValueError, match=f"a.data: no UTF-8 text, pass a {form} file"):
+        read(path)

@@ -86,15 +86,6 @@ def test_broken_files_are_named(path, change, message):
         cnn.read_file(path)
 
 
-def test_files_that_are_no_text_are_named(path):
-    path.write_bytes(b"\x1f\x8b\x08\x00\xff\xfe")
-    with pytest.raises(ValueError, match="0001.question: no UTF-8 text, pass a CNN or Daily"):
-        cnn.read_file(path)
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match="0001.question: no such file, pass the path"):
-        cnn.read_file(path)
-
-
 @pytest.mark.parametrize("level", ["..", "."])
 def test_a_part_is_read_in_the_order_of_names(path, level):
     folder = path.parent / "questions/validation"

@@ -116,14 +116,6 @@ def test_broken_conllu_is_named(path, old, new, message):
         pos.read_conllu(path)
 
 
-def test_files_that_are_no_text_are_named(path):
-    with pytest.raises(FileNotFoundError, match="train.conllu: no such file, pass the path of a C"):
-        pos.read_conllu(path)
-    path.write_bytes(b"\x1f\x8b\x08\x00\xff\xfe")
-    with pytest.raises(ValueError, match="train.conllu: no UTF-8 text, pass a CoNLL-U file"):
-        pos.read_conllu(path)
-
-
 def test_a_treebank_has_its_parts_in_one_folder(path):
     path.write_text(CONLLU)
     with pytest.raises(FileNotFoundError, match="No files .*-ud-dev.conllu in .*pass its folder"):

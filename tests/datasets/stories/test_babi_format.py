@@ -81,11 +81,6 @@ def test_broken_files_are_named(path, written, message):
         read_file(path)
 
 
-def test_a_missing_file_is_named(path):
-    with pytest.raises(FileNotFoundError, match="qa1_train.txt"):
-        read_file(path)
-
-
 def test_writing_numbers_lines_as_bAbI_does(path):
     write_file(EXAMPLES, path)
     assert path.read_bytes() == STORY.replace(b"? \t", b"?\t").replace(b" \n", b"\n")
