@@ -9,12 +9,5 @@ from keras_corefmem.layers.core.retrieve_sentences import (
 )
 from keras_corefmem.layers.core.split_sequences import SentenceEnds, SplitSequences
 
-__all__ = [
-    "HashDropout",
-    "Highway",
-    "RestoreSentences",
-    "RetrieveSentences",
-    "SentenceEnds",
-    "SplitSequences",
-    "inverse_sentence_frequency",
-]
+__all__ = ["HashDropout", "Highway", "RestoreSentences", "RetrieveSentences", "SentenceEnds"]
+__all__ += ["SplitSequences", "inverse_sentence_frequency"]

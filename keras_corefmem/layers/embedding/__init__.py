@@ -6,12 +6,5 @@ from keras_corefmem.layers.embedding.sentence_encoders import MultiplicativeMask
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.layers.embedding.word_pieces import WordPieces
 
-__all__ = [
-    "CharacterCNN",
-    "ContextualVectors",
-    "LayerMix",
-    "MultiplicativeMask",
-    "PositionEncoding",
-    "SinusoidalPositions",
-    "WordPieces",
-]
+__all__ = ["CharacterCNN", "ContextualVectors", "LayerMix", "MultiplicativeMask"]
+__all__ += ["PositionEncoding", "SinusoidalPositions", "WordPieces"]

@@ -84,19 +84,11 @@ class PositionEncoding(SentenceEncoder):
 class MultiplicativeMask(SentenceEncoder):
     """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned `f`.
 
+    Call arguments, output and errors are those of `PositionEncoding`.
+
     Args:
         length: int, number of positions, the words of the longest sentence.
         initializer: initial value of `f`: `"ones"`, a sum of words to begin with, or any other.
-
-    Call arguments:
-        words: `(…, words, units)`.
-        mask: bool `(…, words)`, or `None`. Masked words count nothing.
-
-    Returns:
-        `(…, units)`; a sentence is masked where all of its words are.
-
-    Raises:
-        ValueError: if a sentence has more than `length` words.
 
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.1.
 

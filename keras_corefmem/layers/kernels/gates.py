@@ -23,8 +23,7 @@ class Gates(NamedTuple):
 def _gru_parts(x, a):
     units = a.shape[-1] // 3
     gates = ops.sigmoid(x[..., : 2 * units] + a[..., : 2 * units])
-    reset, update = gates[..., :units], gates[..., units:]
-    recurrent = a[..., 2 * units :]
+    reset, update, recurrent = gates[..., :units], gates[..., units:], a[..., 2 * units :]
     attention = x[..., 3 * units :] if x.shape[-1] > 3 * units else None
     candidate = ops.tanh(x[..., 2 * units : 3 * units] + reset * recurrent)
     return reset, update, recurrent, candidate, attention

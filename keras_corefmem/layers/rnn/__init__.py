@@ -6,14 +6,5 @@ from keras_corefmem.layers.rnn.dag_rnn import DAGRNN, DAGRNNCell
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
 from keras_corefmem.layers.rnn.mage_gru import MAGEGRU, MAGEGRUCell
 
-__all__ = [
-    "DAGRNN",
-    "MAGEGRU",
-    "AbstractRNNCell",
-    "AttentionGRUCell",
-    "CorefGRU",
-    "CorefGRUCell",
-    "DAGRNNCell",
-    "GRUCell",
-    "MAGEGRUCell",
-]
+__all__ = ["DAGRNN", "MAGEGRU", "AbstractRNNCell", "AttentionGRUCell", "CorefGRU", "CorefGRUCell"]
+__all__ += ["DAGRNNCell", "GRUCell", "MAGEGRUCell"]

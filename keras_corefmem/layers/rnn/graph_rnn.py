@@ -163,15 +163,14 @@ class GraphRNN(keras.layers.Layer):
             x = self.drop(x, training=training)
         x = ops.transpose(x, (1, 0, 2))
         edges = (None, None) if sources is None else index_edges(sources, recurrence.shared)
-        directions = [
-            cell.direction_inputs(x, edges[n], reverse=n == 1) for n, cell in enumerate(self.cells)
-        ]
+        cells = enumerate(self.cells)
+        directions = [cell.direction_inputs(x, edges[n], n == 1) for n, cell in cells]
         mask = None if mask is None else ops.transpose(mask)
         states = graph_gru(recurrence, directions, edges, mask)
-        if not self.return_sequences:
-            ends = [states[0][-1], *(state[0] for state in states[1:])]
-            return ops.cast(ops.concatenate(ends, axis=-1), self.compute_dtype)
-        states = ops.transpose(ops.concatenate(states, axis=-1), (1, 0, 2))
+        if self.return_sequences:
+            states = ops.transpose(ops.concatenate(states, axis=-1), (1, 0, 2))
+        else:
+            states = ops.concatenate([states[0][-1], *(s[0] for s in states[1:])], axis=-1)
         return ops.cast(states, self.compute_dtype)
 
     def compute_output_shape(self, x_shape, sources_shape=None):

@@ -194,8 +194,8 @@ class MAGEGRU(GraphRNN):
         dropout=0.0,
         **kwargs,
     ):
-        options = {"units": tuple(units), "carry": carry, "shared": shared}
-        options["edge_attention"] = edge_attention
+        options = {"carry": carry, "shared": shared, "edge_attention": edge_attention}
+        options = {"units": tuple(units), **options}
         super().__init__(options, bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, sources_shape=None):
@@ -203,10 +203,8 @@ class MAGEGRU(GraphRNN):
         types = 0 if sources_shape is None else sources_shape[2]
         units = self.cell_options["units"]
         if types != len(units) - 1:
-            raise ValueError(
-                f"sources has {types} edge types, but units {units} names "
-                f"{len(units) - 1} besides the sequential one."
-            )
+            named = f"units {units} names {len(units) - 1} besides the sequential one."
+            raise ValueError(f"sources has {types} edge types, but {named}")
 
     def call(self, x, sources=None, mask=None, x_mask=None, training=None):
         if sources is not None:
