@@ -150,6 +150,7 @@ def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_p
     assert asked[-1] == (11, 0.25, 0)
 
 
+@pytest.mark.slow
 def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
     arguments = command(files, tmp_path, "--tuner", "grid", "--epochs", "1", space="broken")
     assert main(arguments) == 1

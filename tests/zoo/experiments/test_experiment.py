@@ -49,6 +49,7 @@ def test_empty_parts_of_names_are_left_out():
     assert run_name("a", None, "", 7, "b", values={"z": 1, "x": "p/q r"}) == "a-task-07-b-x-q-r-z-1"
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_ends_as_one_without_interruption(tmp_path):
     lines = []
     whole = run_experiment(epochs(2), tmp_path / "whole", splits=STORIES, report=lines.append)
@@ -97,6 +98,7 @@ def test_a_folder_of_another_run_is_not_continued(tmp_path, other, ignoring, dif
         check_folder(tmp_path, *arguments)
 
 
+@pytest.mark.slow
 def test_folders_of_studies_of_version_0_1_are_continued(tmp_path):
     run_experiment(TINY, tmp_path, splits=STORIES)
     # There, the state was in the folder itself, and all settings were noted.

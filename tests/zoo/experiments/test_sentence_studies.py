@@ -142,6 +142,7 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     assert "reads sentence, not passage and question: give --sentence" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["train", "--model", "dmn-tagger", "--dataset", "pos", "--data-dir", str(data_dir)]
