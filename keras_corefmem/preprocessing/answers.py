@@ -64,14 +64,12 @@ def best_sequences(logits: Any, top: int, xp: Any = np) -> tuple[Any, Any]:
     one word. A class is an answer of one word without an end.
 
     Args:
-        logits: float32 `(batch, answers)`, or `(batch, steps, words)` whose last word is the end.
-            Number 0 is unknown and never chosen.
+        logits: `(batch, answers)` or `(batch, steps, words)`, the end last; 0 is never chosen.
         top: number of answers.
         xp: `numpy`, or a `GraphNumpy` inside a graph.
 
     Returns:
-        Numbers of the words `(batch, top, steps)`, and the logarithms of the probabilities of the
-        answers `(batch, top)`, best first.
+        Numbers of the words `(batch, top, steps)` and log probabilities `(batch, top)`, best first.
 
     Example:
         >>> numbers, logs = keras_corefmem.preprocessing.best_sequences(np.array([[9.0, 1, 2]]), 2)
@@ -85,8 +83,7 @@ def best_sequences(logits: Any, top: int, xp: Any = np) -> tuple[Any, Any]:
     steps, words = logits.shape[1], logits.shape[2] - several
     scores, chosen = _best(logs[:, 0, :words], top, xp)
     sequences, ended = [chosen], []
-    # Steps do not depend on what was chosen before: the best answers of a length go on from the
-    # best ones of the length before.
+    # Steps are independent: the best answers of a length extend the best of the length before.
     for step in range(1, steps):
         end = xp.zeros_like(chosen) + words
         ended.append((scores + logs[:, step, words:], [*sequences, *[end] * (steps - step)]))

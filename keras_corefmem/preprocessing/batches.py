@@ -274,15 +274,10 @@ class SentenceBatches(Batches):
 def tensorflow_dataset(batches: keras.utils.PyDataset) -> Any:
     """Makes a `tf.data.Dataset` of the batches of an epoch, for `model.fit` on TensorFlow.
 
-    The one that Keras makes tunes itself: between epochs, training then waits until the thread that
-    does so wakes up, often for seconds.
+    The one that Keras makes tunes itself: between epochs, training waits for it, often seconds.
 
     Args:
-        batches: a `keras.utils.PyDataset` with as many batches in every epoch. What differs in
-            length has to differ between the first two.
-
-    Returns:
-        `tf.data.Dataset` of as many batches.
+        batches: as many in every epoch. What differs in length has to differ between the first two.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)

@@ -74,12 +74,10 @@ class Spelling:
 
     def __call__(self, words: Sequence[str]) -> np.ndarray:
         """Returns int32 ids `(words, length)`."""
-        for word in words:
-            if word not in self._rows:
-                cut = word
-                if len(word) > self.length:
-                    cut = word[: self.head] + word[len(word) - self.tail :]
-                self._rows[word] = pad([self.vocabulary.encode(cut)], self.length)[0]
+        for word in set(words) - self._rows.keys():
+            # A word that is not too long keeps all its letters.
+            cut = word[: self.head] + word[max(self.head, len(word) - self.tail) :]
+            self._rows[word] = pad([self.vocabulary.encode(cut)], self.length)[0]
         return np.reshape([self._rows[word] for word in words], (-1, self.length)).astype("int32")
 
 
@@ -105,10 +103,8 @@ def pad_pairs(pairs: Sequence, room: int, count: int) -> np.ndarray:
 
 def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict[str, int]:
     """Raises pairs for each token, by signal, to what the targets of a passage need."""
-    return {
-        signal: max(least, -(-len(targets.get(signal, ())) // length))
-        for signal, least in room.items()
-    }
+    needed = {signal: -(-len(targets.get(signal, ())) // length) for signal in room}
+    return {signal: max(least, needed[signal]) for signal, least in room.items()}
 
 
 def sentence_numbers(ends: Any, xp: Any = np) -> Any:

@@ -41,23 +41,18 @@ def fit_preprocessor(
 
     Args:
         examples: training examples.
-        head: `"pointer_sum"`, `"classification"`, or `"auto"`: pointer-sum where the passage
-            mentions the answer of each training question.
-        language: code of the language whose lemmas link words, and are pointed at, where the words
-            themselves do not make each answer a word of its passage; `None` for no such lemmas.
-        lemmatizer: what gives lemmas in any case: a spaCy pipeline, a function from a word to its
-            lemma, or the code of a language.
+        head: `"pointer_sum"`, `"classification"`, or `"auto"`: the former where passages allow it.
+        language: code of the language whose lemmas are taken where words alone do not allow it.
+        lemmatizer: lemmas in any case: a spaCy pipeline, a function of a word, or a language.
         tokenizer: name of the tokenizer.
-        tagger: function from a text to pairs of word and part of speech that tells which words are
-            entities, such as `spacy_tagger(nlp)`; `None` learns them from the examples.
+        tagger: function from text to (word, tag) pairs that tells which words are entities.
         **kwargs: further arguments of `ReaderPreprocessor`.
 
     Returns:
         The `ReaderPreprocessor` and the name of the head.
 
     Raises:
-        ValueError: if there is no such head, or the head is a pointer-sum and an answer is no word
-            of its passage.
+        ValueError: without such a head, or if a pointer-sum cannot point at an answer.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -66,19 +61,16 @@ def fit_preprocessor(
     """
     if head == "span_sum":
         raise ValueError("A span_sum needs the candidates of annotated examples.")
-    if head != "auto":
-        check_head(head)
+    if head not in ("auto", *HEADS):
+        raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
     if tagger is None:
-        entity_words = learn_entity_words(examples, tokenize)
+        kwargs["entity_words"] = learn_entity_words(examples, tokenize)
     else:
-        entity_words = tagged_entity_words(examples, tagger, tokenize)
+        kwargs["entity_words"] = tagged_entity_words(examples, tagger, tokenize)
 
     def fit(lemmatizer: Any) -> ReaderPreprocessor:
-        lemma = get_lemmatizer(lemmatizer)
-        return ReaderPreprocessor.fit(
-            examples, entity_words=entity_words, lemmatizer=lemma, **kwargs
-        )
+        return ReaderPreprocessor.fit(examples, lemmatizer=get_lemmatizer(lemmatizer), **kwargs)
 
     plain = fit(lemmatizer)
     if head == "classification":
@@ -119,27 +111,18 @@ def count_words(
     return counts
 
 
-def check_head(head: str) -> None:
-    """Raises a ValueError for an answer head that does not exist."""
-    if head not in HEADS:
-        raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
-
-
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> Example | None:
     """Returns the first example whose answer is no word of its passage."""
-    for example in examples:
-        encoded = preprocessor.encode(example)
-        if encoded.answer not in preprocessor.pointers[encoded.passage]:
-            return example
-    return None
+    pairs = ((example, preprocessor.encode(example)) for example in examples)
+    pointers = preprocessor.pointers
+    return next((e for e, row in pairs if row.answer not in pointers[row.passage]), None)
 
 
 def get(preprocessor: Preprocessor | dict[str, Any] | None) -> Preprocessor | None:
     """Returns a preprocessor from what may stand for it.
 
     Args:
-        preprocessor: a `Preprocessor`; what `keras.saving.serialize_keras_object` made of it; its
-            plain `get_config()`, as files of version 0.1 hold it; or `None`.
+        preprocessor: a `Preprocessor`, serialized by Keras or as its `get_config()`, or `None`.
 
     Raises:
         ValueError: if it is none of these.

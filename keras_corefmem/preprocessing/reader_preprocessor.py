@@ -48,8 +48,7 @@ class ReaderPreprocessor(Preprocessor):
 
     Features, int32: `passage`, `question`, and for each of the two its `_antecedents` and `_chains`
     `(batch, time)` and `_sources` `(batch, time, 1, 1)`; `candidates` `(batch, time)`, the answer
-    that each passage token mentions. In a joint sequence, positions count the padded columns of
-    what comes first.
+    that each passage token mentions. Joint positions count the padding of what comes first.
 
     Args:
         words: words of the vocabulary without its two specials.

@@ -25,9 +25,8 @@ def stream(
 ) -> tf.data.Dataset:
     """Streams batches of the questions in a folder of records, only some of them in memory.
 
-    Features are those of `Batches`, which holds all questions in memory instead. Passages of about
-    one length come together; the last batches of each are filled up with empty rows of weight 0,
-    as rows are whose answer is no candidate of their passage.
+    Features are those of `Batches`. Passages of about one length come together; empty rows, and
+    those whose answer is no candidate of their passage, have weight 0.
 
     Args:
         folder: a folder that `corefmem annotate --dataset` wrote.
@@ -35,10 +34,9 @@ def stream(
         names: names of the features, `model.features`.
         question_length: what questions are padded to.
         make_example: function from an `Annotation` and its fields to an `AnnotatedExample`.
-        buckets: ascending lengths that passage and question together may have; passages are padded
-            to them, and XLA compiles each.
+        buckets: ascending lengths of passage and question together, that passages are padded to.
         batch_size: rows of a batch.
-        seed: `None` for the order of the records; an integer shuffles them, anew in every epoch.
+        seed: `None` for the order of the records; a number shuffles them, anew in every epoch.
         buffer: number of records to shuffle among.
 
     Returns:
@@ -46,8 +44,7 @@ def stream(
 
     Raises:
         FileNotFoundError: if there is no such folder, or it is not complete.
-        ValueError: if `buckets` do not ascend, a file is broken, or, while iterating, a text or a
-            question is too long or is no question.
+        ValueError: if `buckets` do not ascend, a file is broken, or a text too long for them.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)

@@ -109,10 +109,7 @@ class StoryPreprocessor(Preprocessor):
         tokens = [tokenize(text) for text in texts]
         ignored = () if read_ends else SENTENCE_ENDS
         lengths = [sum(word not in ignored for word in words) for words in tokens]
-        answers = {
-            tuple(example.answer.split(SEPARATOR)) if answer_words else (example.answer,)
-            for example in examples
-        }
+        answers = [e.answer.split(SEPARATOR) if answer_words else [e.answer] for e in examples]
         return cls(
             Vocabulary.from_tokens(tokens).known,
             sorted({word for words in answers for word in words}),
@@ -120,7 +117,7 @@ class StoryPreprocessor(Preprocessor):
             tokenizer=tokenizer,
             read_ends=read_ends,
             answer_length=max(map(len, answers)) + answer_words,
-            max_facts=max(1, *(len(example.supporting_facts) for example in examples)),
+            max_facts=max(1, *(len(e.supporting_facts) for e in examples)),
             **kwargs,
         )
 

@@ -71,8 +71,6 @@ class TextModel(keras.Model):
     __signature__ = ConstructorSignature()
     # Arguments of `from_examples` besides those of the constructor.
     FITTING: tuple[str, ...] = ()
-    # What makes batches of encoded examples.
-    BATCHES = Batches
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
     coverage = None
     # Texts that it reads, by name: an example of them.
@@ -110,11 +108,6 @@ class TextModel(keras.Model):
         """The `preprocessor`, under its name of version 0.1."""
         warnings.warn("`reader` is now `preprocessor`.", DeprecationWarning, stacklevel=2)
         return self.preprocessor
-
-    @property
-    def STRINGS(self):
-        """Names of the texts that it reads."""
-        return tuple(self.TEXTS)
 
     @classmethod
     def from_examples(cls, examples, **arguments):

@@ -54,10 +54,11 @@ def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
 
 def check_strings(name: str, model: Any, texts: dict[str, Any]) -> None:
     """Refuses texts that a model does not read."""
-    if tuple(texts) != model.STRINGS:
-        options = " and ".join(f"--{string}" for string in model.STRINGS)
+    strings = tuple(model.TEXTS)
+    if tuple(texts) != strings:
+        options = " and ".join(f"--{string}" for string in strings)
         raise ValueError(
-            f"{name} reads {' and '.join(model.STRINGS)}, not {' and '.join(texts)}: give {options}"
+            f"{name} reads {' and '.join(strings)}, not {' and '.join(texts)}: give {options}"
             ", or the same in JSON."
         )
 

@@ -32,7 +32,7 @@ def predict(
     reader = load_model(model)
     for row in texts:
         check_strings(model, reader, row)
-    readings = reader.read(*([row[name] for row in texts] for name in reader.STRINGS))
+    readings = reader.read(*([row[name] for row in texts] for name in reader.TEXTS))
     for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
         line = {name: text for name, text in row.items() if name != "passage"}
         line |= {**describe_reading(reading), **expected.get(n, {})}

@@ -72,10 +72,8 @@ def read(model: Any, *texts: str | Sequence[str], top: int = 5) -> Any:
     count = len(lists[0]) if lists else 1
     columns = [[text] * count if isinstance(text, str) else text for text in texts]
     if len(set(map(len, columns))) > 1:
-        numbers = ", but ".join(
-            f"{len(column)} {name}s"
-            for name, column in zip(preprocessor.strings, columns, strict=True)
-        )
+        pairs = zip(preprocessor.strings, columns, strict=True)
+        numbers = ", but ".join(f"{len(column)} {name}s" for name, column in pairs)
         raise ValueError(f"There are {numbers}.")
     rows = list(zip(*columns, strict=True))
     if not rows:
@@ -115,9 +113,8 @@ def _readings(
         # A passage may have fewer candidates than the model has room for.
         there = [n for n, row in enumerate(rows) if np.max(row) < len(known)]
         texts = tuple(answer_text(rows[n], known) for n in there)
-        readings.append(
-            Reading(texts[0], odds[0].item(), texts, tuple(odds[there].tolist()), words)
-        )
+        likely = tuple(odds[there].tolist())
+        readings.append(Reading(texts[0], odds[0].item(), texts, likely, words))
     return readings
 
 

@@ -66,10 +66,7 @@ def _may_replace(folder: pathlib.Path) -> bool:
 
 
 def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict[str, Any]]:
-    """Makes a `tf.Module` that holds what the SavedModel does, and its signatures.
-
-    They are traced once, where a `keras.export.ExportArchive` would trace each twice.
-    """
+    """Makes a `tf.Module` and its signatures, each traced once; an `ExportArchive` traces twice."""
     import tensorflow as tf
 
     tables, strings = preprocessor.graph_tables(), preprocessor.strings
@@ -105,7 +102,6 @@ def _tokens(preprocessor: Preprocessor, texts: Any, name: str) -> Any:
 
 
 def _logits_of(model: Any) -> Any:
-    """Traces the model itself as a function of its features."""
     import keras
     import tensorflow as tf
 
@@ -124,17 +120,15 @@ def _logits_of(model: Any) -> Any:
 
 
 def _options_of_jax(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Makes the options of `jax2tf` from shapes by name."""
     # All features of a text are equally long, but for targets.
     shapes = {
         name: tuple(str(size or _length_of(name)) for size in shape[1:])
         for name, shape in inputs.items()
     }
     lengths = sorted({n for shape in shapes.values() for n in shape if not n.isdigit()})
+    named = {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
     return {
-        "polymorphic_shapes": [
-            {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
-        ],
+        "polymorphic_shapes": [named],
         # What JAX cannot work out: there are fewer texts than tokens.
         "polymorphic_constraints": [f"batch*{length} >= batch" for length in lengths],
         "native_serialization_platforms": ("cpu", "cuda"),
@@ -142,7 +136,6 @@ def _options_of_jax(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _length_of(name: str) -> str:
-    """Names the symbol of the length of a feature."""
     if name.startswith(TARGETS):
         return f"n_{name.removeprefix(TARGETS)}"
     return "q" if name.startswith("question") else "t"

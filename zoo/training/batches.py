@@ -31,7 +31,7 @@ def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
     2
     """
     encoded = [model.preprocessor.encode(example) for example in examples]
-    return model.BATCHES(encoded, model.preprocessor, model.features, **kwargs)
+    return model.preprocessor.batches(encoded, model.features, **kwargs)
 
 
 def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
@@ -102,12 +102,11 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
     questions = list(map(preprocessor.question_length, everything))
     question_lengths = length_buckets(questions, count, saving, 1)
     return {
-        part: model.BATCHES(
+        part: preprocessor.batches(
             examples,
-            preprocessor,
             model.features,
-            buckets,
-            question_lengths,
+            buckets=buckets,
+            question_length=question_lengths,
             batch_size=settings.batch_size,
             shuffle=part == "train",
             seed=settings.seed,

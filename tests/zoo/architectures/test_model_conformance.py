@@ -97,7 +97,7 @@ def test_fit_learns_the_training_examples(name):
     # XLA compiles long: on TensorFlow, one of each kind, and readers in `test_reader_model`.
     model.jit_compile = JIT or name in KINDS and name not in READERS
     encoded = encoded_of(name, 8)
-    batches = model.BATCHES(encoded, model.preprocessor, model.features, batch_size=8)
+    batches = model.preprocessor.batches(encoded, model.features, batch_size=8)
     learned = keras.callbacks.LambdaCallback(
         on_epoch_end=lambda epoch, logs: setattr(model, "stop_training", logs["accuracy"] == 1)
     )

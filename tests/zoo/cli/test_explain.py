@@ -131,6 +131,18 @@ def test_a_question_of_a_file_and_the_picture_of_tensorboard(
     assert picture.read_bytes() == drawn[0]
 
 
+@pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
+def test_raw_text_is_cut_as_read_cuts_it(name, folder, capsys):
+    passage = "Mary went to the kitchen.John went to the garden. Mary left"
+    reading = build(name).read(passage, QUESTION)
+    story = ["--passage", passage, "--question", QUESTION]
+    lines = explain(capsys, folder / f"{name}.keras", *story)
+    assert lines[1].strip() == f"{reading.answer} {reading.probability:.0%}"
+    if name == "ren":
+        rows = [line.strip() for line in lines[3:6]]
+        assert rows[1].startswith("2 john went to the garden .") and rows[2].startswith("3 mary ")
+
+
 def test_a_preset_is_explained(capsys):
     lines = explain(capsys, "ga_mage_gru_babi_2", *STORY)
     assert lines[1].split()[0] in zoo.from_preset("ga_mage_gru_babi_2").preprocessor.answers

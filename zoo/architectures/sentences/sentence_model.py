@@ -6,7 +6,6 @@ import keras
 from keras import ops
 
 from keras_corefmem import callbacks as boards
-from keras_corefmem.preprocessing.batches import SentenceBatches
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor, word_counts
 from keras_corefmem.visualization import views
 from zoo.architectures.config import LEARNED, Config, Count, Size
@@ -33,7 +32,6 @@ class SentenceModel(TextModel):
 
     Config = SentenceConfig
     FITTING: tuple[str, ...] = ("characters", "lower_case", "min_count", "word_vectors")
-    BATCHES = SentenceBatches
     TEXTS = {"sentence": "A great film."}
 
     @staticmethod
