@@ -74,12 +74,9 @@ def test_an_epoch_has_every_example_once(encoded, preprocessor, buckets, shuffle
             assert set(features) == set(NAMES)
             assert not features["passage"][weights == 0].any()
             assert not answers[weights == 0].any()
-            for passage, question, answer in zip(
-                features["passage"][weights > 0],
-                features["question"][weights > 0],
-                answers[weights > 0],
-                strict=True,
-            ):
+            parts = features["passage"], features["question"], answers
+            counted = (part[weights > 0] for part in parts)
+            for passage, question, answer in zip(*counted, strict=True):
                 rows.append((*passage[passage > 0], -1, *question[question > 0], -1, answer))
         assert sorted(rows) == sorted((*e.passage, -1, *e.question, -1, e.answer) for e in encoded)
         assert {shape[0] for shape in shapes} == {8}

@@ -57,11 +57,8 @@ def test_sizes_come_from_the_examples(preprocessor):
     assert len(CandidatePreprocessor.fit([SPANS], num_candidates=2).answers) == 3
     few = CandidatePreprocessor.fit([FIRST], max_words=2)
     assert few.vocabulary.words == ["", "[unknown]", ",", "."]
-    assert CandidatePreprocessor.fit([FIRST], min_count=2).vocabulary.words[2:] == [
-        ",",
-        ".",
-        "john",
-    ]
+    often = CandidatePreprocessor.fit([FIRST], min_count=2)
+    assert often.vocabulary.words[2:] == [",", ".", "john"]
 
 
 def test_candidates_beyond_the_largest_number_are_lost(preprocessor):
@@ -76,11 +73,8 @@ def test_candidates_beyond_the_largest_number_are_lost(preprocessor):
 def test_chains_run_from_the_passage_into_the_question(preprocessor):
     rows = [preprocessor.encode(example) for example in (FIRST, SECOND)]
     features = preprocessor.collate(rows, 3, 16, 4)
-    assert features["passage_antecedents"][0, :14].tolist() == [
-        *[0] * 4,
-        *[1, 0, 0, 0, 0],
-        *[5, 0, 10, 0, 0],
-    ]
+    expected = [*[0] * 4, *[1, 0, 0, 0, 0], *[5, 0, 10, 0, 0]]
+    assert features["passage_antecedents"][0, :14].tolist() == expected
     # Positions count the padded passage.
     assert features["question_antecedents"].tolist() == [[3, 0, 12, 0], [0] * 4, [0] * 4]
     assert features["question_chains"][0].tolist() == [2, 0, 1, 0]
@@ -102,13 +96,8 @@ def test_spans():
     assert encoded.candidates == SPANS.candidates and encoded.answer == 3
     mask = preprocessor.collate([encoded], 2, 15, 3)["candidates"]
     assert mask.shape == (2, 15, 5) and mask.dtype == bool and not mask[1].any()
-    assert [np.flatnonzero(column).tolist() for column in mask[0].T] == [
-        [],
-        [7, 8, 9],
-        [2],
-        [0, 11],
-        [],
-    ]
+    places = [np.flatnonzero(column).tolist() for column in mask[0].T]
+    assert places == [[], [7, 8, 9], [2], [0, 11], []]
 
 
 def test_words_of_the_question_and_characters():
@@ -117,14 +106,10 @@ def test_words_of_the_question_and_characters():
     names = ("passage", "question", "passage_asked", "passage_characters", "question_characters")
     features = preprocessor.collate([preprocessor.encode(asked)], 2, 5, 3, names)
     assert features["passage_asked"].tolist() == [[2, 1, 1, 2, 0], [0] * 5]
-    letters = [
-        "".join(preprocessor.spelling.vocabulary.decode(row)) for row in features[names[3]][0]
-    ]
-    assert letters == ["ann", "saw", "bob", ".", ""]
-    letters = [
-        "".join(preprocessor.spelling.vocabulary.decode(row)) for row in features[names[4]][0]
-    ]
-    assert letters == ["bob", "saw", ""] and features[names[4]].shape == (2, 3, 3)
+    decode = preprocessor.spelling.vocabulary.decode
+    passage, question = (["".join(decode(row)) for row in features[name][0]] for name in names[3:])
+    assert passage == ["ann", "saw", "bob", ".", ""] and question == ["bob", "saw", ""]
+    assert features[names[4]].shape == (2, 3, 3)
 
 
 def test_unknown_words_are_told_apart():
@@ -136,10 +121,9 @@ def test_unknown_words_are_told_apart():
 
 
 def test_refuses(preprocessor):
-    with pytest.raises(ValueError, match="num_candidates must be an integer of at least 1, got 0"):
-        CandidatePreprocessor(["a"], [0], 0)
-    with pytest.raises(ValueError, match="word_length must be an integer of at least 1, got 0"):
-        CandidatePreprocessor(["a"], [0], 1, word_length=0)
+    for name in ("num_candidates", "word_length"):
+        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
+            CandidatePreprocessor(["a"], [0], **{"num_candidates": 1, name: 0})
     with pytest.raises(ValueError, match="penn keeps capital letters, take penn_lower"):
         CandidatePreprocessor(["a"], [0], 1, tokenizer="penn")
     with pytest.raises(ValueError, match="The question is empty"):

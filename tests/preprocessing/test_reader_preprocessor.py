@@ -15,6 +15,10 @@ EXAMPLES = [
 ENTITIES = ("mary", "milk", "kitchen", "garden")
 
 
+def fit(**options):
+    return ReaderPreprocessor.fit(EXAMPLES, **{"entity_words": ENTITIES, **options})
+
+
 def features(preprocessor, passage, question, width=None):
     ids = [preprocessor.ids_of_text(text) for text in (passage, question)]
     blank = np.zeros(width - len(ids[1]) if width else 0, "int32")
@@ -23,7 +27,7 @@ def features(preprocessor, passage, question, width=None):
 
 
 def test_ids_answers_and_numbers():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    preprocessor = fit()
     assert preprocessor.answers == ["[unknown]", "garden", "kitchen", "wolf"]
     encoded = preprocessor.encode(EXAMPLES[0])
     assert preprocessor.vocabulary.decode(encoded.question) == ["where", "is", "mary", "?"]
@@ -32,14 +36,14 @@ def test_ids_answers_and_numbers():
 
 
 def test_sources_stay_with_what_is_encoded():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    preprocessor = fit()
     assert preprocessor.encode(EXAMPLES[0]).source == ""
     example = dataclasses.replace(EXAMPLES[0], source="qa1_train.txt:3")
     assert preprocessor.encode(example).source == "qa1_train.txt:3"
 
 
 def test_new_words_and_new_answers_are_unknown():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    preprocessor = fit()
     encoded = preprocessor.encode(Example(("Mary went to the attic.",), "Where is Bob?", "attic"))
     assert encoded.answer == 0
     assert (encoded.passage == UNKNOWN).tolist() == [False] * 4 + [True, False]
@@ -49,7 +53,7 @@ def test_new_words_and_new_answers_are_unknown():
 
 
 def test_joint_positions_count_the_padded_columns_of_the_first_sequence():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    preprocessor = fit()
     text = "Mary took the milk. Mary left.", "Where is Mary?"
     found = features(preprocessor, *text)
     assert found["question_antecedents"].tolist() == [0, 0, 0, 0]
@@ -62,10 +66,9 @@ def test_joint_positions_count_the_padded_columns_of_the_first_sequence():
 
 
 def test_only_the_features_named_are_made():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
-    ids = [
-        preprocessor.ids_of_text(text)[None] for text in ("Mary took the milk.", "Where is Mary?")
-    ]
+    preprocessor = fit()
+    texts = "Mary took the milk.", "Where is Mary?"
+    ids = [preprocessor.ids_of_text(text)[None] for text in texts]
     every = preprocessor.features(*ids)
     assert set(every) == set(FEATURES) and len(FEATURES) == 9
     for names in (("question_sources", "candidates"), ("passage_chains",), ("passage",)):
@@ -75,47 +78,43 @@ def test_only_the_features_named_are_made():
             np.testing.assert_array_equal(found[name], every[name])
 
 
-def test_passage_first():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, order="passage_first")
-    found = features(preprocessor, "Mary took the milk. Mary left.", "Where is Mary?")
+@pytest.mark.parametrize(
+    ("options", "question", "expected"),
+    [
+        ({"order": "passage_first"}, "Where is Mary?", [0, 0, 6, 0]),
+        ({"joint": False}, "Mary is Mary?", [0, 0, 1, 0]),
+    ],
+)
+def test_passages_that_come_first_or_stand_apart(options, question, expected):
+    found = features(fit(**options), "Mary took the milk. Mary left.", question)
     assert found["passage_antecedents"].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
-    assert found["question_antecedents"].tolist() == [0, 0, 6, 0]
-
-
-def test_apart():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, joint=False)
-    found = features(preprocessor, "Mary took the milk. Mary left.", "Mary is Mary?")
-    assert found["passage_antecedents"].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
-    assert found["question_antecedents"].tolist() == [0, 0, 1, 0]
+    assert found["question_antecedents"].tolist() == expected
 
 
 def test_candidates_are_mentions_of_answers():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    preprocessor = fit()
     found = features(preprocessor, "The kitchen, the milk, the garden.", "Where is Mary?")
     assert found["candidates"].tolist() == [0, 2, 0, 0, 0, 0, 0, 1, 0]
 
 
 def test_lemmas_join_words():
     lemmas = {"mice": "mouse", "wolves": "wolf"}
-    preprocessor = ReaderPreprocessor.fit(
-        EXAMPLES,
-        entity_words=("mice", "mouse", "wolves"),
-        lemmatizer=lambda word: lemmas.get(word, word),
-    )
+    words = ("mice", "mouse", "wolves")
+    preprocessor = fit(entity_words=words, lemmatizer=lambda word: lemmas.get(word, word))
     found = features(preprocessor, "Mice fear wolves.", "What is a mouse afraid of?")
     assert found["candidates"].tolist() == [0, 0, 3, 0]
     assert found["passage_antecedents"].tolist() == [4, 0, 0, 0]
 
 
 def test_chains_beyond_the_largest_number_are_none():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, max_chains=1)
+    preprocessor = fit(max_chains=1)
     found = features(preprocessor, "Milk Mary milk Mary", "Where is Mary?")
     assert found["question_chains"].tolist() == [0, 0, 1, 0]
     assert found["passage_chains"].tolist() == [0, 1, 0, 1]
 
 
 def test_bad_input_is_refused():
-    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES)
+    preprocessor = fit()
     with pytest.raises(ValueError, match="The passage is empty: ' '"):
         preprocessor.ids_of_text(" ", "passage")
     encoded = preprocessor.encode(EXAMPLES[0])
@@ -126,4 +125,4 @@ def test_bad_input_is_refused():
         with pytest.raises(ValueError, match=message):
             preprocessor.collate([encoded, row], 4, 16, 8)
     with pytest.raises(ValueError, match="order must be one of question_first, .*; got 'random'"):
-        ReaderPreprocessor.fit(EXAMPLES, entity_words=ENTITIES, order="random")
+        fit(order="random")

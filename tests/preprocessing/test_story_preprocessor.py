@@ -40,11 +40,8 @@ def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
     encoded = preprocessor.encode(EXAMPLES[0])
     assert preprocessor.sentence_length == 6
     assert encoded.sentences.shape == (3, 6)
-    assert words(preprocessor, encoded.sentences) == [
-        "she slept .",
-        "did john leave ?",
-        "the milk !",
-    ]
+    last = ["she slept .", "did john leave ?", "the milk !"]
+    assert words(preprocessor, encoded.sentences) == last
     assert encoded.supporting_facts == ()
     assert preprocessor.answers[encoded.answer] == "kitchen"
     encoded = preprocessor.encode(EXAMPLES[1])
@@ -125,11 +122,8 @@ def test_answers_may_be_sequences_of_words():
     preprocessor = StoryPreprocessor.fit(lists, answer_words=True)
     assert preprocessor.answers == ["[unknown]", "John", "Mary", "milk", "[end]"]
     assert preprocessor.answer_length == 3
-    assert [preprocessor.encode(e).answer.tolist() for e in lists] == [
-        [3, 2, 4],
-        [1, 4, 4],
-        [3, 1, 4],
-    ]
+    numbers = [preprocessor.encode(e).answer.tolist() for e in lists]
+    assert numbers == [[3, 2, 4], [1, 4, 4], [3, 1, 4]]
     assert preprocessor.encode_text("Mary", "Who?").answer.tolist() == [0, 0, 0]
     assert StoryPreprocessor.fit(lists).answers == ["[unknown]", "John", "milk,John", "milk,Mary"]
 

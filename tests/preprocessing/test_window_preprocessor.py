@@ -44,10 +44,8 @@ def windows(tokens, is_centre, half_width):
     found = []
     for centre in range(len(tokens)):
         if is_centre(tokens[centre]):
-            window = []
-            for place in range(centre - half_width, centre + half_width + 1):
-                window.append(tokens[place] if 0 <= place < len(tokens) else "")
-            found.append(window)
+            places = range(centre - half_width, centre + half_width + 1)
+            found.append([tokens[n] if 0 <= n < len(tokens) else "" for n in places])
     return found
 
 
@@ -68,9 +66,8 @@ def test_a_golden_window():
         '@entity1 met @entity3 . "',
         "\" asked @entity1 's friend",
     ]
-    assert decoded(preprocessor, [encoded.question]) == [
-        ["in", "may", "@placeholder", "talked", "to"]
-    ]
+    (question,) = decoded(preprocessor, [encoded.question])
+    assert question == ["in", "may", "@placeholder", "talked", "to"]
     assert preprocessor.answers[encoded.answer] == "@entity1"
     assert encoded.supporting_facts == ()
 
