@@ -31,7 +31,7 @@ def right_answers(answers, logits):
 
 
 def _until_end(answers, logits):
-    """Marks the words of answers that count: all up to the first end, the last class."""
+    """The words of answers that count: all up to the first end, the last class."""
     ends = ops.cast(ops.equal(ops.cast(answers, "int32"), logits.shape[-1] - 1), "int32")
     return ops.equal(ops.cumsum(ends, axis=-1) - ends, 0)
 

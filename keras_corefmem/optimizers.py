@@ -9,20 +9,17 @@ __all__ = ["Adagrad", "Adam", "MeasuresGradients", "RMSprop", "SGD"]
 class MeasuresGradients:
     """Makes an optimizer measure the global norm of its gradients, before they are clipped.
 
-    Where replicas of TensorFlow share batches, both are of the gradients of the whole batch, as on
-    one device.
-
-    The measure is a variable of the optimizer, so that no step is compiled again, but no part of
-    its state: files are those of the optimizer without it, in both directions. Inherit from it
-    before the optimizer.
+    Where replicas of TensorFlow share batches, both are of the gradients of the whole batch. The
+    measure is a variable that no file contains: files with and without it are the same. Inherit
+    from it before the optimizer.
 
     Example:
         >>> class Adamax(keras_corefmem.optimizers.MeasuresGradients, keras.optimizers.Adamax): ...
-        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
-        >>> model.compile(Adamax(0.01), "mse", jit_compile=False)
-        >>> _ = model.train_on_batch(np.ones((4, 2)), np.ones((4, 1)))
-        >>> model.optimizer.gradient_norm > 0
-        True
+        >>> weight = keras.Variable([1.0])
+        >>> optimizer = Adamax(0.01)
+        >>> optimizer.apply([keras.ops.ones(1)], [weight])
+        >>> optimizer.gradient_norm
+        1.0
     """
 
     def build(self, variables):
@@ -45,8 +42,7 @@ class MeasuresGradients:
         self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
 
     def _all_reduce_sum_gradients(self, grads_and_vars):
-        # They are the sum already.
-        return grads_and_vars
+        return grads_and_vars  # The sum already.
 
     @property
     def gradient_norm(self):
@@ -72,57 +68,21 @@ class MeasuresGradients:
         super().load_own_variables({**saved, str(len(saved)): [0.0, 0.0]})
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
-class Adam(MeasuresGradients, keras.optimizers.Adam):
-    """Adam that measures gradients.
+def _measuring(base):
+    name = base.__name__
+    doc = f"""{name} that measures gradients.
 
-    Args:
-        *args: those of `keras.optimizers.Adam`.
-        **kwargs: the same.
+    Args: those of `keras.optimizers.{name}`.
 
     Example:
-        >>> keras_corefmem.optimizers.Adam(0.01).gradient_norm is None
+        >>> keras_corefmem.optimizers.{name}(0.01).gradient_norm is None
         True
     """
+    kind = type(name, (MeasuresGradients, base), {"__doc__": doc, "__module__": __name__})
+    return keras.saving.register_keras_serializable("keras_corefmem")(kind)
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
-class RMSprop(MeasuresGradients, keras.optimizers.RMSprop):
-    """RMSprop that measures gradients.
-
-    Args:
-        *args: those of `keras.optimizers.RMSprop`.
-        **kwargs: the same.
-
-    Example:
-        >>> keras_corefmem.optimizers.RMSprop(0.01).gradient_norm is None
-        True
-    """
-
-
-@keras.saving.register_keras_serializable("keras_corefmem")
-class SGD(MeasuresGradients, keras.optimizers.SGD):
-    """SGD that measures gradients.
-
-    Args:
-        *args: those of `keras.optimizers.SGD`.
-        **kwargs: the same.
-
-    Example:
-        >>> keras_corefmem.optimizers.SGD(0.01).gradient_norm is None
-        True
-    """
-
-
-@keras.saving.register_keras_serializable("keras_corefmem")
-class Adagrad(MeasuresGradients, keras.optimizers.Adagrad):
-    """Adagrad that measures gradients.
-
-    Args:
-        *args: those of `keras.optimizers.Adagrad`.
-        **kwargs: the same.
-
-    Example:
-        >>> keras_corefmem.optimizers.Adagrad(0.01).gradient_norm is None
-        True
-    """
+Adam = _measuring(keras.optimizers.Adam)
+RMSprop = _measuring(keras.optimizers.RMSprop)
+SGD = _measuring(keras.optimizers.SGD)
+Adagrad = _measuring(keras.optimizers.Adagrad)

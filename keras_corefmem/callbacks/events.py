@@ -28,9 +28,6 @@ class EventFile:
 
     Each call writes whole records and closes the file, so that nothing is lost when training is
     interrupted, and several writers of one process may share a folder.
-
-    Args:
-        folder: folder of the TensorBoard run; made when something is written.
     """
 
     def __init__(self, folder):
@@ -38,9 +35,7 @@ class EventFile:
 
     def scalars(self, step, values):
         """Writes numbers by tag."""
-        self._write(
-            step, [Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
-        )
+        self._write(step, [Summary.Value(tag=tag, simple_value=v) for tag, v in values.items()])
 
     def image(self, step, tag, png):
         """Writes a picture, the bytes of a PNG file."""
@@ -55,19 +50,12 @@ class EventFile:
         self._write(step, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
 
     def charts(self, category, charts):
-        """Writes the charts of the tab Custom Scalars.
-
-        Args:
-            category: title above the charts; runs with the same one share them.
-            charts: lists of tags by the title of a chart.
-        """
+        """Writes the charts of the tab Custom Scalars, lists of tags by title, below a category."""
+        # TensorBoard takes regular expressions and compares beginnings.
+        lines = {title: [f"{re.escape(tag)}$" for tag in tags] for title, tags in charts.items()}
         children = [
-            layout_pb2.Chart(
-                title=title,
-                # TensorBoard takes regular expressions and compares beginnings.
-                multiline=layout_pb2.MultilineChartContent(tag=[f"{re.escape(t)}$" for t in tags]),
-            )
-            for title, tags in charts.items()
+            layout_pb2.Chart(title=title, multiline=layout_pb2.MultilineChartContent(tag=tags))
+            for title, tags in lines.items()
         ]
         layout = layout_pb2.Layout(category=[layout_pb2.Category(title=category, chart=children)])
         tensor = TensorProto(dtype=DT_STRING, string_val=[layout.SerializeToString()])
@@ -76,12 +64,9 @@ class EventFile:
         self._write(0, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
 
     def session_start(self, hparams):
-        """Writes hyper-parameters by name: strings, numbers and booleans.
-
-        Without the summary of an experiment, which could name those of one run alone, TensorBoard
-        gathers the columns of its table from all runs.
-        """
-        # Sessions of one group would share a row.
+        """Writes hyper-parameters by name: strings, numbers and booleans."""
+        # Sessions of one group would share a row; without an experiment's summary, TensorBoard
+        # gathers the columns of its table from all runs.
         self._write(0, hparams_pb(hparams, trial_id="").value)
 
     def session_end(self):

@@ -56,8 +56,7 @@ class Questions(keras.callbacks.Callback):
         self.epoch = self.last_written = None
 
     def on_epoch_end(self, epoch, logs=None):
-        self.epoch = epoch
-        chosen = self.epochs
+        self.epoch, chosen = epoch, self.epochs
         if epoch % chosen == 0 if isinstance(chosen, int) else epoch in chosen:
             self._write_once(epoch)
 
@@ -89,15 +88,13 @@ class AttentionPictures(_Pictures):
     """Pictures `questions/attention/n`: the passage shaded by the reader's attention.
 
     Tokens of one coreference chain are underlined in one colour, in the question too where question
-    and passage are one sequence; supporting facts are marked.
-
-    Args:
-        *args: those of `Questions`; the attention is `(batch, time)`.
+    and passage are one sequence; supporting facts are marked. Args: as of `Questions`, with
+    attention `(batch, time)`.
 
     Example:
-        >>> from keras_corefmem.callbacks import AttentionPictures
-        >>> def callbacks(model, examples):
-        ...     return [AttentionPictures("logs", examples, model.preprocessor, model.inspect)]
+        >>> make = keras_corefmem.callbacks.AttentionPictures
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.inspect)
     """
 
     def views(self):
@@ -109,19 +106,13 @@ class HeadPictures(_Pictures):
 
     Rows of a heat map are the tokens of a passage, columns the tokens that they attend to.
 
-    Args:
-        log_dir: folder of the run.
-        examples: list of `Example`.
-        preprocessor: the model's preprocessor.
-        look: function from features to the attention of heads `(batch, time, time)` by signal:
-            `model.look`.
-        *args: `count` and `epochs`, as in `Questions`.
-        **kwargs: the same.
+    Args: as of `Questions`, but for `inspect` a function from features to the attention of heads
+    `(batch, time, time)` by signal, `model.look`.
 
     Example:
-        >>> from keras_corefmem.callbacks import HeadPictures
-        >>> def callbacks(model, examples):
-        ...     return [HeadPictures("logs", examples, model.preprocessor, model.look)]
+        >>> make = keras_corefmem.callbacks.HeadPictures
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.look)
     """
 
     TAG, COUNT = "heads", 2
@@ -139,23 +130,16 @@ class SentencePictures(_Pictures):
     Every sentence is a row and every slot or pass a column; the question stands above. The
     attention is `(batch, sentences, columns)` and belongs to the last sentences of the passage.
 
-    Args:
-        log_dir: folder of the run.
-        examples: list of `Example`.
-        preprocessor: the model's preprocessor.
-        inspect: as in `Questions`.
-        columns: function to the names of the columns, called for every picture, since the words
-            that slots stand for change: `model.columns`.
-        **kwargs: `count` and `epochs`, as in `Questions`.
+    Args: as of `Questions`, and `columns`, a function to the names of the columns, called each time
+    since the words that slots stand for change: `model.columns`.
 
     References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922), with rows
     and columns exchanged; Table 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
 
     Example:
-        >>> from keras_corefmem.callbacks import SentencePictures
-        >>> def callbacks(model, examples):
-        ...     shown = examples, model.preprocessor, model.inspect
-        ...     return [SentencePictures("logs", *shown, model.columns)]
+        >>> make = keras_corefmem.callbacks.SentencePictures
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.inspect, model.columns)
     """
 
     def __init__(self, log_dir, examples, preprocessor, inspect, columns, **kwargs):
@@ -171,17 +155,14 @@ class WordPictures(_Pictures):
     """Pictures `questions/attention/n`: the attention of each pass to the words of a sentence.
 
     Every word is a row and every pass a column; of a tagger, a column is a word that the last pass
-    looks at.
-
-    Args:
-        *args: those of `Questions`; examples are `Sentence`s.
+    looks at. Args: as of `Questions`, with examples that are `Sentence`s.
 
     Reference: Figures 4 and 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
 
     Example:
-        >>> from keras_corefmem.callbacks import WordPictures
-        >>> def callbacks(model, sentences):
-        ...     return [WordPictures("logs", sentences, model.preprocessor, model.inspect)]
+        >>> make = keras_corefmem.callbacks.WordPictures
+        >>> def callback(model, sentences):
+        ...     return make("logs", sentences, model.preprocessor, model.inspect)
     """
 
     def views(self):
@@ -192,23 +173,20 @@ class AnswerAfterSentence(_Pictures):
     """Pictures `questions/answer_after_sentence/n`: the answer as the story is told.
 
     The model answers the question after the first sentence, after the second, and so on. Made for
-    answers that are classes.
-
-    Args:
-        *args: those of `Questions`.
+    answers that are classes. Args: as of `Questions`.
 
     Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
 
     Example:
-        >>> from keras_corefmem.callbacks import AnswerAfterSentence
-        >>> def callbacks(model, examples):
-        ...     return [AnswerAfterSentence("logs", examples, model.preprocessor, model.inspect)]
+        >>> make = keras_corefmem.callbacks.AnswerAfterSentence
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.inspect)
     """
 
     TAG, COUNT = "answer_after_sentence", 2
 
     def distributions(self, example):
-        """Logits `(sentences, answers)`, and the probabilities of answers, after each sentence."""
+        """Logits and probabilities `(sentences, answers)` after each sentence."""
         stories = [
             dataclasses.replace(example, sentences=example.sentences[:n], supporting_facts=())
             for n in range(1, len(example.sentences) + 1)
@@ -220,28 +198,22 @@ class AnswerAfterSentence(_Pictures):
     def views(self):
         for example in self.examples:
             logits, probabilities = self.distributions(example)
-            yield views.TableView(
-                example.sentences,
-                probabilities[:, 1:],
-                self.preprocessor.answers[1:],
-                example.question,
-                views.heading(example, logits[-1], self.preprocessor),
-                example.supporting_facts,
-                right=example.answer,
-                max_columns=10,
-            )
+            verdict = views.heading(example, logits[-1], self.preprocessor)
+            values, answers = probabilities[:, 1:], self.preprocessor.answers[1:]
+            told, question, facts = example.sentences, example.question, example.supporting_facts
+            shown = told, values, answers, question, verdict, facts
+            yield views.TableView(*shown, right=example.answer, max_columns=10)
 
 
 class AnswerTable(Questions):
     """Text `answers`: a table of questions with the right and the predicted answer.
 
-    Args:
-        *args: those of `Questions`.
+    Args: as of `Questions`.
 
     Example:
-        >>> from keras_corefmem.callbacks import AnswerTable
-        >>> def callbacks(model, examples):
-        ...     return [AnswerTable("logs", examples, model.preprocessor, model.inspect)]
+        >>> make = keras_corefmem.callbacks.AnswerTable
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.inspect)
     """
 
     # Heading of the column of `text`.
@@ -264,13 +236,12 @@ class AnswerTable(Questions):
 class LabelTable(AnswerTable):
     """Text `answers`: a table of single sentences with the right and the predicted label.
 
-    Args:
-        *args: those of `Questions`; examples are `Sentence`s.
+    Args: as of `Questions`, with examples that are `Sentence`s.
 
     Example:
-        >>> from keras_corefmem.callbacks import LabelTable
-        >>> def callbacks(model, sentences):
-        ...     return [LabelTable("logs", sentences, model.preprocessor, model.inspect)]
+        >>> make = keras_corefmem.callbacks.LabelTable
+        >>> def callback(model, sentences):
+        ...     return make("logs", sentences, model.preprocessor, model.inspect)
     """
 
     TEXT = "sentence"

@@ -27,9 +27,8 @@ CHARTS = (
 class Scalars(keras.callbacks.Callback):
     """Loss, metrics, learning rate, gradients and speed of every epoch.
 
-    Training and validation become the runs `train` and `validation` under the tags that
-    `keras.callbacks.TensorBoard` uses, `epoch_loss`, `epoch_accuracy`, so that both share a chart;
-    `training/learning_rate` and, with the optimizers of `keras_corefmem.optimizers`,
+    The runs `train` and `validation` share the tags of `keras.callbacks.TensorBoard`, such as
+    `epoch_loss`; `training/learning_rate` and, with the optimizers of `keras_corefmem.optimizers`,
     `training/gradient_norm` stand behind them. The tab Custom Scalars has all charts side by side.
 
     Args:
@@ -43,16 +42,14 @@ class Scalars(keras.callbacks.Callback):
     def __init__(self, log_dir, examples=None):
         super().__init__()
         self.run = EventFile(log_dir)
-        self.train, self.validation = (
-            EventFile(pathlib.Path(log_dir) / run) for run in ("train", "validation")
-        )
+        parts = (pathlib.Path(log_dir) / part for part in ("train", "validation"))
+        self.train, self.validation = map(EventFile, parts)
         self.examples, self.has_charts = examples, False
 
     @property
     def optimizer(self):
         """The optimizer that gets the gradients, in half precision within another one."""
-        optimizer = self.model.optimizer
-        return getattr(optimizer, "inner_optimizer", optimizer)
+        return getattr(self.model.optimizer, "inner_optimizer", self.model.optimizer)
 
     def on_epoch_begin(self, epoch, logs=None):
         if isinstance(self.optimizer, MeasuresGradients):
@@ -83,7 +80,7 @@ class Scalars(keras.callbacks.Callback):
 
 
 def _charts_of(tags):
-    """The charts of `CHARTS` that have something to show, each tag in one: tags by title."""
+    """Tags by the title of their chart, each in the first of `CHARTS` that takes it."""
     left, charts = list(tags), {}
     for title, end in CHARTS:
         shown = [tag for tag in left if tag.endswith(end)]
@@ -174,5 +171,4 @@ class WordProjector(keras.callbacks.Callback):
 
 
 def _printable(word):
-    """A word whose tabs, line breaks and the like are escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)

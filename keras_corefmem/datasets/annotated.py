@@ -58,8 +58,11 @@ class AnnotatedExample(Example):
             self._check_answer(self.candidates)
 
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
-        """Lower-cases the tokens of one of its texts, which is cut whatever the tokenizer."""
-        return lower(text).split(" ")
+        return self.cut(lower(text), tokenizer)
+
+    def cut(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
+        """Cuts one of its texts at spaces, whatever the tokenizer."""
+        return text.split(" ")
 
     @classmethod
     def from_annotation(

@@ -71,6 +71,10 @@ class Example:
 
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
         """Cuts one of its texts to tokens, by a tokenizer to lower case."""
+        return self.cut(text, tokenizer)
+
+    def cut(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
+        """Cuts one of its texts to the tokens that are shown."""
         return tokenizer(text)
 
 

@@ -56,16 +56,12 @@ def _draw_tokens(view: TokenView) -> bytes:
     height = -(-len(rows) // count)
     columns = [rows[start : start + height] for start in range(0, len(rows), height)]
     label = CHARACTER * (len(str(len(view.sentences))) + 2.5)
-    widths = [
-        label + CHARACTER * max(_width(t for t, _, _ in row) for _, row in c) for c in columns
-    ]
-    top = MARGIN + 2.6 * LINE
-    page = _Page(
-        max(sum(widths) + 2 * MARGIN * len(widths), _head_width(view.question, view.heading)),
-        top + height * LINE + MARGIN,
-    )
-    question = zip(view.question, itertools.repeat(0.0), view.question_chains)
-    page.tokens(MARGIN, MARGIN, question)
+    longest = [max(_width(t for t, _, _ in row) for _, row in column) for column in columns]
+    widths = [label + CHARACTER * width for width in longest]
+    top, head_width = MARGIN + 2.6 * LINE, _head_width(view.question, view.heading)
+    width = max(sum(widths) + 2 * MARGIN * len(widths), head_width)
+    page = _Page(width, top + height * LINE + MARGIN)
+    page.tokens(MARGIN, MARGIN, zip(view.question, itertools.repeat(0.0), view.question_chains))
     page.heading(view.heading)
     x = MARGIN
     for column, width in zip(columns, widths, strict=True):
@@ -89,9 +85,8 @@ def _draw_table(view: TableView) -> bytes:
     height = -(-len(texts) // count)
     width = left + cell * len(columns) + 2 * MARGIN
     top = MARGIN + 2.6 * LINE + names_height
-    page = _Page(
-        max(count * width, _head_width([view.question], view.heading)), top + LINE * height + MARGIN
-    )
+    page_width = max(count * width, _head_width([view.question], view.heading))
+    page = _Page(page_width, top + LINE * height + MARGIN)
     page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, view.question, weight="bold")
     page.heading(view.heading)
     if len(columns) < len(view.columns):
@@ -183,7 +178,6 @@ class _Page:
         self.axes.text(x, y, str(text), parse_math=False, **style)
 
     def heading(self, pieces):
-        """A line of `(text, colour)` in the second line of the page."""
         x = MARGIN + CHARACTER / 2
         for text, colour in pieces:
             self.text(x, MARGIN + 1.6 * LINE, text, color=colour, weight="bold")
@@ -201,7 +195,6 @@ class _Page:
         self.text(x, y, number, ha="right", **style)
 
     def tokens(self, x, y, tokens):
-        """A line of `(token, attention, chain)`."""
         for token, weight, chain in tokens:
             width = CHARACTER * _width([token])
             if weight > 0.005:
@@ -236,14 +229,11 @@ def _rows(view: TokenView) -> Iterator[tuple[int | None, list]]:
 
 
 def _head_width(question: Sequence[str], heading: Sequence) -> float:
-    """Inches of the widest of the first two lines, margins included."""
     lines = question, [text for text, _ in heading]
     return CHARACTER * max(map(_width, lines)) + 2 * MARGIN
 
 
 def _width(texts: Iterable[str]) -> int:
     """Columns of a monospaced line of texts, each with half a column of room on both sides."""
-    wide = {"W": 2, "F": 2}
-    return sum(
-        1 + sum(wide.get(unicodedata.east_asian_width(c), 1) for c in text) for text in texts
-    )
+    widths = ([1 + (unicodedata.east_asian_width(c) in "WF") for c in text] for text in texts)
+    return sum(1 + sum(width) for width in widths)

@@ -71,7 +71,6 @@ def print_view(console: Console, view: TokenView | TableView | HeadView) -> None
 
 
 def print_heading(console: Console, question: str | Text, heading: Iterable) -> None:
-    """Prints a question and, below it, coloured pieces about its answer."""
     console.print(question, style="bold")
     # Ink is for paper: a terminal has its own.
     pieces = (Text(text, "bold" if c == INK else f"bold {c}") for text, c in heading)
@@ -79,11 +78,7 @@ def print_heading(console: Console, question: str | Text, heading: Iterable) -> 
 
 
 def print_annotation(console: Console, annotation: Any) -> None:
-    """Prints an `Annotation`, a sentence a line.
-
-    Behind the head of a mention stands the number of its chain, `Mary#1`, where that is mentioned
-    twice.
-    """
+    """Prints an `Annotation`, a sentence a line, `Mary#1` for a chain that is mentioned twice."""
     chains = chain_ids(annotation.chain_ids())
     pieces = [
         (f"{token}#{chain}", _colour(chain)) if chain else (token, "")

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import best_answer, best_tags
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
@@ -120,25 +119,14 @@ def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[di
     longest_question = max(map(preprocessor.question_length, encoded))
     rows = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
     multiple = preprocessor.bucketing.inspection_multiple
-    features = preprocessor.collate(
-        encoded, rows, -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
-    )
-    batches = [
-        {name: value[start : start + BATCH_SIZE] for name, value in features.items()}
-        for start in range(0, rows, BATCH_SIZE)
-    ]
-    return encoded, features, batches
+    lengths = -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
+    features = preprocessor.collate(encoded, rows, *lengths)
+    parts = [slice(start, start + BATCH_SIZE) for start in range(0, rows, BATCH_SIZE)]
+    return encoded, features, [{k: v[part] for k, v in features.items()} for part in parts]
 
 
 def inspect_examples(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Inspection:
-    """Asks a model for its answers and its attention.
-
-    Args:
-        examples: list of `Example` or `Sentence`.
-        preprocessor: the model's preprocessor.
-        inspect: function from features to logits `(batch, answers)` and attention `(batch, …)`, or
-            `None` for the attention of a model that has none: `model.inspect`.
-    """
+    """Answers examples by `model.inspect`: features to logits, and attention or `None`."""
     encoded, features, batches = _batches(examples, preprocessor)
     arrays = (
         None if parts[0] is None else np.concatenate(parts)[: len(encoded)]
@@ -164,16 +152,11 @@ def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tup
 
 
 def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TokenView]:
-    """Yields the view of each passage, from attention `(batch, time)`.
-
-    Arguments as in `inspect_examples`.
-    """
+    """Yields the view of each passage, from attention `(batch, time)`."""
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
-        annotated = isinstance(example, AnnotatedExample)
-        tokenize = (lambda text: text.split(" ")) if annotated else preprocessor.tokenizer
-        sentences = [tokenize(sentence) for sentence in example.sentences]
-        question = tokenize(example.question)
+        texts = (*example.sentences, example.question)
+        *sentences, question = (example.cut(text, preprocessor.tokenizer) for text in texts)
         length = sum(map(len, sentences))
         yield TokenView(
             sentences,
@@ -188,10 +171,7 @@ def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iter
 
 
 def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterator[HeadView]:
-    """Yields the view of the supervised heads on each passage.
-
-    `look` is a function from features to attention `(batch, time, time)` by signal: `model.look`.
-    """
+    """Yields the view of the supervised heads on each passage, by `model.look`."""
     encoded, _, batches = _batches(examples, preprocessor)
     attention = [look(batch) for batch in batches]
     for n, (example, row) in enumerate(zip(examples, encoded, strict=True)):
@@ -210,8 +190,7 @@ def sentence_views(
 ) -> Iterator[TableView]:
     """Yields the view of each story, from attention `(batch, sentences, columns)`.
 
-    A row beyond the sentences is the fact that ends the reading. Arguments as in
-    `inspect_examples`, and the names of the columns.
+    A row beyond the sentences is the fact that ends the reading.
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
@@ -231,9 +210,8 @@ def sentence_views(
 def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TableView]:
     """Yields the view of each sentence, with a row for each word and a column for each pass.
 
-    Of a tagger, a row is a word with its tag, and a column a word that its last pass looks at.
-    Arguments as in `inspect_examples`; the attention is `(batch, words, passes)`, for tags `(batch,
-    words, facts, passes)`, or `None`.
+    Of a tagger, a row is a word with its tag, and a column a word that its last pass looks at. The
+    attention is `(batch, words, passes)`, for tags `(batch, words, facts, passes)`, or `None`.
     """
     _, logits, attention = inspect_examples(sentences, preprocessor, inspect)
     for n, sentence in enumerate(sentences):

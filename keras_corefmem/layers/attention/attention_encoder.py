@@ -34,8 +34,7 @@ class AttentionEncoder(SupervisedLayer):
         dropout: float, fraction of the units to drop, the same ones for all tokens of a sequence.
         signals: triples of layer, from 1, head, from 0, and name of the signal that supervises it.
         windows: pairs of layer and head: heads that attend only to the sentence of the token.
-        loss_weight: see `SupervisedMultiHeadAttention`.
-        row_weight: see `SupervisedMultiHeadAttention`.
+        loss_weight, row_weight: see `SupervisedMultiHeadAttention`.
         return_supervised: bool, whether to return the attention of supervised heads.
         **kwargs: arguments of `keras.layers.Layer`.
 
@@ -107,20 +106,14 @@ class AttentionEncoder(SupervisedLayer):
         self.positions = SinusoidalPositions(name="positions", **own)
         numbers = range(1, layers + 1)
         self.attentions = [self.make_attention(n) for n in numbers]
-        self.inner = [
-            keras.layers.Dense(inner_units, activation="relu", name=f"inner_{n}", **own)
-            for n in numbers
-        ]
+        dense, norm = keras.layers.Dense, keras.layers.LayerNormalization
+        self.inner = [dense(inner_units, "relu", name=f"inner_{n}", **own) for n in numbers]
         self.outer = [
-            keras.layers.Dense(units, kernel_initializer=_near_zero(), name=f"outer_{n}", **own)
-            for n in numbers
+            dense(units, kernel_initializer=_near_zero(), name=f"outer_{n}", **own) for n in numbers
         ]
-        self.norms = [
-            keras.layers.LayerNormalization(epsilon=EPSILON, name=f"{part}_norm_{n}", **own)
-            for n in numbers
-            for part in ("inner", "attention")
-        ]
-        self.input_norm = keras.layers.LayerNormalization(epsilon=EPSILON, name="input_norm", **own)
+        names = [f"{part}_norm_{n}" for n in numbers for part in ("inner", "attention")]
+        self.norms = [norm(epsilon=EPSILON, name=name, **own) for name in names]
+        self.input_norm = norm(epsilon=EPSILON, name="input_norm", **own)
         self.projection = None
         self.supports_masking = True
 
@@ -142,9 +135,8 @@ class AttentionEncoder(SupervisedLayer):
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         shape = (None, None, self.units)
         if inputs_shape[-1] != self.units:
-            self.projection = keras.layers.Dense(
-                self.units, name="projection", dtype=self.dtype_policy
-            )
+            own = {"name": "projection", "dtype": self.dtype_policy}
+            self.projection = keras.layers.Dense(self.units, **own)
             self.projection.build(inputs_shape)
         for layer in (self.input_norm, self.positions, *self.attentions, *self.inner, *self.norms):
             layer.build(shape)
@@ -181,5 +173,5 @@ class AttentionEncoder(SupervisedLayer):
 
 
 def _near_zero():
-    """An initializer with a hundredth of Glorot's weights."""
+    # A hundredth of Glorot's weights.
     return keras.initializers.VarianceScaling(1e-4, "fan_avg", "uniform")

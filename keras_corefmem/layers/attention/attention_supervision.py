@@ -9,29 +9,21 @@ ROW_WEIGHTS = ("count", "mean")
 
 
 class SupervisedLayer(keras.layers.Layer):
-    """Base of layers with `signals` and `windows`, which return states and, with
-    `return_supervised`, the attention of their supervised heads.
-
-    A subclass defines `width_of(inputs)`, the width of the states.
-    """
+    """Base of layers with `signals` and `windows`; `width_of(inputs)` is the width of states."""
 
     def check_call(self, targets, sentences):
-        """Checks that windows have sentences, and each signal has pairs as its targets."""
         if self.windows and sentences is None:
             raise ValueError("windows need sentences: pass the number of each token's sentence.")
         if targets is None:
             return
         if not isinstance(targets, list | tuple) or len(targets) != len(self.signals):
             count = len(targets) if isinstance(targets, list | tuple) else "one array of"
-            raise ValueError(
-                f"Got {count} targets for {len(self.signals)} signals; pass a list with the "
-                "targets of each signal."
-            )
+            remedy = "pass a list with the targets of each signal."
+            raise ValueError(f"Got {count} targets for {len(self.signals)} signals; {remedy}")
         for (*_, name), pairs in zip(self.signals, targets, strict=True):
             if len(pairs.shape) != 3 or pairs.shape[-1] != 2:
-                raise ValueError(
-                    f"Targets of {name} must be pairs, (batch, n, 2); got {tuple(pairs.shape)}."
-                )
+                shape = tuple(pairs.shape)
+                raise ValueError(f"Targets of {name} must be pairs, (batch, n, 2); got {shape}.")
 
     def compute_output_spec(self, inputs, targets=None, sentences=None, **kwargs):
         self.check_call(targets, sentences)
@@ -48,24 +40,13 @@ class SupervisedLayer(keras.layers.Layer):
 
 
 def check_lengths(argument, items, length, description):
-    """Checks that items of an argument are sequences of a length."""
     for item in items:
         if not isinstance(item, list | tuple) or len(item) != length:
             raise ValueError(f"{argument} must be {description}; got {item!r}.")
 
 
 def target_mask(pairs, time, allowed=None):
-    """The cells of an attention matrix that are targets.
-
-    Args:
-        pairs: int `(batch, n, 2)`, row and column of targets, 1-based; 0 = padding. Pairs
-            that lie outside do not count, repeated ones count once.
-        time: number of rows and of columns.
-        allowed: bool, broadcastable to the result, cells that may be targets; `None` for all.
-
-    Returns:
-        bool `(batch, time, time)`.
-    """
+    """The allowed cells that pairs `(batch, n, 2)` name, 1-based, as bool `(batch, time, time)`."""
     pairs = ops.cast(pairs, "int32")
     batch, count = ops.shape(pairs)[:2]
     inside = ops.logical_and(pairs >= 1, pairs <= time)
@@ -81,16 +62,8 @@ def target_mask(pairs, time, allowed=None):
 def supervise(scores, targets, row_weight="count"):
     """Compares the attention of one head with its targets S.
 
-    `L = (1/k) Σ_i w_i (-log Σ_j A_ij S_ij)` over the k rows i with a target, with `A = softmax` of
-    the scores over columns j, and `w_i = Σ_j S_ij`, or 1.
-
-    Args:
-        scores: float32 `(batch, rows, columns)`, very low where a row may not attend to.
-        targets: bool, of the same shape, S: none where the score is so low.
-        row_weight: `"count"` for `w_i = Σ_j S_ij`, `"mean"` for 1.
-
-    Returns:
-        Three times `(batch,)`: L, 0 without targets; `Σ_i Σ_j A_ij S_ij`; and k.
+    Returns L of `SupervisedMultiHeadAttention`, 0 without targets, `Σ_i Σ_j A_ij S_ij` and k, all
+    `(batch,)`. Scores are float32, very low where a row may not attend to and no target is.
     """
     counts = ops.sum(ops.cast(targets, "float32"), axis=-1)
     aimed = ops.cast(counts > 0, "float32")

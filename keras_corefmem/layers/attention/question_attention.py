@@ -17,10 +17,8 @@ class _TwoSequences(keras.layers.Layer):
 
     def check_widths(self, first, second):
         if first[-1] != second[-1]:
-            raise ValueError(
-                f"{' and '.join(self.NAMES)} must be equally wide, got {first[-1]} and "
-                f"{second[-1]}."
-            )
+            names, widths = " and ".join(self.NAMES), f"{first[-1]} and {second[-1]}"
+            raise ValueError(f"{names} must be equally wide, got {widths}.")
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask

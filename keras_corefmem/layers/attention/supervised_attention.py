@@ -116,9 +116,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         if loss_weight < 0:
             raise ValueError(f"loss_weight must not be negative, got {loss_weight}.")
         if row_weight not in ROW_WEIGHTS:
-            raise ValueError(
-                f"row_weight must be one of {', '.join(ROW_WEIGHTS)}; got {row_weight!r}."
-            )
+            choices = ", ".join(ROW_WEIGHTS)
+            raise ValueError(f"row_weight must be one of {choices}; got {row_weight!r}.")
         if return_supervised and not self.signals:
             raise ValueError("return_supervised needs signals: no head is supervised.")
         self.loss_weight, self.row_weight = loss_weight, row_weight
@@ -132,25 +131,18 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         width, heads = inputs_shape[-1], (self.num_heads, self.key_dim)
 
-        def project(
-            name, equation, shape, bias_axes, input_shape, kernel_initializer="glorot_uniform"
-        ):
-            layer = keras.layers.EinsumDense(
-                equation,
-                output_shape=(None, *shape),
-                bias_axes=bias_axes if self.use_bias else None,
-                kernel_initializer=kernel_initializer,
-                name=name,
-                dtype=self.dtype_policy,
-            )
+        def project(name, equation, shape, bias_axes, input_shape, initializer="glorot_uniform"):
+            own = {"kernel_initializer": initializer, "name": name, "dtype": self.dtype_policy}
+            bias_axes = bias_axes if self.use_bias else None
+            layer = keras.layers.EinsumDense(equation, (None, *shape), bias_axes=bias_axes, **own)
             layer.build((None, None, *input_shape))
             # Or Keras warns that it destroys the mask.
             layer.supports_masking = True
             return layer
 
+        names = "query", "key", "value"
         self.query, self.key, self.value = (
-            project(name, "btw,whd->bthd", heads, "hd", (width,))
-            for name in ("query", "key", "value")
+            project(name, "btw,whd->bthd", heads, "hd", (width,)) for name in names
         )
         self.output_projection = project(
             "attention_output", "bthd,hdw->btw", (width,), "w", heads, self.output_initializer
@@ -213,7 +205,6 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         return ops.stack([near if head in self.windows else keys for head in heads], axis=1)
 
     def measure(self, targets, heads, mask):
-        """Adds the loss, and keeps the sums that metrics need."""
         total, measured = 0.0, []
         real = ops.ones((ops.shape(targets[0])[0],)) if mask is None else ops.any(mask, axis=-1)
         count = ops.sum(ops.cast(real, "float32"))
@@ -236,7 +227,6 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
 
 
 def _can_fuse(dtype):
-    """Whether `keras.ops.dot_product_attention` takes a type here."""
     if dtype != "float16" or keras.backend.backend() != "jax":
         return True
     import jax
@@ -253,7 +243,6 @@ def _square(mask):
 
 
 def _select(projected, heads):
-    """Some heads of `(batch, time, heads, width)`."""
     if len(heads) == projected.shape[2]:
         return projected
     return ops.stack([projected[:, :, head] for head in heads], axis=2)

@@ -7,11 +7,7 @@ from keras_corefmem.layers.attention.supervised_attention import SupervisedMulti
 
 
 class _SupervisionMetrics(keras.metrics.Metric):
-    """Loss and attention mass of the signals of a layer, `<name>_loss` and `<name>_attention_mass`.
-
-    The loss is the mean of L over instances, the attention mass the mean attention on targets
-    over rows with a target; 0 before there are any.
-    """
+    """Mean loss over instances and mean attention mass over rows with targets, by signal."""
 
     def __init__(self, names, name="supervision", **kwargs):
         super().__init__(name=name, **kwargs)
@@ -19,7 +15,6 @@ class _SupervisionMetrics(keras.metrics.Metric):
         self.sums = self.add_variable((len(self.names), 4), initializer="zeros", name="sums")
 
     def update_state(self, measured):
-        """Adds `measured` of a `SupervisedMultiHeadAttention`."""
         self.sums.assign_add(ops.cast(measured, self.sums.dtype))
 
     def result(self):
@@ -67,8 +62,7 @@ class ReportsSupervision:
 
     def supervised_layers(self):
         """The layers with signals, also those within others."""
-        layers = self._flatten_layers(include_self=False)
-        kind = SupervisedMultiHeadAttention
+        layers, kind = self._flatten_layers(include_self=False), SupervisedMultiHeadAttention
         return [layer for layer in layers if isinstance(layer, kind) and layer.signals]
 
     def train_step(self, *args, **kwargs):
@@ -89,10 +83,9 @@ class ReportsSupervision:
         loss = super().compute_loss(*args, **kwargs)
         layers = self.supervised_layers()
         if len(layers) != len(self.supervision_metrics):
-            raise ValueError(
-                f"{self.name} had {len(self.supervision_metrics)} supervised layers when it was "
-                f"compiled, and has {len(layers)}: make them in __init__, or build it before."
-            )
+            counts = f"had {len(self.supervision_metrics)} supervised layers when it was compiled"
+            remedy = f"and has {len(layers)}: make them in __init__, or build it before."
+            raise ValueError(f"{self.name} {counts}, {remedy}")
         for layer, metric in zip(layers, self.supervision_metrics, strict=True):
             if layer.measured is not None:
                 metric.update_state(layer.measured)

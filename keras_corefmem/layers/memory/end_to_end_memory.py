@@ -56,6 +56,11 @@ class EndToEndMemory(keras.layers.Layer):
         ((1, 3), (1, 2, 2))
     """
 
+    ARGUMENTS = (
+        *("vocabulary_size", "units", "hops", "max_sentences", "sentence_length"),
+        *("time_noise", "seed"),
+    )
+
     def __init__(
         self,
         vocabulary_size,
@@ -70,33 +75,20 @@ class EndToEndMemory(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         check_sizes(hops=hops)
-        self.config = {
-            "vocabulary_size": vocabulary_size,
-            "units": units,
-            "hops": hops,
-            "max_sentences": max_sentences,
-            "sentence_length": sentence_length,
-            "answer_tokens": list(answer_tokens),
-            "time_noise": time_noise,
-            "seed": seed,
-        }
-        self.hops, self.units, self.max_sentences = hops, units, max_sentences
-        self.time_noise = time_noise
+        self.vocabulary_size, self.units, self.hops = vocabulary_size, units, hops
+        self.max_sentences, self.sentence_length = max_sentences, sentence_length
+        self.answer_tokens = tuple(answer_tokens)
+        self.time_noise, self.seed = time_noise, seed
         self.factors = 2 * position_factors(sentence_length, units)
         self.generator = keras.random.SeedGenerator(seed)
 
     def build(self, sentences_shape, question_shape):
         def tables(name, rows):
-            return [
-                self.add_weight(
-                    name=f"{name}_{n}",
-                    shape=(rows, self.units),
-                    initializer=keras.initializers.RandomNormal(stddev=0.1),
-                )
-                for n in range(self.hops + 1)
-            ]
+            normal, shape = keras.initializers.RandomNormal, (rows, self.units)
+            names = [f"{name}_{n}" for n in range(self.hops + 1)]
+            return [self.add_weight(shape, normal(stddev=0.1), name=name) for name in names]
 
-        self.tables = tables("embedding", self.config["vocabulary_size"])
+        self.tables = tables("embedding", self.vocabulary_size)
         self.times = tables("time", self.max_sentences)
         self.linear = self.add_weight(name="linear", shape=(), trainable=False, initializer="zeros")
 
@@ -110,7 +102,6 @@ class EndToEndMemory(keras.layers.Layer):
         return ops.clip(behind - 1, 0, self.max_sentences - 1)
 
     def encode(self, n, tokens):
-        """Sentences or questions with the n-th table."""
         vectors = ops.take(self.tables[n], tokens, axis=0)
         return encode_words(vectors, self.factors, ops.not_equal(tokens, 0))
 
@@ -130,14 +121,15 @@ class EndToEndMemory(keras.layers.Layer):
             attention = ops.where(read, ops.where(self.linear > 0, scores, soft), 0.0)
             attentions.append(attention)
             state = state + ops.einsum("bt,btd->bd", ops.cast(attention, output.dtype), output)
-        answers = ops.take(self.tables[-1], self.config["answer_tokens"], axis=0)
+        answers = ops.take(self.tables[-1], self.answer_tokens, axis=0)
         logits = ops.matmul(state, ops.transpose(answers))
         return ops.cast(logits, "float32"), ops.stack(attentions, axis=1)
 
     def compute_output_spec(self, sentences, question, training=None):
         batch, time, _ = sentences.shape
-        logits = keras.KerasTensor((batch, len(self.config["answer_tokens"])), dtype="float32")
+        logits = keras.KerasTensor((batch, len(self.answer_tokens)), dtype="float32")
         return logits, keras.KerasTensor((batch, self.hops, time), dtype="float32")
 
     def get_config(self):
-        return {**super().get_config(), **self.config}
+        config = {name: getattr(self, name) for name in self.ARGUMENTS}
+        return {**super().get_config(), **config, "answer_tokens": list(self.answer_tokens)}

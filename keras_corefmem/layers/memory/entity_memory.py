@@ -105,13 +105,8 @@ class EntityMemoryCell(AbstractRNNCell):
         self.gate_bias, self.candidate_bias = gate_bias, candidate_bias
         self.initializer = keras.initializers.get(initializer)
 
-    @property
-    def state_size(self):
-        return [self.slots * self.units] * 2
-
-    @property
-    def output_size(self):
-        return self.slots * self.units
+    output_size = property(lambda self: self.slots * self.units)
+    state_size = property(lambda self: [self.output_size] * 2)
 
     def build(self, input_shape):
         width = self.units * (2 if self.question_dependent else 1)
@@ -125,16 +120,12 @@ class EntityMemoryCell(AbstractRNNCell):
         shapes |= {name: matrix for name in ("memory_kernel", "key_kernel", "sentence_kernel")}
         for name, shape in shapes.items():
             # An initializer gives the same numbers whenever it is called.
-            initializer = self.initializer.clone()
-            weight = self.add_weight(name=name, shape=shape, initializer=initializer)
-            setattr(self, name, weight)
+            setattr(self, name, self.add_weight(shape, self.initializer.clone(), name=name))
         self.bias = self.gates_bias = 0.0
         if self.candidate_bias:
-            self.bias = self.add_weight(name="bias", shape=(self.units,), initializer="zeros")
+            self.bias = self.add_weight((self.units,), "zeros", name="bias")
         if self.gate_bias:
-            self.gates_bias = self.add_weight(
-                name="gates_bias", shape=(self.slots,), initializer="zeros"
-            )
+            self.gates_bias = self.add_weight((self.slots,), "zeros", name="gates_bias")
         _build_activation(self.activation, self.slots, self.units)
 
     @property
@@ -144,9 +135,8 @@ class EntityMemoryCell(AbstractRNNCell):
     @property
     def slopes(self):
         """Slopes of a PReLU, `(1 or slots, units)`, or `None`."""
-        if self.activation_name != "prelu":
-            return None
-        return ops.convert_to_tensor(self.activation.alpha)
+        is_prelu = self.activation_name == "prelu"
+        return ops.convert_to_tensor(self.activation.alpha) if is_prelu else None
 
     def get_initial_state(self, batch_size=None):
         keys = ops.reshape(ops.convert_to_tensor(self.keys), (1, -1))
@@ -162,17 +152,14 @@ class EntityMemoryCell(AbstractRNNCell):
 
     def call(self, inputs, states, training=None):
         memory, keys = (ops.reshape(state, (-1, self.slots, self.units)) for state in states)
-        sentence, question = inputs[..., : self.units], None
-        if self.question_dependent:
-            question = inputs[..., self.units :]
+        sentence = inputs[..., : self.units]
+        question = inputs[..., self.units :] if self.question_dependent else None
         scores = self.gate_scores(sentence, keys, question)
         gate = ops.sigmoid(ops.einsum("bd,bmd->bm", sentence, memory) + scores)
         before = product(memory, ops.convert_to_tensor(self.memory_kernel))
         before = before + product(keys, ops.convert_to_tensor(self.key_kernel))
         before = before + (ops.matmul(sentence, self.sentence_kernel) + self.bias)[:, None]
-        slopes = self.slopes
-        if slopes is not None:
-            slopes = ops.cast(slopes, before.dtype)
+        slopes = None if self.slopes is None else ops.cast(self.slopes, before.dtype)
         candidate = ACTIVATIONS[self.activation_name][0](before, slopes)
         raw = ops.cast(memory + gate[..., None] * candidate, "float32")
         memory = ops.cast(normalize(raw)[0], self.compute_dtype)
@@ -238,11 +225,9 @@ class EntityMemory(keras.layers.Layer):
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
         if self.cell.question_dependent != (question_shape is not None):
-            needs = "needs a" if self.cell.question_dependent else "takes no"
-            raise ValueError(
-                f"The memory {needs} question: question_dependent is "
-                f"{self.cell.question_dependent}."
-            )
+            dependent = self.cell.question_dependent
+            needs = "needs a" if dependent else "takes no"
+            raise ValueError(f"The memory {needs} question: question_dependent is {dependent}.")
         width = sentences_shape[-1] + (question_shape[-1] if question_shape is not None else 0)
         self.cell.learns_keys = keys_shape is None
         self.cell.build((sentences_shape[0], width))
@@ -283,12 +268,8 @@ class EntityMemory(keras.layers.Layer):
 
     def get_config(self):
         cell = {k: v for k, v in self.cell.get_config().items() if k not in self.OWN}
-        return {
-            **super().get_config(),
-            **cell,
-            "return_sequences": self.return_sequences,
-            "return_gates": self.return_gates,
-        }
+        returns = {name: getattr(self, name) for name in ("return_sequences", "return_gates")}
+        return {**super().get_config(), **cell, **returns}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -329,9 +310,7 @@ class EntityOutput(keras.layers.Layer):
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
-        self.kernel = self.add_weight(
-            name="kernel", shape=(units, units), initializer=self.initializer
-        )
+        self.kernel = self.add_weight((units, units), self.initializer, name="kernel")
         _build_activation(self.activation, 1, units)
 
     def call(self, memory, question):

@@ -83,12 +83,10 @@ class EpisodicMemory(keras.layers.Layer):
         super().__init__(**kwargs)
         check_sizes(units=units)
         check_sizes(0, passes=passes)
-        if attention not in ATTENTIONS:
-            raise ValueError(
-                f"attention must be one of {', '.join(ATTENTIONS)}; got {attention!r}."
-            )
-        if update not in UPDATES:
-            raise ValueError(f"update must be one of {', '.join(UPDATES)}; got {update!r}.")
+        chosen = ("attention", attention, ATTENTIONS), ("update", update, UPDATES)
+        for name, value, choices in chosen:
+            if value not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
         if gate_loss < 0:
             raise ValueError(f"gate_loss must not be negative, got {gate_loss}.")
         self.units, self.passes, self.attention = units, passes, attention
@@ -143,22 +141,18 @@ class EpisodicMemory(keras.layers.Layer):
         return ops.concatenate([facts, *copies, *products, *distances, *bilinear], axis=-1)
 
     def scores_of(self, facts, memory, question):
-        """Scores s of every fact, `(batch, time)`, float32."""
         hidden = self.hidden(self.features(facts, memory, question))
         return ops.cast(self.score(hidden)[..., 0], "float32")
 
     def gates_of(self, scores):
-        """Gates from scores s: a softmax or, for `"gated"`, a sigmoid."""
         return ops.sigmoid(scores) if self.attention == "gated" else ops.softmax(scores, axis=-1)
 
     def read(self, facts, projected, gates, mask):
-        """The episode of one pass."""
         if self.attention == "softmax":
             return ops.einsum("bt,btd->bd", ops.cast(gates, facts.dtype), facts)
         return self.episode.run(projected, gates, mask)[:, -1]
 
     def next_memory(self, update, memory, episode, question, training):
-        """The memory behind a pass, `(batch, units)`, by the layer of its update."""
         if self.update == "gru":
             new, _ = update(episode, [memory])
         else:
@@ -199,12 +193,11 @@ class EpisodicMemory(keras.layers.Layer):
         return memory, ops.stack(gates_by_pass, axis=1)
 
     def compute_output_spec(self, facts, question, *args, **kwargs):
-        time = facts.shape[1]
+        batch, time = facts.shape[:2]
         if time is not None and self.end_of_passes:
             time += 1
         memory = keras.KerasTensor(question.shape, dtype=self.compute_dtype)
-        shape = (facts.shape[0], self.passes, time)
-        return memory, keras.KerasTensor(shape, dtype="float32")
+        return memory, keras.KerasTensor((batch, self.passes, time), dtype="float32")
 
     def compute_mask(self, *args, **kwargs):
         return None
@@ -214,11 +207,7 @@ class EpisodicMemory(keras.layers.Layer):
 
 
 def _supervision_targets(facts, passes, time, end_of_passes):
-    """The 1-based column that each pass should attend to, 0 = any, `(batch, passes)`.
-
-    With `end_of_passes`, the last of `time` columns ends the reading, and the pass behind the last
-    fact should attend to it.
-    """
+    """The 1-based column that each pass should attend to, 0 = any, `(batch, passes)`."""
     facts = ops.cast(facts, "int32")
     count = ops.sum(ops.cast(facts > 0, "int32"), axis=-1, keepdims=True)
     facts = ops.pad(facts[:, :passes], ((0, 0), (0, max(0, passes - facts.shape[1]))))
@@ -229,10 +218,7 @@ def _supervision_targets(facts, passes, time, end_of_passes):
 
 
 def _supervision_loss(scores, facts, end_of_passes):
-    """`-log softmax_t(s_i)[f_i]`, the mean over passes i that should attend to a fact `f_i`, or 0.
-
-    `scores` is float32 `(batch, passes, time)`.
-    """
+    """`-log softmax_t(s_i)[f_i]`, the mean over passes i that should attend to a fact, or 0."""
     passes, time = ops.shape(scores)[1:]
     targets = _supervision_targets(facts, passes, time, end_of_passes)
     supervised = ops.cast(targets > 0, "float32")

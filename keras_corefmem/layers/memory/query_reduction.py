@@ -49,25 +49,17 @@ class QueryReductionCell(AbstractRNNCell):
         check_sizes(units=units)
         self.units, self.reset, self.update_bias = units, reset, update_bias
 
-    @property
-    def state_size(self):
-        return self.units
-
-    @property
-    def output_size(self):
-        return self.units
+    state_size = output_size = property(lambda self: self.units)
 
     def build(self, input_shape):
         if input_shape[-1] != 2 * self.units:
-            raise ValueError(
-                f"Sentence and query must be {self.units} wide each, got {input_shape[-1]} "
-                "together."
-            )
+            widths = f"must be {self.units} wide each, got {input_shape[-1]} together."
+            raise ValueError(f"Sentence and query {widths}")
         gates = 2 if self.reset else 1
-        self.gate_kernel = self.add_weight(name="gate_kernel", shape=(self.units, gates))
-        self.gate_bias = self.add_weight(name="gate_bias", shape=(gates,), initializer="zeros")
-        self.kernel = self.add_weight(name="kernel", shape=(2 * self.units, self.units))
-        self.bias = self.add_weight(name="bias", shape=(self.units,), initializer="zeros")
+        self.gate_kernel = self.add_weight((self.units, gates), name="gate_kernel")
+        self.gate_bias = self.add_weight((gates,), "zeros", name="gate_bias")
+        self.kernel = self.add_weight((2 * self.units, self.units), name="kernel")
+        self.bias = self.add_weight((self.units,), "zeros", name="bias")
 
     def gates(self, x, q, reset):
         """Scores of the update gate `(…, 1)` and the summand `z r h̃`, for any sentences."""
@@ -85,12 +77,8 @@ class QueryReductionCell(AbstractRNNCell):
         return h, [h]
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "reset": self.reset,
-            "update_bias": self.update_bias,
-        }
+        names = "units", "reset", "update_bias"
+        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -139,14 +127,7 @@ class QueryReduction(keras.layers.Layer):
         self.cell.build((None, sentences_shape[-1] + queries_shape[-1]))
 
     def call(
-        self,
-        sentences,
-        queries,
-        reset=True,
-        mask=None,
-        sentences_mask=None,
-        queries_mask=None,
-        training=None,
+        self, sentences, queries, reset=True, mask=None, sentences_mask=None, queries_mask=None
     ):
         mask = sentences_mask if mask is None else mask
         update, added = self.cell.gates(sentences, queries, reset)

@@ -7,13 +7,7 @@ from keras import ops
 
 from keras_corefmem.layers import AttentionGRUCell, EpisodicMemory, WordMemory
 from tests.support import memory_oracles
-from tests.support.evaluation import (
-    assert_agree,
-    assert_follows,
-    compiled,
-    nested,
-    random_weights,
-)
+from tests.support.evaluation import assert_agree, assert_follows, compiled, nested, random_weights
 from tests.support.graphs import random_features, random_mask
 
 BATCH, TIME, UNITS, PASSES = 4, 5, 3, 3
