@@ -163,7 +163,7 @@ def _png(canvas: Any) -> bytes:
 class _Page:
     """A white page of `width` × `height` inches, measured from its upper left corner."""
 
-    def __init__(self, width, height) -> None:
+    def __init__(self, width: float, height: float) -> None:
         from matplotlib import colormaps
         from matplotlib.patches import Rectangle
 
