@@ -26,6 +26,17 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
 
     The head of a mention is its last token, for the format has no dependencies; take a parser's
     with `with_parse`.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Pairs of a document's name, such as `"wsj_0001; part 0"`, and its annotation, whose text is
+        the tokens with a space between two and a line break behind a sentence.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is broken; the error names the line.
     """
     documents, reader = [], None
     lines = read_text(path, _FORM).split("\n")
@@ -146,6 +157,16 @@ def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
     """Takes the dependencies of another annotation of the same tokens.
 
     The head of a mention becomes its first token whose governor is outside.
+
+    Args:
+        annotation: one of those of `read_conll`, say.
+        parsed: an annotation of as many tokens, with governors.
+
+    Returns:
+        The governors, labels and tags of `parsed`, and the chains and the rest of `annotation`.
+
+    Raises:
+        ValueError: if the tokens are not as many, or nothing was parsed.
     """
     if len(annotation) != len(parsed) or not parsed.governors:
         raise ValueError(
@@ -167,7 +188,15 @@ def head_of(governors: Sequence[int], start: int, end: int) -> int:
 
 
 def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None:
-    """Writes documents with coreference, whole or not at all."""
+    """Writes documents with coreference, whole or not at all.
+
+    Args:
+        path: the file to write.
+        documents: pairs of a name, which may end with `; part N`, and an annotation.
+
+    Raises:
+        ValueError: if a token has a space or a line break in it, or a name a line break.
+    """
     with replacing(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
         for name, annotation in documents:
             file.writelines(_lines(name, annotation))

@@ -10,7 +10,20 @@ ROOT = "ROOT"
 
 
 def read_corenlp(path: Path, text: str | None = None) -> Annotation:
-    """Reads the JSON that CoreNLP writes for a text (`-outputFormat json`)."""
+    """Reads the JSON that CoreNLP writes for a text (`-outputFormat json`).
+
+    Args:
+        path: the file.
+        text: the text that was annotated; `None` puts together the tokens and what is between
+            them.
+
+    Returns:
+        The annotation; dependencies, tags and chains are empty where the file has none.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is truncated or of another form, or its tokens are not in the text.
+    """
     content = load_json(path, "CoreNLP JSON")
     try:
         return from_corenlp(content, text)
@@ -99,7 +112,15 @@ def _mention(mention, offsets):
 
 
 def to_corenlp(annotation: Annotation) -> dict[str, Any]:
-    """Returns the JSON of CoreNLP for an annotation."""
+    """Returns the JSON of CoreNLP for an annotation.
+
+    Args:
+        annotation: the annotated text; its relations are left out.
+
+    Raises:
+        ValueError: if a mention or a dependency crosses the end of a sentence, which the format has
+            no place for.
+    """
     numbers = annotation.sentence_numbers.tolist()
     ends = annotation.sentence_ends.tolist()
     sentences = []
