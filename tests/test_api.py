@@ -23,4 +23,4 @@ def test_the_reference_has_every_module_and_what_is_imported_late(tmp_path, monk
     page = (tmp_path / "zoo.html").read_text()
     assert all(f'id="{name}"' in page for name in zoo.__all__)
     assert "gated by what the question makes of its tokens" in page
-    assert "σ(W" in (tmp_path / "keras_corefmem" / "layers" / "highway.html").read_text()
+    assert "σ(W" in (tmp_path / "keras_corefmem" / "layers" / "core" / "highway.html").read_text()

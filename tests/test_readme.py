@@ -41,14 +41,15 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize("page", EXAMPLES)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=() if p == "README" else pytest.mark.slow) for p in EXAMPLES],
+)
 def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    # Few stories, one layer, no XLA: what the examples do is the same.
+    # Few stories, no XLA: what the examples do is the same.
     few = functools.partial(simulator.load, train=40, valid=8, test=8)
     monkeypatch.setattr(simulator, "load", few)
-    make = zoo.GatedAttentionReader.__init__
-    monkeypatch.setattr(make, "__defaults__", (*make.__defaults__[:-1], 1))
     with_xla = keras.backend.backend() == "jax"
     monkeypatch.setitem(TextModel.compile.__kwdefaults__, "jit_compile", with_xla)
     namespace = {}
