@@ -284,7 +284,7 @@ def tensorflow_dataset(batches: keras.utils.PyDataset) -> Any:
         >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
         >>> encoded = list(map(preprocessor.encode, examples))
         >>> batches = preprocessor.batches(encoded, ["question"], batch_size=8)
-        >>> len(keras_corefmem.preprocessing.batches(batches))
+        >>> len(keras_corefmem.preprocessing.tensorflow_dataset(batches))
         3
     """
     import tensorflow as tf
