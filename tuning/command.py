@@ -1,7 +1,7 @@
 """`corefmem search`: finds hyper-parameters by validation, and tests the best ones once."""
 
 import os
-from typing import Annotated, Literal
+from typing import Literal
 
 from keras_corefmem.utils.processes import import_quietly
 from zoo.cli.options import (
@@ -25,39 +25,34 @@ PART = ("KERASTUNER_TUNER_ID", "KERASTUNER_ORACLE_IP", "KERASTUNER_ORACLE_PORT")
 
 
 def search(
-    model: Annotated[
-        str, option("MODEL", "a model, see `corefmem list`", parser=parse_model)
-    ] = "qdren",
+    model: str = option(
+        "MODEL", "a model, see `corefmem list`", parser=parse_model, default="qdren"
+    ),
     dataset: DATASET = None,
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
     epochs: EPOCHS = None,
-    seed: Annotated[int | None, option("N", "0 by default")] = None,
+    seed: int | None = option("N", "0 by default", default=None),
     log_dir: LOG_DIR = "tensorboard_logs",
     settings: SETTINGS = None,
     fresh: FRESH = False,
-    output: Annotated[str, option("DIR", "folder of searches")] = "searches",
-    space: Annotated[
-        str | None,
-        option(
-            "NAME",
-            "a named search space, see `corefmem list`, or a .json file of lists and ranges by "
-            "hyper-parameter; the first one for the model by default",
-        ),
-    ] = None,
-    tuner: Annotated[
-        Literal["random", "bayesian", "hyperband", "grid"], option(None, "how trials are chosen")
-    ] = "random",
-    trials: Annotated[
-        int | None,
-        option(
-            "N",
-            f"{DEFAULT_TRIALS} by default, the whole grid of --tuner grid; hyperband goes by "
-            "--epochs",
-        ),
-    ] = None,
-    workers: Annotated[int, option("N", "processes, 1 a core")] = 1,
+    output: str = option("DIR", "folder of searches", default="searches"),
+    space: str | None = option(
+        "NAME",
+        "a named search space, see `corefmem list`, or a .json file of lists and ranges by "
+        "hyper-parameter; the first one for the model by default",
+        default=None,
+    ),
+    tuner: Literal["random", "bayesian", "hyperband", "grid"] = option(
+        None, "how trials are chosen", default="random"
+    ),
+    trials: int | None = option(
+        "N",
+        f"{DEFAULT_TRIALS} by default, the whole grid of --tuner grid; hyperband goes by --epochs",
+        default=None,
+    ),
+    workers: int = option("N", "processes, 1 a core", default=1),
     results: RESULTS = "results",
 ) -> int:
     """Find hyper-parameters by validation.
@@ -110,7 +105,6 @@ def search(
 
 
 def part_here(workers: int) -> str:
-    """Says which part of a search on several machines this process has, by the environment."""
     if not any(name in os.environ for name in PART):
         return ""
     missing = [name for name in PART if not os.environ.get(name)]

@@ -38,7 +38,7 @@ class Lasting(keras_tuner.Oracle):
         )
 
     def take_up(self) -> None:
-        """Continues an earlier search: trials that did not complete are for whoever asks first."""
+        """Continues an earlier search: trials that did not complete run again."""
         path = pathlib.Path(self._get_oracle_fname())
         if not path.exists():
             return

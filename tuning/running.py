@@ -24,7 +24,6 @@ from zoo.reports.searches import trial_columns
 
 
 def run_search(search: Search, workers: int, results: str, leads: bool = True) -> int:
-    """Runs what is left of a search and says how it goes."""
     console = make_console()
     entries = ", ".join(search.hyper_model.entries)
     console.print(f"{search.name}: {entries}; states: {search.folder}")
@@ -58,7 +57,6 @@ def run_search(search: Search, workers: int, results: str, leads: bool = True) -
 
 
 def check_settings(search: Search, epochs: int | None) -> None:
-    """Refuses settings that no trial would go by, as the search chooses them."""
     entries, space = space_of(search.model, search.space), search.space or first_space(search.model)
     if search.tuner == "hyperband" and "epochs" in entries:
         raise ValueError(
@@ -76,7 +74,6 @@ def check_settings(search: Search, epochs: int | None) -> None:
 
 @contextlib.contextmanager
 def news_of(search: Search, console: rich.console.Console) -> Iterator[None]:
-    """Says every minute how far the trials are."""
     over = threading.Event()
 
     def tell() -> None:
@@ -94,7 +91,6 @@ def news_of(search: Search, console: rich.console.Console) -> Iterator[None]:
 
 
 def conclude(search: Search, results: str, console: rich.console.Console, seconds: float) -> int:
-    """Shows the trials, tests the best trial and writes its preset; returns the exit status."""
     failed = search.failures()
     outcomes = search.outcomes()
     for trial, message in failed.items():
@@ -122,7 +118,6 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
 
 
 def make_table(outcomes: list[dict[str, Any]]) -> Table:
-    """Makes a table of the trials, best first."""
     headings, *rows = zip(*trial_columns(outcomes), strict=True)
     table = Table(*headings)
     for row in rows:

@@ -263,6 +263,5 @@ class Search:
 
 
 def trial_name(trial: str, values: dict[str, Any]) -> str:
-    """Makes a readable name: `trial-03-dropout-0.5-slots-30`."""
     short = {n: f"{v:.3g}" if isinstance(v, float) else json.dumps(v) for n, v in values.items()}
     return run_name("trial", trial, values=short)

@@ -42,7 +42,6 @@ SPACES = validate(PATH, read_toml(PATH), dict[str, Space])
 
 
 def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:
-    """Looks up the entries of a search space."""
     if isinstance(name, dict):
         for key, entry in name.items():
             check_entry(key, entry)
@@ -69,17 +68,14 @@ def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, 
 
 
 def first_space(model: str) -> str:
-    """Names the first space that is made for a model."""
     return next(name for name, space in SPACES.items() if fits(model, space))
 
 
 def fits(model: str, space: Space) -> bool:
-    """Says whether a space is made for a model."""
     return any(fnmatch.fnmatchcase(model, pattern) for pattern in space.models)
 
 
 def check_entry(name: str, entry: Any, where: str = "the search space") -> None:
-    """Refuses what is neither a list of values nor a range."""
     if isinstance(entry, list) and entry:
         return
     names = {"low", "high", "log", "step"}
@@ -103,7 +99,6 @@ def check_entry(name: str, entry: Any, where: str = "the search space") -> None:
 
 
 def declare(hyperparameters: Any, entries: dict[str, Any]) -> None:
-    """Adds entries to `keras_tuner.HyperParameters`."""
     for name, entry in entries.items():
         if isinstance(entry, list):
             hyperparameters.Choice(name, as_choices(entry))
@@ -127,7 +122,6 @@ def as_choices(values: list[Any]) -> list[Any]:
 
 
 def values_of(chosen: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]:
-    """The values of a trial as the entries give them and in their order, by name."""
     values = {name: chosen[name] for name in entries if name in chosen}
     return {
         name: json.loads(value[len(JSON) :]) if str(value).startswith(JSON) else value
@@ -136,5 +130,4 @@ def values_of(chosen: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]
 
 
 def list_spaces() -> dict[str, str]:
-    """Describes the named spaces and their models, for `corefmem list`."""
     return {name: f"{space.line}: {', '.join(space.models)}" for name, space in SPACES.items()}

@@ -59,7 +59,6 @@ class TrialTuner(keras_tuner.Tuner):
 
 
 def make_oracle(search: Search) -> keras_tuner.Oracle:
-    """Makes what chooses the hyper-parameters of each trial."""
     space = keras_tuner.HyperParameters()
     search.hyper_model.declare_hyperparameters(space)
     options = {"max_trials": search.trials}
@@ -79,8 +78,6 @@ def make_oracle(search: Search) -> keras_tuner.Oracle:
 
 
 def run_trials(search: Search, report: Report) -> None:
-    """Runs what is left of a search in this process, or serves those that do."""
-
     def report_end(trial: str) -> None:
         outcome = search.outcome(trial)
         if outcome:

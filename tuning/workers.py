@@ -19,7 +19,6 @@ PULSE = 1
 
 
 def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]], None]) -> None:
-    """Runs what is left of a search with a process for each worker, and one that leads them."""
     keep_memory()
     context = multiprocessing.get_context("spawn")
     cores = available_cores()
@@ -87,14 +86,12 @@ def end(running: dict[str, Any], search: "Search") -> None:
 
 
 def free_port() -> int:
-    """Finds a port of this machine that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def take_part(name: str, port: int, core: int | None, fields: dict[str, Any]) -> None:
-    """Runs one process of a search: `KERASTUNER_TUNER_ID` says which part it has."""
     pin(core)
     os.environ |= {
         "KERASTUNER_TUNER_ID": name,

@@ -159,6 +159,7 @@ def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
     assert "Best of 1 trials by validation: 0001" in shown
 
 
+@pytest.mark.slow
 def test_hyperband_goes_on_with_its_better_trials(files, tmp_path):
     search = Search(
         "qdren",

@@ -3,7 +3,7 @@
 import json
 import pathlib
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 from zoo.cli.options import argument, one_of, option
 
@@ -15,37 +15,33 @@ def _annotated() -> list[str]:
 
 
 def annotate(
-    inputs: Annotated[
-        list[str] | None,
-        argument(
-            "TEXT",
-            "a text, a .txt file of one a line, a .jsonl file of objects with a text; - for "
-            "standard input",
-        ),
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        option(
-            "NAME",
-            "questions of a data set instead, all its parts: lambada, wikihop, medhop, cbt",
-            parser=one_of(_annotated),
-        ),
-    ] = None,
-    task: Annotated[str, option("TASK", "of the Children's Book Test")] = "NE",
-    data_dir: Annotated[str | None, option("DIR", "folder of the data set's files")] = None,
-    output: Annotated[str | None, option("FOLDER", "write records instead of printing")] = None,
-    annotator: Annotated[
-        str, option("PIPELINE", "path or name of a spaCy pipeline; exact needs none")
-    ] = "exact",
-    whole: Annotated[bool, option(None, "a .txt file is one text", "--whole")] = False,
-    tokenized: Annotated[bool, option(None, "spaces separate the tokens", "--tokenized")] = False,
-    truecaser: Annotated[str | None, option("FILE", "for texts in lower case")] = None,
-    as_json: Annotated[bool, option(None, "print lines of JSON", "--json")] = False,
-    shard_size: Annotated[int, option("N", "texts in a file")] = 2000,
-    processes: Annotated[int | None, option("N", "one a core by default")] = None,
-    runner: Annotated[
-        str | None, option("RUNNER", "run on Apache Beam: DirectRunner, DataflowRunner, ...")
-    ] = None,
+    inputs: list[str] | None = argument(
+        "TEXT",
+        "a text, a .txt file of one a line, a .jsonl file of objects with a text; - for "
+        "standard input",
+        default=None,
+    ),
+    dataset: str | None = option(
+        "NAME",
+        "questions of a data set instead, all its parts: lambada, wikihop, medhop, cbt",
+        parser=one_of(_annotated),
+        default=None,
+    ),
+    task: str = option("TASK", "of the Children's Book Test", default="NE"),
+    data_dir: str | None = option("DIR", "folder of the data set's files", default=None),
+    output: str | None = option("FOLDER", "write records instead of printing", default=None),
+    annotator: str = option(
+        "PIPELINE", "path or name of a spaCy pipeline; exact needs none", default="exact"
+    ),
+    whole: bool = option(None, "a .txt file is one text", "--whole", default=False),
+    tokenized: bool = option(None, "spaces separate the tokens", "--tokenized", default=False),
+    truecaser: str | None = option("FILE", "for texts in lower case", default=None),
+    as_json: bool = option(None, "print lines of JSON", "--json", default=False),
+    shard_size: int = option("N", "texts in a file", default=2000),
+    processes: int | None = option("N", "one a core by default", default=None),
+    runner: str | None = option(
+        "RUNNER", "run on Apache Beam: DirectRunner, DataflowRunner, ...", default=None
+    ),
 ) -> None:
     """Find the linguistic structure of texts.
 
@@ -74,12 +70,7 @@ def annotate(
 
     tokenized = tokenized or dataset is not None
     annotate_texts = corpora.TextAnnotator(annotator, tokenized=tokenized, truecaser=truecaser)
-    options = {
-        "whole": whole,
-        "shard_size": shard_size,
-        "processes": processes,
-        "runner": runner,
-    }
+    options = {"whole": whole, "shard_size": shard_size, "processes": processes, "runner": runner}
     if output is None:
         show(inputs, whole, as_json, annotate_texts)
     elif dataset is None:
@@ -94,7 +85,6 @@ def annotate(
 def write(
     inputs: list[str], folder: str | pathlib.Path, annotator: Any, options: dict[str, Any]
 ) -> None:
-    """Writes the records of files into a folder, or the rest of them, and says how far it is."""
     from keras_corefmem import corpora
     from keras_corefmem.visualization import make_console
     from zoo.cli.progress import Report
@@ -112,7 +102,6 @@ def write(
 
 
 def show(inputs: list[str], whole: bool, as_json: bool, annotator: Any) -> None:
-    """Prints annotations: sentences for people to read, or lines of JSON."""
     from keras_corefmem.corpora.shards import split_texts
     from keras_corefmem.visualization.terminal import make_console, print_annotation
 
@@ -129,7 +118,6 @@ def show(inputs: list[str], whole: bool, as_json: bool, annotator: Any) -> None:
 
 
 def read(inputs: list[str], whole: bool) -> Iterator[Any]:
-    """Yields the texts of files, and those that stand in the command."""
     from keras_corefmem.corpora import Text, TextReader
 
     for number, text in enumerate(inputs, 1):

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -25,21 +25,9 @@ from zoo.cli.score import score
 from zoo.cli.train import train
 from zoo.cli.truecaser import truecaser
 
-COMMANDS = {
-    "train": train,
-    "evaluate": evaluate,
-    "predict": predict,
-    "explain": explain,
-    "export": export,
-    "annotate": annotate,
-    "passages": passages,
-    "list": list_names,
-    "download": download,
-    "reproduce": reproduce,
-    "truecaser": truecaser,
-    "score": score,
-    "report": report,
-}
+FUNCTIONS: list[Callable[..., Any]] = [train, evaluate, predict, explain, export, annotate]
+FUNCTIONS += [passages, list_names, download, reproduce, truecaser, score, report]
+COMMANDS = {function.__name__.removesuffix("_names"): function for function in FUNCTIONS}
 # Packages above this one add commands by this group of entry points, such as `search` of `tuning`.
 PLUGINS = "corefmem_commands"
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -79,7 +67,6 @@ class Command(TyperCommand):
 
 
 def make_app() -> Any:
-    """Makes the parser of all commands, those of plug-ins included."""
     app = typer.Typer(
         add_completion=False,
         rich_markup_mode=None,
@@ -95,13 +82,17 @@ def make_app() -> Any:
 
 
 def parse(words: Sequence[str]) -> typer.Context:
-    """Parses a command line."""
     app = make_app()
     context = app.make_context("corefmem", list(words))
     if not context.args and not context._protected_args:
         context.fail("Missing command.")
     name, command, rest = app.resolve_command(context, [*context._protected_args, *context.args])
     return command.make_context(name, rest, parent=context)
+
+
+def fail(message: str) -> int:
+    print("corefmem: error:", message, file=sys.stderr)
+    return 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -131,16 +122,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         backend = os.environ.get("KERAS_BACKEND", "tensorflow")
         if error.name != backend:
             raise
-        advice = f"KERAS_BACKEND is {backend}, which is not installed: pip install {backend}"
-        print("corefmem: error:", advice, file=sys.stderr)
-        return 2
+        return fail(f"KERAS_BACKEND is {backend}, which is not installed: pip install {backend}")
     except BrokenPipeError:
         # Who reads has seen enough; what is left in the buffer goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, OSError) as error:
-        print("corefmem: error:", " ".join(str(error).split()), file=sys.stderr)
-        return 2
+        return fail(" ".join(str(error).split()))
     except KeyboardInterrupt:
         print("corefmem: interrupted; the same command continues.", file=sys.stderr)
         return 130

@@ -7,7 +7,7 @@ from zoo.cli.options import argument, option
 
 def download(
     dataset: Annotated[Literal["babi"], argument(None, "the data set")],
-    cache_dir: Annotated[str | None, option("DIR", "instead of Keras' cache folder")] = None,
+    cache_dir: str | None = option("DIR", "instead of Keras' cache folder", default=None),
 ) -> None:
     """Get a data set from its official home."""
     from keras_corefmem.datasets.stories import babi

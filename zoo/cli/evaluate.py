@@ -1,6 +1,6 @@
 """`corefmem evaluate`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from keras_corefmem.utils.processes import import_quietly
 from zoo.cli.options import DATA_DIR, DATASET, LANGUAGE, MODEL_FILE, TASK, option
@@ -12,9 +12,7 @@ def evaluate(
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
-    part: Annotated[
-        Literal["train", "valid", "test"], option(None, "part of the data set")
-    ] = "test",
+    part: Literal["train", "valid", "test"] = option(None, "part of the data set", default="test"),
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
     import_quietly("keras")

@@ -2,7 +2,7 @@
 
 import pathlib
 import re
-from typing import Annotated, Any
+from typing import Any
 
 from keras_corefmem.utils.processes import import_quietly
 from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE, option
@@ -14,17 +14,13 @@ def explain(
     passage: PASSAGE = None,
     question: QUESTION = None,
     sentence: SENTENCE = None,
-    number: Annotated[int | None, option("N", "question of the file, 1 by default")] = None,
-    output: Annotated[
-        str | None, option("FILE.png", "write the picture of TensorBoard too")
-    ] = None,
-    annotator: Annotated[
-        str | None,
-        option(
-            "PIPELINE",
-            "path or name of a spaCy pipeline that finds chains and the targets of heads",
-        ),
-    ] = None,
+    number: int | None = option("N", "question of the file, 1 by default", default=None),
+    output: str | None = option("FILE.png", "write the picture of TensorBoard too", default=None),
+    annotator: str | None = option(
+        "PIPELINE",
+        "path or name of a spaCy pipeline that finds chains and the targets of heads",
+        default=None,
+    ),
 ) -> None:
     """Show where a reader looks to answer a question."""
     import_quietly("keras")
@@ -64,7 +60,6 @@ def explain(
 
 
 def write_picture(console: Any, path: str | pathlib.Path, png: bytes) -> None:
-    """Writes a picture and names its file."""
     from keras_corefmem.utils.files import replacing
 
     with replacing(path) as partial:
@@ -97,7 +92,6 @@ def make_sentence(text: str, preprocessor: Any) -> Any:
 
 
 def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
-    """Makes or reads the `Example` that the arguments ask about."""
     from keras_corefmem.datasets import Example
     from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
     from zoo.cli.inputs import read_questions
@@ -118,5 +112,4 @@ def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
-    """Cuts a text where `.`, `?` or `!` is followed by a space."""
     return tuple(filter(None, re.split(r"(?<=[.?!])\s+", text.strip())))

@@ -7,8 +7,7 @@ from zoo.cli.options import MODEL_FILE, argument
 
 
 def export(
-    model: MODEL_FILE,
-    folder: Annotated[str, argument("FOLDER", "folder to write")],
+    model: MODEL_FILE, folder: Annotated[str, argument("FOLDER", "folder to write")]
 ) -> None:
     """Write a reader as a SavedModel that answers text."""
     import_quietly("keras")

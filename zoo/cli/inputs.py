@@ -19,7 +19,6 @@ TEXTS = ("passage", "question"), ("sentence",)
 
 
 def load_model(name: str) -> keras.Model:
-    """Loads a reader of text from the path of a `.keras` file or the name of a preset."""
     if not name.endswith(".keras"):
         return presets.from_preset(name)
     if not pathlib.Path(name).is_file():
@@ -41,7 +40,6 @@ def describe_data(name: str) -> dict[str, Any]:
 
 
 def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
-    """Checks the texts of the options, by name: those of a question, of a sentence, or none."""
     chosen = {name: text for name, text in texts.items() if text is not None}
     if file and chosen:
         raise ValueError("Give either a file, or --passage and --question, or --sentence.")
@@ -53,7 +51,6 @@ def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
 
 
 def check_strings(name: str, model: Any, texts: dict[str, Any]) -> None:
-    """Refuses texts that a model does not read."""
     strings = tuple(model.TEXTS)
     if tuple(texts) != strings:
         options = " and ".join(f"--{string}" for string in strings)
@@ -64,14 +61,12 @@ def check_strings(name: str, model: Any, texts: dict[str, Any]) -> None:
 
 
 def read_questions(path: str) -> list[Example]:
-    """Reads the questions of a file: a `.question` of CNN, or one in bAbI's format."""
     if path.endswith(".question"):
         return [cnn.relabel(cnn.read_file(path))]
     return babi.read_file(path)
 
 
 def parse_line(number: int, line: str) -> dict[str, str]:
-    """Reads the texts of a line of JSON, by name."""
     try:
         content = json.loads(line)
     except json.JSONDecodeError:

@@ -27,7 +27,6 @@ def list_names() -> None:
 
 
 def print_lines(heading: str, lines: Mapping[str, str]) -> None:
-    """Prints names and what they are, in two columns below a heading."""
     print(heading)
     width = max(map(len, lines), default=0) + 2
     for name, line in lines.items():
@@ -35,7 +34,6 @@ def print_lines(heading: str, lines: Mapping[str, str]) -> None:
 
 
 def describe_card(card: dict[str, Any]) -> str:
-    """Says what a preset was trained on, and how well it does."""
     from keras_corefmem.datasets import DATASETS
 
     dataset = DATASETS[card["dataset"]]

@@ -12,21 +12,17 @@ SETTING_HELP = (
 )
 
 
-def option(
-    metavar: str | None, text: str, *names: str, parser: Callable[[str], Any] | None = None
-) -> Any:
-    """Declares an option."""
-    return typer.Option(*names, metavar=metavar, help=text, parser=parser)
+def option(metavar: str | None, text: str, *names: str, default: Any = ..., **more: Any) -> Any:
+    """Declares an option; one without `default` is required, or has that of its argument."""
+    return typer.Option(default, *names, metavar=metavar, help=text, **more)
 
 
-def argument(metavar: str | None, text: str, parser: Callable[[str], Any] | None = None) -> Any:
+def argument(metavar: str | None, text: str, default: Any = ..., **more: Any) -> Any:
     """Declares an argument that has no name in the command."""
-    return typer.Argument(metavar=metavar, help=text, parser=parser)
+    return typer.Argument(default, metavar=metavar, help=text, **more)
 
 
 def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
-    """Makes a parser that accepts some names, which are only looked up when it is called."""
-
     def parse(text: str) -> str:
         known = list(names())
         if text not in known:

@@ -42,7 +42,6 @@ def predict(
 
 
 def describe_reading(reading: Any) -> dict[str, Any]:
-    """Describes a `zoo.Reading` or `zoo.Tagging` for JSON."""
     import zoo
 
     if isinstance(reading, zoo.Tagging):

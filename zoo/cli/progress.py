@@ -46,13 +46,11 @@ class Report(corpora.Progress):
         self.progress.update(self.task, advance=size, description=self.summary())
 
     def pulse(self) -> None:
-        """Prints a line where the last one is long ago and there is no bar."""
         if not self.console.is_terminal and time.monotonic() - self.last >= PULSE:
             self.last = time.monotonic()
             self.console.print(self.summary())
 
     def summary(self) -> str:
-        """Says how much was done now, and how fast."""
         seconds = max(time.monotonic() - self.began, 1e-9)
         there = f"; {self.before} shards were there" if self.before else ""
         return (

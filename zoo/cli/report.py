@@ -1,32 +1,27 @@
 """`corefmem report`."""
 
 import pathlib
-from typing import Annotated
 
 from zoo.cli.options import RESULTS, argument, option
 from zoo.cli.reproduce import parse_study
 
 
 def report(
-    study: Annotated[
-        str | None,
-        argument("STUDY", "see `corefmem list`; all studies by default", parser=parse_study),
-    ] = None,
+    study: str | None = argument(
+        "STUDY", "see `corefmem list`; all studies by default", parser=parse_study, default=None
+    ),
     results: RESULTS = "results",
-    write: Annotated[
-        list[str] | None, option("FILE...", "put the tables into Markdown files")
-    ] = None,
-    compare: Annotated[
-        tuple[str, str] | None,
-        option("MODEL MODEL", "test whether two models of a study differ by more than chance"),
-    ] = None,
-    plots: Annotated[str | None, option("DIR", "draw the results, as PNG and SVG")] = None,
-    by: Annotated[
-        str | None, option("NAME", "with --plots: curves against an argument, such as l2")
-    ] = None,
-    search: Annotated[
-        str | None, option("NAME", "the trials of a search, in place of studies")
-    ] = None,
+    write: list[str] | None = option("FILE...", "put the tables into Markdown files", default=None),
+    compare: tuple[str, str] | None = option(
+        "MODEL MODEL", "test whether two models of a study differ by more than chance", default=None
+    ),
+    plots: str | None = option("DIR", "draw the results, as PNG and SVG", default=None),
+    by: str | None = option(
+        "NAME", "with --plots: curves against an argument, such as l2", default=None
+    ),
+    search: str | None = option(
+        "NAME", "the trials of a search, in place of studies", default=None
+    ),
 ) -> None:
     """Print the tables of measured results."""
     from keras_corefmem.utils.files import replacing
@@ -58,7 +53,6 @@ def report(
 
 
 def draw(studies: list[str], folder: str, by: str | None, search: str | None, results: str) -> None:
-    """Draws studies that have runs, or a search."""
     from zoo.reports import plots
 
     if search:

@@ -20,7 +20,6 @@ parse_study = one_of(_studies)
 
 
 def seed_range(text: str) -> range:
-    """Reads a seed, or a range with both its ends: `3`, `0-9`."""
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     numbers = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
     if not numbers:
@@ -31,33 +30,33 @@ def seed_range(text: str) -> range:
 
 
 def join_seeds(ranges: Iterable[range] | None) -> list[int]:
-    """Joins ranges of seeds, each number once; the seed is 0 without any."""
     return list(dict.fromkeys(number for part in ranges or [range(1)] for number in part))
 
 
 def reproduce(
     study: Annotated[str, argument("STUDY", "see `corefmem list`", parser=parse_study)],
-    models: Annotated[list[str] | None, option("MODEL...", "the study's by default")] = None,
-    tasks: Annotated[list[str] | None, option("TASK...", "all by default")] = None,
-    seeds: Annotated[
-        list[Any] | None,
-        option("N...", "seed numbers or ranges, such as 0-4 7; 0 by default", parser=seed_range),
-    ] = None,
+    models: list[str] | None = option("MODEL...", "the study's by default", default=None),
+    tasks: list[str] | None = option("TASK...", "all by default", default=None),
+    seeds: list[Any] | None = option(
+        "N...",
+        "seed numbers or ranges, such as 0-4 7; 0 by default",
+        parser=seed_range,
+        default=None,
+    ),
     data_dir: DATA_DIR = None,
-    jobs: Annotated[int | None, option("N", "runs side by side; one a core by default")] = None,
-    resume: Annotated[
-        bool, option(None, "skip what is done and continue the rest, as always", "--resume")
-    ] = False,
+    jobs: int | None = option("N", "runs side by side; one a core by default", default=None),
+    resume: bool = option(
+        None, "skip what is done and continue the rest, as always", "--resume", default=False
+    ),
     settings: SETTINGS = None,
-    tag: Annotated[str, option("TAG", "name of these settings, in the names of the runs")] = "",
+    tag: str = option("TAG", "name of these settings, in the names of the runs", default=""),
     results: RESULTS = "results",
-    runs: Annotated[str, option("DIR", "folder of training states")] = "runs",
-    presets: Annotated[
-        str | None,
-        option(
-            "[DIR]", "then make presets of the best runs by validation, in the package or in DIR"
-        ),
-    ] = None,
+    runs: str = option("DIR", "folder of training states", default="runs"),
+    presets: str | None = option(
+        "[DIR]",
+        "then make presets of the best runs by validation, in the package or in DIR",
+        default=None,
+    ),
 ) -> int:
     """Train the readers of a published experiment."""
     from zoo.experiments import plan
@@ -87,7 +86,6 @@ def make_presets(
     runs: str,
     folder: str,
 ) -> None:
-    """Makes a preset of the best run of each model and task."""
     from zoo.experiments.presets import make_preset
     from zoo.experiments.results import best_result, read_results
     from zoo.hub.presets import FOLDER

@@ -15,13 +15,12 @@ def score(
     dataset: Annotated[Literal["litbank", "gap"], argument(None, "the data set")],
     data_dir: Annotated[str, option("DIR", "folder of the files")],
     annotator: Annotated[str, option("PIPELINE", "path or name of a spaCy pipeline")],
-    mentions: Annotated[
-        Literal["predicted", "gold"],
-        option(None, "of LitBank: find mentions, or only link the annotated ones"),
-    ] = "predicted",
-    part: Annotated[
-        Literal["development", "validation", "test"], option(None, "of GAP")
-    ] = "development",
+    mentions: Literal["predicted", "gold"] = option(
+        None, "of LitBank: find mentions, or only link the annotated ones", default="predicted"
+    ),
+    part: Literal["development", "validation", "test"] = option(
+        None, "of GAP", default="development"
+    ),
     results: RESULTS = "results",
 ) -> None:
     """Score coreference resolution on LitBank or GAP."""
@@ -64,7 +63,6 @@ def score(
 
 
 def print_scores(console: Any, title: str, scores: dict[str, Any]) -> None:
-    """Prints a table of precision, recall and F1."""
     from rich.table import Table
 
     console.print(title, style="bold")

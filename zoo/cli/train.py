@@ -6,7 +6,7 @@ import pathlib
 import shlex
 import shutil
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 from keras_corefmem.utils.processes import import_quietly
 from zoo.cli.options import (
@@ -29,26 +29,26 @@ PRESET = {"model", "dataset", "task", "settings"}
 
 
 def train(
-    model: Annotated[
-        str | None,
-        option(
-            "MODEL", f"a model, see `corefmem list`; {DEFAULT_MODEL} by default", parser=parse_model
-        ),
-    ] = None,
+    model: str | None = option(
+        "MODEL",
+        f"a model, see `corefmem list`; {DEFAULT_MODEL} by default",
+        parser=parse_model,
+        default=None,
+    ),
     dataset: DATASET = None,
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
     epochs: EPOCHS = None,
-    seed: Annotated[int | None, option("N", "0 by default")] = None,
+    seed: int | None = option("N", "0 by default", default=None),
     log_dir: LOG_DIR = "tensorboard_logs",
     settings: SETTINGS = None,
     fresh: FRESH = False,
-    output: Annotated[str, option("DIR", "folder of the runs")] = "models",
-    devices: Annotated[int, option("N", "devices that share each batch")] = 1,
-    preset: Annotated[
-        str | None, option("FILE", "model, data and settings that `corefmem search` found best")
-    ] = None,
+    output: str = option("DIR", "folder of the runs", default="models"),
+    devices: int = option("N", "devices that share each batch", default=1),
+    preset: str | None = option(
+        "FILE", "model, data and settings that `corefmem search` found best", default=None
+    ),
 ) -> None:
     """Train a reader on simulated stories, or on a data set."""
     # Keras seeds TensorFlow's random numbers on every backend.
@@ -80,7 +80,6 @@ def train(
 
 
 def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
-    """Runs an experiment, and says how it goes and what came of it."""
     from keras_corefmem.datasets import DATASETS
     from zoo.experiments import run_experiment
     from zoo.experiments.experiment import watch
@@ -93,18 +92,20 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         for old in (folder, log_dir):
             shutil.rmtree(old, ignore_errors=True)
     before = epochs_done(folder)
+
+    def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
+        shown = model.tensorboard_callbacks(log_dir, splits.valid)
+        return [*watch(experiment, model, batches, log_dir), *shown]
+
     outcome = run_experiment(
         experiment,
         folder,
-        lambda model, splits, batches: [
-            *watch(experiment, model, batches, log_dir),
-            *model.tensorboard_callbacks(log_dir, splits.valid),
-        ],
+        callbacks,
         splits,
-        ignoring=("epochs",),
-        remedy="pass --fresh to replace it, or another --output",
-        report=lambda line: print(line, flush=True),
-        verbose=1 if sys.stdout.isatty() else 2,
+        ("epochs",),
+        "pass --fresh to replace it, or another --output",
+        lambda line: print(line, flush=True),
+        1 if sys.stdout.isatty() else 2,
     )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
@@ -121,12 +122,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
 
 
 def read_preset(path: str) -> dict[str, Any]:
-    """Reads what `corefmem search` found best: a model, its data and how it is trained.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if it holds something else.
-    """
+    """Reads what `corefmem search` found best: a model, its data and how it is trained."""
     from keras_corefmem.datasets import DATASETS
     from keras_corefmem.utils.files import load_json
     from zoo.configs.configurations import models
@@ -152,14 +148,12 @@ def read_preset(path: str) -> dict[str, Any]:
 
 
 def show_answers(model: Any, examples: list[Any]) -> None:
-    """Prints a few questions, their answers, and whether they are right."""
     chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
     for line in model.answer_lines(chosen):
         print(f"  {line}")
 
 
 def show_files(model: Any, folder: pathlib.Path) -> None:
-    """Names the model's file, and exports it where TensorFlow is installed."""
     import zoo
 
     path = folder / "model.keras"

@@ -30,7 +30,6 @@ def truecaser(
 
 
 def find_texts(name: str) -> list[pathlib.Path]:
-    """Finds a file, or the `.txt` files in a folder and in those below it."""
     path = pathlib.Path(name)
     if not path.is_dir():
         return [path]

@@ -25,7 +25,6 @@ class _Clock:
         self.seconds = {"pipeline": 0.0, "resolver": 0.0}
 
     def parse(self, docs: Iterable[Any]) -> Iterable[Any]:
-        """Passes Docs on as the pipeline makes them."""
         docs = iter(docs)
         while True:
             began = time.perf_counter()
@@ -41,7 +40,6 @@ class _Clock:
 def score_litbank(
     nlp: Any, data_dir: str | pathlib.Path, mentions: str = "predicted"
 ) -> dict[str, Any]:
-    """Scores a pipeline on the `.conll` files of a folder, or of its folder `conll`."""
     folder, gold = pathlib.Path(data_dir), mentions == "gold"
     paths = sorted(folder.glob("*.conll")) or sorted(folder.glob("conll/*.conll"))
     if not paths:
@@ -78,7 +76,6 @@ def score_litbank(
 
 
 def score_gap(nlp: Any, data_dir: str | pathlib.Path, part: str = "development") -> dict[str, Any]:
-    """Scores a pipeline on a part of GAP."""
     path = pathlib.Path(data_dir) / f"gap-{part}.tsv"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file, get it from {gap.ORIGIN}.")
@@ -99,7 +96,6 @@ def score_gap(nlp: Any, data_dir: str | pathlib.Path, part: str = "development")
 
 
 def make_doc(nlp: Any, annotation: Annotation) -> Any:
-    """Makes a Doc of the tokens and sentences of an annotation."""
     from spacy.tokens import Doc
 
     begins = set(annotation.sentences)

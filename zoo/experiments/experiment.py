@@ -163,13 +163,11 @@ def run_experiment(
 def watch(
     experiment: Experiment, model: keras.Model, batches: dict[str, Any], log_dir: pathlib.Path
 ) -> list[keras.callbacks.Callback]:
-    """Callbacks that show TensorBoard the curves of a run and what it was trained with."""
     values = hyper_parameters(experiment, model)
     return [HParams(log_dir, values), Scalars(log_dir, batches["train"].count)]
 
 
 def hyper_parameters(experiment: Experiment, model: keras.Model) -> dict[str, Any]:
-    """Lists what a model was trained on and how, arguments of the model by their own names."""
     settings = dataclasses.asdict(experiment.settings)
     arguments = settings.pop("arguments")
     values = {name: getattr(experiment, name) for name in ("dataset", "task", "language")}

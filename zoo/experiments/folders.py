@@ -9,7 +9,6 @@ from keras_corefmem.utils.files import as_name, different_fields, load_json
 
 
 def run_name(*words: str | int | None, values: dict[str, Any] | None = None) -> str:
-    """Makes a readable name that suits files and shells."""
     parts = [f"task-{word:02}" if isinstance(word, int) else word for word in words]
     for name, value in sorted((values or {}).items()):
         parts.append(f"{name}-{as_name(os.path.basename(str(value)))}")
@@ -23,7 +22,6 @@ def state_folder(folder: str | pathlib.Path) -> pathlib.Path:
 
 
 def epochs_done(folder: str | pathlib.Path) -> int:
-    """Counts the epochs that the run in a folder has behind it."""
     state = state_folder(folder) / "state.json"
     return len(load_json(state)["history"]) if state.exists() else 0
 
@@ -35,8 +33,6 @@ def check_folder(
     ignoring: Sequence[str],
     remedy: str,
 ) -> None:
-    """Raises where a folder holds another run."""
-
     def view(content: dict[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in content.items() if name not in ignoring}
         kept["settings"] = {k: v for k, v in kept["settings"].items() if k not in ignoring}

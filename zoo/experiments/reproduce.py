@@ -19,7 +19,6 @@ Failures = list[tuple[Run, BaseException]]
 
 
 def check_data(study: str, task: int | str, data_dir: str | None) -> None:
-    """Refuses a folder without the data of a study."""
     content = STUDIES[study]
     dataset = content.dataset
     if data_dir is None and content.needs_folder:
@@ -35,7 +34,6 @@ def check_data(study: str, task: int | str, data_dir: str | None) -> None:
 
 
 def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> dict[str, Any]:
-    """Trains and tests one run and writes its result; returns the content of that."""
     from zoo.experiments.experiment import run_experiment
 
     remedy = "give this one a --tag of its own, or remove the folder"
@@ -116,17 +114,14 @@ def reproduce(
 
 
 def begin_worker(cores: Any) -> None:
-    """Gives a worker process one of the cores of a queue."""
     pin(cores.get())
 
 
 def describe_pending(runs: Sequence[Run], folder: str | pathlib.Path) -> str:
-    """A line about runs that are under way."""
     return describe_epochs({run.name: epochs_done(run.folder(folder)) for run in runs})
 
 
 def describe_epochs(epochs: dict[str, int]) -> str:
-    """A line about what is under way, from the numbers of epochs that are done, by name."""
     lines = [f"{name}: {count} epochs" for name, count in sorted(epochs.items()) if count]
     return "  " + (", ".join(lines) or "in the first epoch")
 

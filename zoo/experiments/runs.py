@@ -102,7 +102,6 @@ class Run:
 
 
 def _settings_in(command: str) -> dict[str, Any]:
-    """The settings that a command names, whatever their order."""
     pairs = itertools.pairwise(shlex.split(command))
     chosen = (word.partition("=") for option, word in pairs if option == "--set")
     return {name: json.loads(value) for name, _, value in chosen}

@@ -162,12 +162,10 @@ def read_study(path: str | pathlib.Path) -> Study:
 
 
 def study_names() -> list[str]:
-    """Names of the studies, by alphabet; reads no file."""
     return sorted(path.stem for path in (FOLDER / "studies").glob("*.toml"))
 
 
 def read_studies() -> dict[str, Study]:
-    """All studies, by name."""
     found = {name: read_study(FOLDER / "studies" / f"{name}.toml") for name in study_names()}
     return dict(sorted(found.items(), key=lambda item: item[1].order))
 

@@ -52,6 +52,7 @@ def test_help_needs_no_keras():
     assert done.stdout.endswith("\n[]\n")
 
 
+@pytest.mark.slow
 def test_training_needs_no_reports():
     code = "import sys; from zoo.cli import main; main(['train', '--task', '4'])\n"
     code += "print([name for name in sys.modules if name.startswith('zoo.reports')"
@@ -108,6 +109,7 @@ def test_options_take_several_values_or_none():
     assert options("train --task -1")["task"] == -1
 
 
+@pytest.mark.slow
 def test_training_says_where_everything_is(trained, capsys):
     folder, command = trained
     assert cli.main([*command, "--epochs", "2"]) == 0
@@ -130,6 +132,7 @@ def test_training_says_where_everything_is(trained, capsys):
     assert not list(run.rglob("*partial*"))
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
     folder, command = trained
     run = folder / "models" / NAME
@@ -140,6 +143,7 @@ def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
     assert (run / "state" / "state.json").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsys):
     folder, command = trained
     for path in data_dir.iterdir():
@@ -149,6 +153,7 @@ def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsy
     assert "holds a run with another data_dir: pass --fresh" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):
     path = str(trained[0] / "models" / NAME / "model.keras")
     assert cli.main(["evaluate", path]) == 0

@@ -98,6 +98,7 @@ def test_no_annotator_sees_an_answer(annotated):
         assert all(text.lower().endswith(" they saw") for text in texts)
 
 
+@pytest.mark.slow
 def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
     options = {"layers": 1, "embedding_dim": 4}
     settings = {**SETTINGS, "arguments": {**SETTINGS["arguments"], **options}}
@@ -161,6 +162,7 @@ def test_text_without_annotation_is_read_too(data_dir, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_reader_trains_on_streamed_records(annotated):
     pytest.importorskip("tensorflow")
     from keras_corefmem.preprocessing.record_batches import stream
