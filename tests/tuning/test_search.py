@@ -11,8 +11,8 @@ import time
 import pytest
 
 from keras_corefmem.datasets import Splits
-from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.utils.files import write_json
+from tests.support.tiny_babi import write_babi
 from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
@@ -29,10 +29,7 @@ NAME = "qdren-babi-task-01-own-random-seed-0"
 def files(tmp_path_factory):
     """A tiny bAbI with task 1 alone, and a search space."""
     folder = tmp_path_factory.mktemp("data")
-    for seed, (part, size) in enumerate({"train": 30, "valid": 5, "test": 11}.items()):
-        path = folder / "en-valid" / f"qa1_{part}.txt"
-        path.parent.mkdir(exist_ok=True)
-        babi.write_file(simulator.simulate(1, size, seed), path)
+    write_babi(folder, train=30, valid=5, test=11)
     (folder / "own.json").write_text(json.dumps(SPACE))
     (folder / "broken.json").write_text(json.dumps({"slots": [2], "dropout": [2.0, 0.1]}))
     (folder / "mentions.json").write_text(json.dumps({"mentions": [0.25, 1.0]}))
@@ -100,10 +97,7 @@ PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
         ({"dataset": ["babi"]}, "no dataset ['babi']; choose of"),
         ({"settings": [1]}, "must be objects"),
         ({"settings": {"arguments": 3}}, "must be objects"),
-        (
-            {"settings": {"slots": 3}},
-            "settings have no slots; arguments of the model belong into",
-        ),
+        ({"settings": {"slots": 3}}, "settings have no slots; arguments of the model belong into"),
         ({"settings": {"seed": 2}}, "settings have no seed"),
     ],
 )
@@ -339,23 +333,24 @@ def test_a_part_of_the_environment_of_several_machines_is_refused(
     assert not (tmp_path / "output").exists()
 
 
-def test_workers_are_refused_in_a_search_on_several_machines(files, tmp_path, capsys, monkeypatch):
-    for name, value in PART.items():
-        monkeypatch.setenv(name, value)
-    assert main(command(files, tmp_path, "--workers", "2")) == 2
-    assert "leave out --workers" in capsys.readouterr().err
-    assert not (tmp_path / "output").exists()
-
-
-def test_a_worker_on_another_machine_removes_no_search(files, tmp_path, capsys, monkeypatch):
-    for name, value in PART.items():
+@pytest.mark.parametrize(
+    "part, more, message",
+    [
+        (PART, ["--workers", "2"], "leave out --workers"),
+        (PART, ["--fresh"], "--fresh would remove"),
+        ({}, ["--fresh", "--set", "train_size=31"], "there are 30 training questions"),
+    ],
+)
+def test_wrong_arguments_leave_an_earlier_search_alone(
+    files, tmp_path, capsys, monkeypatch, part, more, message
+):
+    for name, value in part.items():
         monkeypatch.setenv(name, value)
     kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("{}")
-    assert main(command(files, tmp_path, "--fresh")) == 2
-    assert "--fresh would remove" in capsys.readouterr().err
-    assert kept.exists()
+    write_json(kept, {})
+    assert main(command(files, tmp_path, *more)) == 2
+    assert message in capsys.readouterr().err
+    assert kept.exists() and len(list((tmp_path / "output").rglob("*.*"))) == 1
 
 
 def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
@@ -365,11 +360,3 @@ def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
         Search("qdren", "babi", data_dir=str(folder), **options).start()
     with pytest.raises(ValueError, match="holds a search with another trials"):
         Search("qdren", "babi", data_dir=str(files), trials=3, **options).start()
-
-
-def test_wrong_arguments_leave_an_earlier_search_alone(files, tmp_path):
-    kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("{}")
-    assert main(command(files, tmp_path, "--fresh", "--set", "train_size=31")) == 2
-    assert kept.exists()

@@ -10,7 +10,8 @@ import keras
 import pytest
 
 import zoo
-from keras_corefmem.datasets.stories import babi, simulator
+from keras_corefmem.datasets.stories import babi
+from tests.support.tiny_babi import write_babi
 from zoo.cli import app as cli
 from zoo.cli.reproduce import join_seeds
 from zoo.experiments.results import read_results
@@ -24,11 +25,7 @@ STORY = "Mary went to the kitchen. John went to the garden."
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory):
     """A tiny bAbI with task 1 alone."""
-    folder = tmp_path_factory.mktemp("data") / "en-valid"
-    folder.mkdir()
-    for seed, (part, size) in enumerate({"train": 50, "valid": 10, "test": 12}.items()):
-        babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
-    return folder
+    return write_babi(tmp_path_factory.mktemp("data"), train=50, valid=10, test=12)
 
 
 @pytest.fixture(scope="session")

@@ -104,12 +104,7 @@ def test_a_question_of_a_file_and_the_picture_of_tensorboard(
     chosen = ["--number", number] if number > 1 else []
     picture = tmp_path / "new" / "picture.png"
     lines = explain(
-        capsys,
-        folder / f"{name}.keras",
-        folder / "questions.txt",
-        *chosen,
-        "--output",
-        picture,
+        capsys, folder / f"{name}.keras", folder / "questions.txt", *chosen, "--output", picture
     )
     reading = model.read(example.passage, example.question)
     right = reading.answer == example.answer

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from keras_corefmem.datasets.stories import babi, simulator
+from tests.support.tiny_babi import write_babi
 from zoo.cli.app import parse
 from zoo.cli.options import parse_settings
 from zoo.cli.reproduce import join_seeds
@@ -26,11 +26,7 @@ SETTINGS = {"epochs": 1, "batch_size": 8, "buckets": 1, "arguments": {"units": 4
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory):
     """A tiny bAbI with task 1 alone."""
-    folder = tmp_path_factory.mktemp("data") / "en-valid"
-    folder.mkdir()
-    for seed, (part, size) in enumerate({"train": 30, "valid": 5, "test": 11}.items()):
-        babi.write_file(simulator.simulate(1, size, seed), folder / f"qa1_{part}.txt")
-    return str(folder.parent)
+    return str(write_babi(tmp_path_factory.mktemp("data"), train=30, valid=5, test=11).parent)
 
 
 def test_a_plan_has_every_run_once_and_long_tasks_first():
