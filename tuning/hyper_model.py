@@ -66,12 +66,7 @@ class ZooHyperModel(keras_tuner.HyperModel):
         return values_of(values, self.entries)
 
     def experiment(self, values: dict[str, Any]) -> Experiment:
-        """The experiment of a trial.
-
-        Args:
-            values: values by hyper-parameter, as keras-tuner holds them; Hyperband's number of
-                epochs goes before that of the settings.
-        """
+        """The experiment of a trial; Hyperband's number of epochs goes before that of settings."""
         chosen = training.split_settings(self.chosen(values))
         changes = training.merge_settings(self.fixed, chosen)
         seed = changes.pop("seed", 0)

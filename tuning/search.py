@@ -77,7 +77,6 @@ class Search:
 
     @property
     def command(self) -> str:
-        """The command that repeats the search."""
         words = ["corefmem", "search", "--model", self.model, "--dataset", self.dataset]
         words += ["--task", str(self.task)]
         for name in ("language", "space", "tuner", "trials", "seed"):
@@ -89,7 +88,6 @@ class Search:
 
     @property
     def folder(self) -> pathlib.Path:
-        """The folder of its states."""
         return pathlib.Path(self.output, self.name)
 
     @functools.cached_property
@@ -136,7 +134,6 @@ class Search:
         write_json(self.folder / "search.json", record)
 
     def trial_folder(self, trial: str) -> pathlib.Path:
-        """The folder of a trial."""
         return self.folder / f"trial_{trial}"
 
     def outcome(self, trial: str) -> dict[str, Any] | None:
@@ -145,12 +142,7 @@ class Search:
         return load_json(path) if path.exists() else None
 
     def begin(self, trial: str) -> None:
-        """Notes that this process begins a trial, or goes on with it; `leave` takes that back.
-
-        Raises:
-            ChildProcessError: if as many as `PATIENCE` began it before and died, one after the
-                other, in the same epoch.
-        """
+        """Notes that this process begins a trial, or goes on with it; `leave` takes that back."""
         folder = self.trial_folder(trial)
         now = {"epochs": epochs_done(folder), "times": 1}
         if (folder / BEGUN).exists():
@@ -168,16 +160,7 @@ class Search:
         (self.trial_folder(trial) / BEGUN).unlink(missing_ok=True)
 
     def run_trial(self, trial: str, values: dict[str, Any]) -> dict[str, Any]:
-        """Trains a model, or goes on where an interrupted trial stopped.
-
-        Args:
-            trial: number of the trial.
-            values: values by hyper-parameter, as keras-tuner holds them; of Hyperband also how many
-                epochs, and which trial to continue.
-
-        Returns:
-            The outcome, which is in the trial's folder too.
-        """
+        """Trains a model, or goes on where an interrupted trial stopped; returns its outcome."""
         known = self.outcome(trial)
         if known:
             return known
@@ -209,11 +192,9 @@ class Search:
         return [content for content in map(self.outcome, self.begun()) if content]
 
     def begun(self) -> list[str]:
-        """Numbers of the trials that have a folder, in their order."""
         return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
 
     def ended(self) -> list[str]:
-        """Numbers of the trials that are complete or failed, in their order."""
         names = OUTCOME, ERROR
         return [n for n in self.begun() if any((self.trial_folder(n) / f).exists() for f in names)]
 
@@ -235,10 +216,7 @@ class Search:
         return failed
 
     def test_winner(self) -> dict[str, Any]:
-        """The outcome of the best trial by validation, with what the test part says of it.
-
-        The test part is read once: what is known of it stays in the trial's folder.
-        """
+        """The outcome of the best trial by validation, tested once and for all."""
         winner = best_result(self.outcomes())
         path = self.trial_folder(winner["trial"]) / "tested.json"
         if not path.exists():

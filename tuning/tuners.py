@@ -79,8 +79,7 @@ def make_oracle(search: Search) -> keras_tuner.Oracle:
 
 def run_trials(search: Search, report: Report) -> None:
     def report_end(trial: str) -> None:
-        outcome = search.outcome(trial)
-        if outcome:
+        if outcome := search.outcome(trial):
             report(outcome)
 
     tuner = TrialTuner(search, report)

@@ -13,11 +13,7 @@ PULSE = 60
 
 
 class Report(corpora.Progress):
-    """Shows how far the shards are: a bar in a terminal, a line a minute elsewhere.
-
-    Args:
-        console: what `make_console` returns.
-    """
+    """Shows how far the shards are: a bar in a terminal, a line a minute elsewhere."""
 
     def __init__(self, console: rich.console.Console) -> None:
         self.console, self.started = console, False

@@ -79,6 +79,7 @@ def test_fewer_questions_are_read_as_often(study, questions, epochs, patience):
         assert settings.train_size * settings.patience == questions * patience
 
 
+@pytest.mark.slow
 def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
     settings = {**SETTINGS, "train_size": 12}
     run = Run("babi-train-size", "as-coref-gru", "task-1-300", 1, data_dir, settings, "tiny")
@@ -97,6 +98,7 @@ def test_the_command_of_a_run_repeats_it(tag, settings):
     assert plan(*(options[name] for name in names), seeds, settings, options["tag"]) == [run]
 
 
+@pytest.mark.slow
 def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     results, states, lines = tmp_path / "results", tmp_path / "runs", []
     runs = [Run("babi-1k", "as-gru", task, 0, data_dir, SETTINGS, "tiny") for task in (1, 2)]
