@@ -150,11 +150,7 @@ def read_study(path: str | pathlib.Path) -> Study:
     for key, names, known in (
         ("dataset", {study.dataset}, DATASETS),
         ("models", {*study.models, *named}, models()),
-        (
-            "tasks",
-            {"tasks"} - {"tasks" if study.tasks else ""},
-            ("a task, or groups and variants",),
-        ),
+        ("tasks", set() if study.tasks else {"tasks"}, ("a task, or groups and variants",)),
     ):
         for name in sorted(names - set(known)):
             raise ValueError(f"{path}: {key}: no {name!r}; choose of {', '.join(known)}.")

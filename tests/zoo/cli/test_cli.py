@@ -230,6 +230,7 @@ def test_list_names_everything(capsys):
         ("train --data-dir nowhere", "No files qa1_"),
         ("train --task 4", "Task 4 cannot be simulated"),
         ("train --task fine", "Task 'fine' cannot be simulated"),
+        ("train --model dmn-sentiment", "does not read simulator; it reads sst, pos, wsj."),
         ("train --model dmn-tagger", "dmn-tagger does not read simulator; it reads sst, pos"),
         ("train --dataset sst --data-dir x", "ga-coref-gru does not read sst; it reads simulator"),
         ("reproduce sst", "sst needs the folder of sst: give it as --data-dir"),
