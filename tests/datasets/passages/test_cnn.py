@@ -86,27 +86,27 @@ def test_broken_files_are_named(path, change, message):
         cnn.read_file(path)
 
 
+def write(folder, name, answer):
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [*LINES[:6], answer, *LINES[7:]]
+    (folder / f"{name}.question").write_text("\n".join(lines))
+
+
 @pytest.mark.parametrize("level", ["..", "."])
 def test_a_part_is_read_in_the_order_of_names(path, level):
     folder = path.parent / "questions/validation"
-    folder.mkdir(parents=True)
     for name, answer in (("b", "@entity12"), ("a", "@entity2"), ("c", "@entity7")):
-        lines = [*LINES[:6], answer, *LINES[7:]]
-        (folder / f"{name}.question").write_text("\n".join(lines))
+        write(folder, name, answer)
     examples = cnn.read_part(folder.parent / level, "validation")
     assert [example.answer for example in examples] == ["@entity2", "@entity12", "@entity7"]
 
 
 def test_all_parts_are_loaded_with_their_entities_renumbered(path):
     for part, answer in zip(cnn.PARTS, ("@entity2", "@entity12", "@entity7"), strict=True):
-        folder = path.parent / "questions" / part
-        folder.mkdir(parents=True)
-        (folder / "a.question").write_text("\n".join([*LINES[:6], answer, *LINES[7:]]))
+        write(path.parent / "questions" / part, "a", answer)
     splits = cnn.load(path.parent)
-    found = [
-        example.answer for part in (splits.train, splits.valid, splits.test) for example in part
-    ]
-    assert found == ["@entity1", "@entity2", "@entity0"]
+    parts = (splits.train, splits.valid, splits.test)
+    assert [e.answer for part in parts for e in part] == ["@entity1", "@entity2", "@entity0"]
     assert splits.train == [cnn.relabel(QUESTION)]
     with pytest.raises(ValueError, match=f"Give the folder.*{cnn.ORIGIN}"):
         cnn.load(None)
