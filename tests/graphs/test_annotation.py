@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.graphs import Annotation, Mention, antecedents
+from tests.support.graphs import spaced_annotation
 
 # "Mary told his wife that he slept. She left."
 TEXT = "Mary told his wife that he slept. She left."
@@ -47,10 +48,8 @@ def test_entities_of_heads(annotation):
 
 def test_the_shortest_mention_has_its_tokens():
     text = "the man who lost his cap laughed at him"
-    tokens = text.split()
-    starts = [f" {text} ".index(f" {token} ") for token in tokens]
     chains = [[(0, 6, 1), (8, 9, 8)], [(4, 6, 5)], [(4, 5, 4)]]
-    numbers = Annotation(text, tokens, starts, chains=chains).chain_ids("spans")
+    numbers = spaced_annotation(text, chains=chains).chain_ids("spans")
     assert numbers.tolist() == [1, 1, 1, 1, 2, 3, 0, 0, 1]
 
 
@@ -82,7 +81,7 @@ def test_json_round_trip(annotation):
 
 
 def test_structure_is_optional():
-    bare = Annotation("a b", ("a", "b"), (0, 2))
+    bare = spaced_annotation("a b")
     assert bare.chain_ids().tolist() == [0, 0]
     assert bare.edges().edges == () and bare.chain_ids().dtype == np.int32
 
@@ -124,7 +123,7 @@ def test_refuses_arguments(annotation):
 def test_old_names_warn():
     with pytest.warns(DeprecationWarning, match="heads is now called governors"):
         old = Annotation("a b", ("a", "b"), (0, 2), heads=(1, 1), labels=("x", "root"))
-    assert old == Annotation("a b", ("a", "b"), (0, 2), governors=(1, 1), labels=("x", "root"))
+    assert old == spaced_annotation("a b", governors=(1, 1), labels=("x", "root"))
     with pytest.warns(DeprecationWarning, match="heads is now called governors"):
         assert old.heads == old.governors == (1, 1)
     with pytest.warns(DeprecationWarning, match="entities is now called chain_ids"):

@@ -2,14 +2,11 @@ import pytest
 
 from keras_corefmem.graphs import Annotation
 from keras_corefmem.graphs.predicate_arguments import predicate_arguments
+from tests.support.graphs import spaced_annotation
 
 
 def annotation(text, heads, labels, tags):
-    tokens = text.split()
-    starts = [sum(len(t) + 1 for t in tokens[:n]) for n in range(len(tokens))]
-    return Annotation(
-        text, tokens, starts, governors=heads, labels=labels.split(), tags=tags.split()
-    )
+    return spaced_annotation(text, governors=heads, labels=labels.split(), tags=tags.split())
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@ import dataclasses
 import pytest
 
 from keras_corefmem.graphs import Annotation, Structure, attention_pairs
+from tests.support.graphs import spaced_annotation
 
 TEXT = "Mary saw Bob and he saw her and she left"
-TOKENS = TEXT.split()
 HEADS = (1, 1, 1, 5, 5, 1, 5, 9, 9, 1)
 MARY = [(0, 1, 0), (6, 7, 6), (8, 9, 8)]
 BOB = [(2, 3, 2), (4, 5, 4)]
@@ -13,9 +13,7 @@ BOB = [(2, 3, 2), (4, 5, 4)]
 
 @pytest.fixture
 def annotation():
-    starts = [sum(len(t) + 1 for t in TOKENS[:n]) for n in range(len(TOKENS))]
-    labels = ["dep"] * len(TOKENS)
-    return Annotation(TEXT, TOKENS, starts, governors=HEADS, labels=labels, chains=[MARY, BOB])
+    return spaced_annotation(TEXT, governors=HEADS, labels=["dep"] * len(HEADS), chains=[MARY, BOB])
 
 
 def test_dependency(annotation):
@@ -52,11 +50,8 @@ def test_structure_of_the_first_tokens_alone(annotation):
     assert attention_pairs(structure, "dependency").tolist() == [[1, 2]]
     assert structure.chains == [[0], [2]]
     assert not len(attention_pairs(structure, "coref_all"))
-    assert attention_pairs(Structure.of(annotation), "coref_next").tolist() == [
-        [1, 7],
-        [3, 5],
-        [7, 9],
-    ]
+    whole = attention_pairs(Structure.of(annotation), "coref_next")
+    assert whole.tolist() == [[1, 7], [3, 5], [7, 9]]
 
 
 # The example of the paper's figure: word, its head and label as spaCy has them, tag, chain.
@@ -84,13 +79,11 @@ talk 10 advcl VB"""
 def story():
     rows = [line.split() for line in STORY.splitlines()]
     tokens, heads, labels, tags = zip(*(row[:4] for row in rows), strict=True)
-    text = " ".join(tokens)
-    starts = [sum(len(t) + 1 for t in tokens[:n]) for n in range(len(tokens))]
     chains = [
         [(n, n + 1, n) for n, row in enumerate(rows) if row[4:] == [number]] for number in "12"
     ]
     parse = {"governors": map(int, heads), "labels": labels, "tags": tags, "chains": chains}
-    return Annotation(text, tokens, starts, **parse)
+    return spaced_annotation(" ".join(tokens), **parse)
 
 
 def words(annotation, signal):

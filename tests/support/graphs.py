@@ -2,7 +2,16 @@
 
 import numpy as np
 
+from keras_corefmem.graphs import Annotation
+
 WIDTH = 4
+
+
+def spaced_annotation(text, **structure):
+    """An annotation of a text whose tokens stand between single spaces."""
+    tokens = text.split(" ")
+    starts = [sum(len(token) + 1 for token in tokens[:n]) for n in range(len(tokens))]
+    return Annotation(text, tokens, starts, **structure)
 
 
 def random_mask(batch, time):

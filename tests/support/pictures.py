@@ -1,9 +1,14 @@
-"""Pictures as arrays."""
+"""Pictures as arrays, and the attention of a head to draw."""
 
 import io
 
 import numpy as np
 from matplotlib.image import imread
+
+WORDS = ["mary", "left", "$she$", "slept"]
+ATTENTION = np.array([[0, 0.1, 0.9, 0], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [1, 0, 0, 0]])
+TARGETS = np.zeros((4, 4), bool)
+TARGETS[0, 2] = TARGETS[2, 0] = TARGETS[1, 3] = True
 
 
 def pixels(png):

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 from keras_corefmem.visualization import HeadView, TableView, TokenView, draw
-from tests.support.pictures import pixels
+from tests.support.pictures import ATTENTION, TARGETS, WORDS, pixels
 
 
 def test_long_passages_and_odd_tokens_stay_on_the_page():
@@ -57,12 +57,6 @@ def test_gates_of_many_slots_and_sentences_stay_readable(rows, count):
     assert height < 1800 and width < 2600
     if rows * count == 12:
         assert page(np.ones_like(values)).mean() < page(np.zeros_like(values)).mean()
-
-
-WORDS = ["mary", "left", "$she$", "slept"]
-ATTENTION = np.array([[0, 0.1, 0.9, 0], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [1, 0, 0, 0]])
-TARGETS = np.zeros((4, 4), bool)
-TARGETS[0, 2] = TARGETS[2, 0] = TARGETS[1, 3] = True
 
 
 def test_maps_stand_side_by_side():

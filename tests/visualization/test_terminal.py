@@ -10,15 +10,11 @@ from rich.console import Console
 from keras_corefmem.graphs import Annotation
 from keras_corefmem.visualization import HeadView, TableView, TokenView, make_console, print_view
 from keras_corefmem.visualization.terminal import print_annotation
+from tests.support.pictures import ATTENTION, TARGETS, WORDS
 
 QUESTION = "Where is [Mary]?"
 HEADING = [("✗ kitchen 61%", "#c62a2f"), ("right: garden", "#1f2430")]
 SENTENCES = ["Mary went to the garden.", "[bold]John[/bold] left :smile:.", "Zoë moved to 東京."]
-
-WORDS = ["mary", "left", "$she$", "slept"]
-ATTENTION = np.array([[0, 0.1, 0.9, 0], [0.25] * 4, [0.7, 0.1, 0.1, 0.1], [1, 0, 0, 0]])
-TARGETS = np.zeros((4, 4), bool)
-TARGETS[0, 2] = TARGETS[2, 0] = TARGETS[1, 3] = True
 
 
 def printed(view, width=None, colours=None, function=print_view):
@@ -26,15 +22,9 @@ def printed(view, width=None, colours=None, function=print_view):
     file = io.StringIO()
     console = make_console(file)
     if width:
-        console = Console(
-            file=file,
-            width=width,
-            force_terminal=colours is not None,
-            color_system=colours,
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
+        options = {"force_terminal": colours is not None, "color_system": colours}
+        options |= dict.fromkeys(("highlight", "markup", "emoji"), False)
+        console = Console(file=file, width=width, **options)
     function(console, view)
     return [line.rstrip() for line in file.getvalue().splitlines()]
 

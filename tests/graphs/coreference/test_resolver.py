@@ -60,19 +60,6 @@ def test_noun_phrases_refer_back_if_they_are_definite(chains):
     assert chains(new.replace("old/JJ/6/amod", "the/DT/6/det")) == [["A man", "The the man"]]
 
 
-def test_possessors_tell_possessed_apart(chains):
-    text = (
-        "Mary/NNP/1/nsubj saw/VBD/1/root her/PRP$/3/nmod:poss house/NN/1/obj ././1/punct "
-        "John/NNP/6/nsubj saw/VBD/6/root his/PRP$/8/nmod:poss house/NN/6/obj ././6/punct "
-        "He/PRP/11/nsubj left/VBD/11/root his/PRP$/13/nmod:poss house/NN/11/obj"
-    )
-    assert chains(text) == [
-        ["Mary", "her"],
-        ["John", "his", "He", "his"],
-        ["his house", "his house"],
-    ]
-
-
 def test_appositions_and_predicates(chains):
     text = (
         "Bates/NNP/6/nsubj ,/,/3/punct a/DT/3/det surgeon/NN/0/appos ,/,/3/punct was/VBD/6/cop "
@@ -104,74 +91,71 @@ def test_speakers_are_i_and_addressees_you(chains):
         assert chains(text) == [["I", "Mary", "you"], ["you", "I", "John"]]
 
 
-def test_who_speaks_does_not_speak_of_itself(chains):
-    # "He left," said John. Peter ...
-    text = (
-        'Peter/NNP/1/nsubj sat/VBD/1/root ././1/punct "/``/5/punct He/PRP/5/nsubj left/VBD/5/root '
-        ",/,/5/punct \"/''/5/punct said/VBD/5/parataxis John/NNP/8/nsubj"
-    )
-    assert chains(text) == [["Peter", "He"]]
-
-
-def test_names_that_are_called_are_addressees(chains):
-    text = (
-        '"/``/2/punct You/PRP/2/nsubj know/VBP/2/root ,/,/2/punct Mary/NNP/2/vocative ,/,/2/punct '
-        "\"/''/2/punct said/VBD/2/parataxis John/NNP/7/nsubj"
-    )
-    assert chains(text) == [["You", "Mary"]]
-
-
-def test_speakers_go_on_or_act_before_they_speak(chains):
-    # "No," said John. "I left." ... Mary sat. "I stay."
-    text = (
-        "\"/``/1/punct No/UH/4/discourse ,/,/4/punct \"/''/4/punct said/VBD/4/root "
-        'John/NNP/4/nsubj ././4/punct "/``/9/punct I/PRP/9/nsubj left/VBD/9/root ././9/punct '
-        "\"/''/9/punct Mary/NNP/13/nsubj sat/VBD/13/root ././13/punct \"/``/17/punct "
-        "I/PRP/17/nsubj stay/VBP/17/root ././17/punct \"/''/17/punct"
-    )
-    assert chains(text) == [["John", "I"], ["Mary", "I"]]
-
-
-def test_terms_of_address_are_you(chains):
-    text = (
-        '"/``/1/punct Stay/VB/1/root ,/,/1/punct sir/NN/1/vocative ,/,/1/punct you/PRP/6/nsubj '
-        "know/VBP/1/conj \"/''/1/punct"
-    )
-    assert chains(text) == [["sir", "you"]]
-
-
-def test_family_names_repeat(chains):
-    text = (
-        "papa/NN/1/nsubj sat/VBD/1/root ././1/punct papa/NN/4/nsubj left/VBD/4/root ././4/punct "
-        "He/PRP/7/nsubj ran/VBD/7/root"
-    )
-    assert chains(text) == [["papa", "papa", "He"]]
-
-
-def test_possessors_bind_inside_their_noun_phrase(chains):
-    # He learned of her nickname for him.
-    text = (
-        "Peter/NNP/1/nsubj learned/VBD/1/root of/IN/4/case her/PRP$/4/nmod:poss "
-        "nickname/NN/1/obl for/IN/6/case him/PRP/4/nmod"
-    )
-    assert chains(text) == [["Peter", "him"]]
-
-
-def test_subjects_that_follow_their_clause(chains):
-    text = (
-        "In/IN/2/case his/PRP$/2/nmod:poss youth/NN/5/obl ,/,/2/punct John/NNP/5/nsubj "
-        "sang/VBD/5/root"
-    )
-    assert chains(text) == [["his", "John"]]
-
-
-def test_spacys_own_labels(chains):
-    text = (
-        "Mary/NNP/1/nsubj spoke/VBD/1/ROOT to/IN/1/prep John/NNP/2/pobj about/IN/1/prep "
-        "him/PRP/4/pobj ././1/punct She/PRP/8/nsubj left/VBD/8/ROOT with/IN/8/prep "
-        "her/PRP$/11/poss dog/NN/9/pobj"
-    )
-    assert chains(text) == [["Mary", "She", "her"]]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Possessors tell possessed apart.
+        (
+            "Mary/NNP/1/nsubj saw/VBD/1/root her/PRP$/3/nmod:poss house/NN/1/obj ././1/punct "
+            "John/NNP/6/nsubj saw/VBD/6/root his/PRP$/8/nmod:poss house/NN/6/obj ././6/punct "
+            "He/PRP/11/nsubj left/VBD/11/root his/PRP$/13/nmod:poss house/NN/11/obj",
+            [["Mary", "her"], ["John", "his", "He", "his"], ["his house", "his house"]],
+        ),
+        # Who speaks does not speak of itself: "He left," said John. Peter ...
+        (
+            'Peter/NNP/1/nsubj sat/VBD/1/root ././1/punct "/``/5/punct He/PRP/5/nsubj '
+            "left/VBD/5/root ,/,/5/punct \"/''/5/punct said/VBD/5/parataxis John/NNP/8/nsubj",
+            [["Peter", "He"]],
+        ),
+        # Names that are called are addressees.
+        (
+            '"/``/2/punct You/PRP/2/nsubj know/VBP/2/root ,/,/2/punct Mary/NNP/2/vocative '
+            ",/,/2/punct \"/''/2/punct said/VBD/2/parataxis John/NNP/7/nsubj",
+            [["You", "Mary"]],
+        ),
+        # Speakers go on or act before they speak.
+        (
+            "\"/``/1/punct No/UH/4/discourse ,/,/4/punct \"/''/4/punct said/VBD/4/root "
+            'John/NNP/4/nsubj ././4/punct "/``/9/punct I/PRP/9/nsubj left/VBD/9/root ././9/punct '
+            "\"/''/9/punct Mary/NNP/13/nsubj sat/VBD/13/root ././13/punct \"/``/17/punct "
+            "I/PRP/17/nsubj stay/VBP/17/root ././17/punct \"/''/17/punct",
+            [["John", "I"], ["Mary", "I"]],
+        ),
+        # Terms of address are you.
+        (
+            '"/``/1/punct Stay/VB/1/root ,/,/1/punct sir/NN/1/vocative ,/,/1/punct you/PRP/6/nsubj '
+            "know/VBP/1/conj \"/''/1/punct",
+            [["sir", "you"]],
+        ),
+        # Family names repeat.
+        (
+            "papa/NN/1/nsubj sat/VBD/1/root ././1/punct papa/NN/4/nsubj left/VBD/4/root "
+            "././4/punct He/PRP/7/nsubj ran/VBD/7/root",
+            [["papa", "papa", "He"]],
+        ),
+        # Possessors bind inside their noun phrase: He learned of her nickname for him.
+        (
+            "Peter/NNP/1/nsubj learned/VBD/1/root of/IN/4/case her/PRP$/4/nmod:poss "
+            "nickname/NN/1/obl for/IN/6/case him/PRP/4/nmod",
+            [["Peter", "him"]],
+        ),
+        # Subjects that follow their clause.
+        (
+            "In/IN/2/case his/PRP$/2/nmod:poss youth/NN/5/obl ,/,/2/punct John/NNP/5/nsubj "
+            "sang/VBD/5/root",
+            [["his", "John"]],
+        ),
+        # spaCy's own labels.
+        (
+            "Mary/NNP/1/nsubj spoke/VBD/1/ROOT to/IN/1/prep John/NNP/2/pobj about/IN/1/prep "
+            "him/PRP/4/pobj ././1/punct She/PRP/8/nsubj left/VBD/8/ROOT with/IN/8/prep "
+            "her/PRP$/11/poss dog/NN/9/pobj",
+            [["Mary", "She", "her"]],
+        ),
+    ],
+)
+def test_chains(chains, text, expected):
+    assert chains(text) == expected
 
 
 def test_given_mentions_are_all_returned(parsed):

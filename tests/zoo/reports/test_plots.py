@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.support.results import RESULTS, ROOT, result_of
 from zoo.cli.app import main
 from zoo.experiments.results import append_result, read_results, recorded_searches, replace_results
 from zoo.experiments.runs import plan
@@ -15,27 +16,11 @@ from zoo.reports.curves import BASELINE, MEASURED, PUBLISHED, curves_by, curves_
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import DOTS, draw_shades
 
-ROOT = pathlib.Path(__file__).parents[3]
-RESULTS = ROOT / "results"
-
 
 def write(folder, runs, wrong=lambda run: 10 + run.seed, **fields):
     """Results of runs, of 100 questions each."""
     for run in runs:
-        content = {
-            "study": run.study,
-            "model": run.model,
-            "task": run.task,
-            "seed": run.seed,
-            "tag": run.tag,
-            "valid_accuracy": 0.9,
-            "valid_loss": 0.1,
-            "test_wrong": list(range(wrong(run))),
-            "questions": {"test": 100},
-            "settings": {"learning_rate": 0.01, "optimizer": "adam", "arguments": {}},
-            **fields,
-        }
-        append_result(content, folder)
+        append_result(result_of(run, wrong(run), total=100, **fields), folder)
 
 
 def texts(figure):

@@ -1,45 +1,23 @@
 import json
-import pathlib
 import re
 import shlex
 
 import pytest
 
 from keras_corefmem.utils.files import load_json
+from tests.support.results import RESULTS, ROOT, record
 from zoo.cli.app import main, parse
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
 from zoo.experiments.results import append_result
-from zoo.experiments.runs import Run, plan
+from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
 from zoo.reports.published import published_rows
 from zoo.reports.scores import group_runs, list_numbers
 
-ROOT = pathlib.Path(__file__).parents[3]
-RESULTS = ROOT / "results"
 STUDIES_OF_PAPERS = [study for study in STUDIES if published_rows(study)]
-
-
-def write(folder, model="ga-mage-gru", task=1, seed=0, tag="", wrong=0, valid=0.9, loss=0.5):
-    settings = {"arguments": {"dropout": 0.3}} if tag else {}
-    run = Run("babi-1k", model, task, seed, settings=settings, tag=tag)
-    content = {
-        "study": "babi-1k",
-        "model": model,
-        "task": task,
-        "seed": seed,
-        "tag": tag,
-        "command": run.command,
-        "valid_accuracy": valid,
-        "valid_loss": loss,
-        "test_wrong": list(range(wrong)),
-        "questions": {"train": 900, "valid": 100, "test": 1000},
-        "backend": "jax",
-    }
-    append_result(content, folder)
-    return content
 
 
 def rows(table):
@@ -48,10 +26,10 @@ def rows(table):
 
 
 def test_the_best_run_by_validation_counts(tmp_path):
-    write(tmp_path, seed=0, wrong=10, valid=0.9, loss=0.5)
-    write(tmp_path, seed=1, wrong=40, valid=0.9, loss=0.3)
-    write(tmp_path, seed=2, wrong=1, valid=0.8, loss=0.1)
-    write(tmp_path, seed=0, wrong=0, valid=0.7, loss=0.1, tag="dropout")
+    record(tmp_path, seed=0, wrong=10, valid=0.9, loss=0.5)
+    record(tmp_path, seed=1, wrong=40, valid=0.9, loss=0.3)
+    record(tmp_path, seed=2, wrong=1, valid=0.8, loss=0.1)
+    record(tmp_path, seed=0, wrong=0, valid=0.7, loss=0.1, tag="dropout")
     found = rows(report.tables_of("babi-1k", tmp_path))
     assert found["test error in %"] == ["`ga-mage-gru`", "Dhingra et al. 2017, GA + MAGE(16)"]
     assert found["1 single supporting fact"] == ["4.0 (1.7 ± 2.0)", "0.0"]
@@ -63,8 +41,8 @@ def test_the_best_run_by_validation_counts(tmp_path):
 
 def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
     for task in TASKS:
-        write(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
-        write(tmp_path, task=task, model="ga-gru")
+        record(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
+        record(tmp_path, task=task, model="ga-gru")
     found = rows(report.tables_of("babi-1k", tmp_path))
     assert found["test error in %"][::2] == ["`ga-mage-gru`", "`ga-gru`"]
     assert found["mean error"] == ["5.5", "8.7", "0.0", "24.1"]
@@ -75,7 +53,7 @@ def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
 @pytest.mark.parametrize("study", STUDIES_OF_PAPERS)
 def test_rows_of_papers_fit_their_tables(study, tmp_path):
     models = list(published_rows(study))
-    content = write(tmp_path)
+    content = record(tmp_path)
     for run in plan(study, models=models):
         fields = {"model": run.model, "task": run.task, "command": run.command, "study": study}
         kinds = {"test_kinds": dict.fromkeys(STUDIES[study].kinds, [1, 2])}
@@ -90,8 +68,8 @@ def test_rows_of_papers_fit_their_tables(study, tmp_path):
 
 def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
     for task in TASKS:
-        write(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
-    write(tmp_path, model="ga-gru", seed=2)
+        record(tmp_path, task=task, wrong={3: 50, 4: 51, 5: 999}.get(task, 0))
+    record(tmp_path, model="ga-gru", seed=2)
     page = "<!-- results babi-1k summary -->\nold\n<!-- end -->"
     assert report.fill(page, tmp_path).splitlines()[1:-1] == [
         "| test error in % | mean error | failed tasks (> 5%) | seeds a task |",
@@ -105,8 +83,8 @@ def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
 
 
 def test_commands_repeat_the_runs(tmp_path):
-    runs = [write(tmp_path, task=task, seed=seed) for task in TASKS for seed in (0, 1)]
-    runs += [write(tmp_path, task=7, tag="dropout", model="as-gru")]
+    runs = [record(tmp_path, task=task, seed=seed) for task in TASKS for seed in (0, 1)]
+    runs += [record(tmp_path, task=7, tag="dropout", model="as-gru")]
     lines = report.commands(runs)
     assert lines == [
         "KERAS_BACKEND=jax corefmem reproduce babi-1k --models as-gru --tasks 7 --seeds 0 "
@@ -121,7 +99,7 @@ def test_numbers_are_short():
 
 
 def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
-    write(tmp_path, wrong=10)
+    record(tmp_path, wrong=10)
     path = tmp_path / "page.md"
     path.write_text("Before\n<!-- results babi-1k -->\nold\n<!-- end -->\nAfter\n")
     other = tmp_path / "other.md"
@@ -255,12 +233,9 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
         ("bidaf-sa-early-coref-all", {"coref_all": 0.6}),
     ):
         for seed in (0, 1):
-            content = write(tmp_path, model, seed=seed, valid=0.5 + seed / 10)
-            content |= {
-                "attention_mass": {signal: rate + seed / 10 for signal, rate in rates.items()}
-            }
-            content |= {"study": "lambada", "task": "passages", "test_kinds": {}}
-            append_result(content, tmp_path)
+            mass = {signal: rate + seed / 10 for signal, rate in rates.items()}
+            fields = {"study": "lambada", "valid": 0.5 + seed / 10, "attention_mass": mass}
+            record(tmp_path, model, "passages", seed, test_kinds={}, **fields)
     found = rows(report.tables_of("lambada", tmp_path).split("\n\n")[1])
     assert found["attention in %"] == ["`bidaf-sa-early`", "`bidaf-sa-early-coref-all`"]
     assert found["to all mentions of the chain"] == ["15.0 (10.0 ± 7.1)", "70.0 (65.0 ± 7.1)"]
@@ -271,10 +246,9 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
 def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
     guessed = {"last name": {"wrong": 3, "kinds": {"person": [1, 2]}}}
     for task, total in (("lambada-1000", 4), ("lambada-5000", 10)):
-        content = write(tmp_path, "ga-gru", task, wrong=1)
-        content |= {"study": "lambada-train-size", "questions": {"test": total}}
-        content |= {"baselines": guessed, "test_kinds": {"person": [1, 2]}}
-        append_result(content, tmp_path)
+        fields = {"baselines": guessed, "test_kinds": {"person": [1, 2]}}
+        study = "lambada-train-size"
+        record(tmp_path, "ga-gru", task, study=study, wrong=1, total=total, **fields)
     found = rows(report.tables_of("lambada-train-size", tmp_path))
     assert found["dev accuracy in %"] == ["questions", "last name", "`ga-gru`"]
     assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]

@@ -2,28 +2,15 @@ import math
 
 import pytest
 
+from tests.support.results import record, result_of
 from zoo.cli.app import main
-from zoo.experiments.results import append_result
+from zoo.experiments.runs import Run
 from zoo.reports import tables as report
 from zoo.reports.significance import Counts, comparison, count_answers, holm, mcnemar
 
 
-def content(model, wrong, task=1, total=20, seed=0, valid=0.9, study="babi-1k"):
-    return {
-        "study": study,
-        "model": model,
-        "task": task,
-        "seed": seed,
-        "tag": "",
-        "valid_accuracy": valid,
-        "valid_loss": 0.1,
-        "test_wrong": sorted(wrong),
-        "questions": {"test": total},
-    }
-
-
-def write(folder, *args, **kwargs):
-    append_result(content(*args, **kwargs), folder)
+def write(folder, model, wrong, task=1, **fields):
+    record(folder, model, task, wrong=wrong, total=fields.pop("total", 20), **fields)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +40,14 @@ def test_p_values_are_corrected_in_order():
 
 
 def test_questions_are_counted_by_who_answers_them():
-    first, second = content("a", {0, 1, 2}), content("b", {2, 3})
+    a, b, c = (Run("babi-1k", name, 1, 0) for name in "abc")
+    first, second = result_of(a, {0, 1, 2}, total=20), result_of(b, {2, 3}, total=20)
     assert count_answers(first, second) == Counts(both=16, first=1, second=2, none=1)
     assert count_answers(second, first) == Counts(both=16, first=2, second=1, none=1)
     with pytest.raises(
         ValueError, match="a and c were not tested on the same questions.* 20 and 9"
     ):
-        count_answers(first, content("c", {1}, total=9))
+        count_answers(first, result_of(c, {1}, total=9))
 
 
 @pytest.fixture

@@ -1,0 +1,32 @@
+"""Results of runs as `corefmem reproduce` records them."""
+
+import pathlib
+
+from zoo.experiments.results import append_result
+from zoo.experiments.runs import Run
+
+ROOT = pathlib.Path(__file__).parents[2]
+RESULTS = ROOT / "results"
+
+
+def result_of(run, wrong=(), total=1000, valid=0.9, loss=0.5, **fields):
+    """The result of a run that answers these questions wrong, or so many of them."""
+    return {
+        **{name: getattr(run, name) for name in ("study", "model", "task", "seed", "tag")},
+        "command": run.command,
+        "valid_accuracy": valid,
+        "valid_loss": loss,
+        "test_wrong": sorted(range(wrong) if isinstance(wrong, int) else wrong),
+        "questions": {"train": 900, "valid": 100, "test": total},
+        "settings": {"learning_rate": 0.01, "optimizer": "adam", "arguments": {}},
+        "backend": "jax",
+        **fields,
+    }
+
+
+def record(folder, model="ga-mage-gru", task=1, seed=0, tag="", study="babi-1k", **fields):
+    """Records the result of one run and returns it; with a tag, its dropout is 0.3."""
+    settings = {"arguments": {"dropout": 0.3}} if tag else {}
+    result = result_of(Run(study, model, task, seed, settings=settings, tag=tag), **fields)
+    append_result(result, folder)
+    return result
