@@ -20,10 +20,6 @@ def write(tmp_path):
     return write
 
 
-def given(monkeypatch, content):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-
-
 def test_lines_of_text(write):
     path = write("a.txt", "\ufeffMary left.\r\n\n  Zoë stayed. \n\t\nlast")
     assert list(TextReader([path])) == [
@@ -66,27 +62,23 @@ def test_description(write):
 
 
 @pytest.mark.parametrize(
-    ("content", "texts"),
+    ("content", "whole", "texts"),
     [
-        (b"Mary left.\nShe slept.\n", ["Mary left.", "She slept."]),
-        (b'{"text": "Mary left."}\n{"text": "b"}', ["Mary left.", "b"]),
-        (b'\xef\xbb\xbf{"text": "a"}', ["a"]),
-        (b"", []),
+        (b"Mary left.\nShe slept.\n", False, ["Mary left.", "She slept."]),
+        (b'{"text": "Mary left."}\n{"text": "b"}', False, ["Mary left.", "b"]),
+        (b'\xef\xbb\xbf{"text": "a"}', False, ["a"]),
+        (b"", False, []),
+        (b"one\ntwo\n", True, ["one\ntwo\n"]),
     ],
 )
-def test_standard_input(monkeypatch, content, texts):
-    given(monkeypatch, content)
-    reader = TextReader(["-"])
+def test_standard_input(monkeypatch, content, whole, texts):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    reader = TextReader(["-"], whole=whole)
     assert reader.size is None
     assert [text.text for text in reader] == texts
     (found,) = reader.describe()
     assert found["name"] == "standard input" and found["bytes"] == len(content)
     assert found["sha256"] == hashlib.sha256(content).hexdigest()
-
-
-def test_standard_input_as_one_text(monkeypatch):
-    given(monkeypatch, b"one\ntwo\n")
-    assert [text.text for text in TextReader(["-"], whole=True)] == ["one\ntwo\n"]
 
 
 @pytest.mark.parametrize(

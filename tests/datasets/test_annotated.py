@@ -54,12 +54,11 @@ def test_refuses_what_does_not_fit(change, message):
         AnnotatedExample(**{**FIELDS, **change}, source="f:1")
 
 
-def test_records_bring_questions_back():
+def test_records_bring_questions_back(annotation):
     text, fields = to_text(
         Example(("Mary slept .", "She woke ."), "And then", "Mary", source="f:1")
     )
     assert text == TEXT and fields == {"question_start": 24, "answer": "Mary", "source": "f:1"}
-    annotation = Annotation(TEXT, TOKENS, STARTS, sentences=(0, 3, 6), chains=CHAINS)
     example = AnnotatedExample.from_record(annotation, fields)
     assert example == AnnotatedExample.from_annotation(annotation, 6, "Mary")
     assert example.source == "f:1"

@@ -5,9 +5,10 @@ import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
-from keras_corefmem.graphs import Annotation, Structure, attention_pairs
+from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.features import target_name
+from tests.support.annotations import annotate_words
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(
@@ -20,12 +21,7 @@ SECOND = AnnotatedExample(
     ("Mary slept .",), "so did", "mary", chain_ids=(1, 0, 0, 0, 0), source="b:2"
 )
 TOKENS = "John met Mary . He was , an old man , John said .".split()
-STORY = Annotation(
-    " ".join(TOKENS),
-    TOKENS,
-    np.cumsum([0, *(len(token) + 1 for token in TOKENS[:-1])]).tolist(),
-    chains=[[(n, n + 1, n) for n in (0, 4, 7, 9, 11)]],
-)
+STORY = annotate_words(TOKENS, chains=[[(n, n + 1, n) for n in (0, 4, 7, 9, 11)]])
 SPANS = dataclasses.replace(FIRST, candidates=("an old man", "mary", "john", "a dog"))
 
 
@@ -126,8 +122,6 @@ def test_refuses(preprocessor):
             CandidatePreprocessor(["a"], [0], **{"num_candidates": 1, name: 0})
     with pytest.raises(ValueError, match="penn keeps capital letters, take penn_lower"):
         CandidatePreprocessor(["a"], [0], 1, tokenizer="penn")
-    with pytest.raises(ValueError, match="The question is empty"):
-        preprocessor.encode_text("mary", " ")
     with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):
         preprocessor.encode(dataclasses.replace(SECOND, sentences=(". .",), chain_ids=[0] * 4))
 

@@ -85,6 +85,17 @@ def test_graphs_make_the_same_features_of_text(cls, examples, options):
         np.testing.assert_array_equal(features[name], array, err_msg=name)
 
 
+@each
+@pytest.mark.parametrize("empty", ["", " "])
+def test_empty_texts_are_refused(cls, examples, options, empty):
+    preprocessor = cls.fit(examples, **options)
+    texts = dict.fromkeys(preprocessor.strings, "@entity0 @placeholder")
+    shown = "" if cls is CandidatePreprocessor else f": '{empty}'"
+    for name in texts:
+        with pytest.raises(ValueError, match=f"The {name} is empty{shown}. Give at least one word"):
+            preprocessor.encode_text(*{**texts, name: empty}.values())
+
+
 @pytest.mark.parametrize("other", [{"units": 3}, "words", keras.layers.Dense(1)])
 def test_other_things_are_refused(other):
     with pytest.raises(ValueError, match="preprocessor must be a keras_corefmem.preprocessing"):

@@ -92,5 +92,3 @@ def test_what_it_cannot_learn_from_is_refused(sentences, message):
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="word_length must be an integer of at least 2, got 1"):
         SentencePreprocessor.fit(TAGGED, word_length=1)
-    with pytest.raises(ValueError, match="The sentence is empty: ' '. Give at least one word"):
-        SentencePreprocessor.fit(TAGGED).encode_text(" ")

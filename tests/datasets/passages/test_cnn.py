@@ -192,12 +192,8 @@ def test_a_permutation_keeps_who_is_who():
 
 
 def test_permutations_differ_by_seed_epoch_and_example():
-    kinds = [
-        cnn.relabel(wide("@entity9"), seed=1),
-        cnn.relabel(wide("@entity9"), seed=2),
-        cnn.relabel(wide("@entity9"), seed=1, epoch=1),
-        cnn.relabel(wide("@entity9", 31), seed=1),
-    ]
+    kinds = [cnn.relabel(wide("@entity9"), seed, epoch) for seed, epoch in ((1, 0), (2, 0), (1, 1))]
+    kinds.append(cnn.relabel(wide("@entity9", 31), seed=1))
     orders = [example.candidates[:30] for example in kinds]
     assert len(set(orders)) == 4
     assert kinds[0] == cnn.relabel(wide("@entity9"), seed=1)

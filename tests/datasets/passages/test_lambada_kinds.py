@@ -7,11 +7,10 @@ from keras_corefmem.datasets.passages.lambada_kinds import (
     last_name,
     most_frequent_name,
 )
-from keras_corefmem.graphs import Annotation
+from tests.support.annotations import annotate_words
 
 PASSAGE = "Tom saw Ann . he ran ; the dog ran to Tom . Ann barked"
-TEXT = f"{PASSAGE} and so did the"
-TOKENS = TEXT.split()
+TOKENS = f"{PASSAGE} and so did the".split()
 TAGS = "NNP VBD NNP . PRP VBD : DT NN VBD IN NNP . NNP VBD CC RB VBD DT".split()
 # Tom is he, and the dog is it; Ann is nobody else.
 CHAINS = [
@@ -21,10 +20,8 @@ CHAINS = [
 ]
 
 
-def make(answer, **changes):
-    starts = [sum(len(token) + 1 for token in TOKENS[:n]) for n in range(len(TOKENS))]
-    content = {"tags": TAGS, "chains": CHAINS, **changes}
-    annotation = Annotation(TEXT, TOKENS, starts, **content)
+def make(answer, tokens=TOKENS, **changes):
+    annotation = annotate_words(tokens, **{"tags": TAGS, "chains": CHAINS, **changes})
     return from_record(annotation, {"question_start": len(PASSAGE) + 1, "answer": answer})
 
 
@@ -49,9 +46,8 @@ def test_kinds(answer, kinds):
 def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
     text = "Tom Hart ran . he did so did"
     tokens = text.split()
-    starts = [sum(len(token) + 1 for token in tokens[:n]) for n in range(len(tokens))]
     tags = [tag, "NNP", "VBD", ".", "PRP", "VBD", "RB", "VBD"]
-    annotation = Annotation(text, tokens, starts, tags=tags, chains=[[(0, 2, 0), (4, 5, 4)]])
+    annotation = annotate_words(tokens, tags=tags, chains=[[(0, 2, 0), (4, 5, 4)]])
     fields = {"question_start": text.index("so"), "answer": "Hart"}
     example = from_record(annotation, fields)
     assert example.kinds == ("answerable", "name", *kinds)
@@ -66,18 +62,13 @@ def test_kinds_without_tags():
 
 def test_a_thing_with_a_pronoun_is_no_person():
     tokens = [token if token != "he" else "it" for token in TOKENS]
-    starts = [sum(len(token) + 1 for token in tokens[:n]) for n in range(len(tokens))]
-    annotation = Annotation(" ".join(tokens), tokens, starts, tags=TAGS, chains=CHAINS)
-    fields = {"question_start": len(PASSAGE) + 1, "answer": "Tom"}
-    assert from_record(annotation, fields).kinds == ("answerable", "name", "pronoun")
+    assert make("Tom", tokens).kinds == ("answerable", "name", "pronoun")
 
 
 def test_baselines_take_names():
     example = make("tom")
     assert example.name_words == ("tom", "ann", "tom", "ann")
-    assert (
-        most_frequent_name(example.name_words) == "ann" and last_name(example.name_words) == "ann"
-    )
+    assert most_frequent_name(example.name_words) == last_name(example.name_words) == "ann"
     assert most_frequent_name(("ann", "tom", "tom", "ann", "bob", "tom")) == "tom"
     assert most_frequent_name(()) is None and last_name(()) is None
     assert guess_all([make("ann"), example]) == {"most frequent name": [1], "last name": [1]}

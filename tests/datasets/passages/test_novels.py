@@ -1,3 +1,4 @@
+import collections
 import json
 
 import pytest
@@ -31,6 +32,18 @@ def folder(tmp_path):
     return folder
 
 
+def parts(output):
+    return [(output / f"{part}.jsonl").read_text() for part in ("train", "valid")]
+
+
+def rows_of(output):
+    return [[json.loads(line) for line in part.splitlines()] for part in parts(output)]
+
+
+def source(row):
+    return row["source"].rpartition(":")[0]
+
+
 def test_novels_become_passages(folder, tmp_path):
     shown = []
 
@@ -42,28 +55,17 @@ def test_novels_become_passages(folder, tmp_path):
     assert sorted(shown) == ["0.txt", "1.txt", "2.txt"]
     written = json.loads((tmp_path / "out/passages.json").read_text())
     assert written == report and report["counts"]["novels"] == 3
-    lines = {
-        part: (tmp_path / f"out/{part}.jsonl").read_text().splitlines()
-        for part in ("train", "valid")
-    }
-    sources = {
-        part: {json.loads(line)["source"].rpartition(":")[0] for line in rows}
-        for part, rows in lines.items()
-    }
-    assert sources["valid"] == set(report["held_out"]) and len(sources["valid"]) == 1
-    assert sources["train"] | sources["valid"] == {f"shelf/{n}.txt" for n in range(3)}
-    assert not sources["train"] & sources["valid"]
-    for part, rows in lines.items():
-        assert report["counts"][part] == len(rows) == len(set(rows))
+    train, valid = (set(map(source, part)) for part in rows_of(tmp_path / "out"))
+    assert valid == set(report["held_out"]) and len(valid) == 1
+    assert train | valid == {f"shelf/{n}.txt" for n in range(3)} and not train & valid
+    for part, text in zip(("train", "valid"), parts(tmp_path / "out"), strict=True):
+        lines = text.splitlines()
+        assert report["counts"][part] == len(lines) == len(set(lines))
         examples = lambada.read_passages(tmp_path / f"out/{part}.jsonl")
         assert examples and lambada.trainable(examples) == examples
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         *("passages.json", "train.jsonl", "valid.jsonl")
     ]
-
-
-def parts(output):
-    return [(output / f"{part}.jsonl").read_text() for part in ("train", "valid")]
 
 
 def test_the_same_seed_makes_the_same_files(folder, tmp_path):
@@ -74,20 +76,15 @@ def test_the_same_seed_makes_the_same_files(folder, tmp_path):
 
 def test_a_limit_is_shared_evenly_and_prefers_ends_of_sentences(folder, tmp_path):
     report = novels.build(folder, tmp_path / "out", limit=9, seed=4)
-    rows = [json.loads(line) for part in parts(tmp_path / "out") for line in part.splitlines()]
-    counts = dict.fromkeys((f"shelf/{n}.txt" for n in range(3)), 0)
-    for row in rows:
-        counts[row["source"].rpartition(":")[0]] += 1
-    assert list(counts.values()) == [3, 3, 3]
+    rows = sum(rows_of(tmp_path / "out"), [])
+    assert collections.Counter(map(source, rows)) == {f"shelf/{n}.txt": 3 for n in range(3)}
     assert {row["end"] for row in rows} == {"."}
     assert report["counts"]["beyond the limit"] > 0
 
 
 def test_validation_has_ends_of_sentences_alone(folder, tmp_path):
     novels.build(folder, tmp_path / "out")
-    train, valid = (
-        {json.loads(line)["end"] for line in part.splitlines()} for part in parts(tmp_path / "out")
-    )
+    train, valid = ({row["end"] for row in part} for part in rows_of(tmp_path / "out"))
     assert valid == {"."} < train
 
 

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from keras_corefmem.datasets.passages import wikihop
-from keras_corefmem.graphs import Annotation
 from keras_corefmem.text import get_tokenizer
+from tests.support.annotations import annotate_words
 
 QUESTION = {
     "id": "WH_1",
@@ -90,12 +90,8 @@ def test_documents_are_shuffled_by_seed_epoch_and_example(path):
     supports = [f"Document {n} ." for n in range(30)]
     write(path, [QUESTION | {"supports": supports}, QUESTION | {"supports": supports, "id": "b"}])
     first, second = wikihop.read_file(path)
-    orders = [
-        wikihop.shuffle(first, 0),
-        wikihop.shuffle(first, 1),
-        wikihop.shuffle(first, 0, epoch=1),
-        wikihop.shuffle(second, 0),
-    ]
+    kinds = ((first, 0), (first, 1), (first, 0, 1), (second, 0))
+    orders = [wikihop.shuffle(*arguments) for arguments in kinds]
     assert len({example.sentences for example in orders}) == 4
     assert all(sorted(example.sentences) == sorted(supports) for example in orders)
     assert wikihop.shuffle(first, 0) == orders[0]
@@ -143,8 +139,6 @@ def annotation():
     sentences = [sentence.split() for sentence in SENTENCES]
     tokens = [token for sentence in sentences for token in sentence]
     firsts = [sum(map(len, sentences[:n])) for n in range(len(sentences))]
-    text = " ".join(tokens)
-    starts = [len(" ".join(tokens[:n])) + bool(n) for n in range(len(tokens))]
 
     def mention(*words):
         start = tokens.index(words[0])
@@ -157,7 +151,7 @@ def annotation():
         "ulm": (mention("Ulm"), mention("in", "Germany")),
         "eve": (mention("Eve"), mention("she")),
     }
-    return Annotation(text, tokens, starts, firsts, chains=chains.values()), chains
+    return annotate_words(tokens, sentences=firsts, chains=chains.values()), chains
 
 
 def kept(annotation, chains, *arguments):
