@@ -89,21 +89,12 @@ def test_charts_show_what_is_written_once(tmp_path):
 
 
 def test_supervised_heads_have_charts_of_their_own():
-    names = (
-        "loss",
-        "accuracy",
-        "coref_all_loss",
-        "coref_all_attention_mass",
-        "roles_attention_mass",
-        "auc",
-    )
-    assert _charts_of([f"epoch_{name}" for name in names]) == {
+    masses = ["epoch_coref_all_attention_mass", "epoch_roles_attention_mass"]
+    names = ["epoch_loss", "epoch_accuracy", "epoch_coref_all_loss", *masses, "epoch_auc"]
+    assert _charts_of(names) == {
         "Accuracy": ["epoch_accuracy"],
         "Loss": ["epoch_loss"],
-        "Attention mass on targets": [
-            "epoch_coref_all_attention_mass",
-            "epoch_roles_attention_mass",
-        ],
+        "Attention mass on targets": masses,
         "Losses of supervised heads": ["epoch_coref_all_loss"],
     }
 

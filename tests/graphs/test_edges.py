@@ -30,11 +30,8 @@ def test_inverse_type_names_each_other():
 def test_backward_dag_of_chains_has_inverse_types():
     edges = TypedEdges.from_chains(CHAINS)
     assert edges.forward_dag() == edges
-    assert edges.backward_dag().edges == (
-        (4, 1, "coref^-1"),
-        (5, 3, "coref^-1"),
-        (7, 4, "coref^-1"),
-    )
+    backward = edges.backward_dag().edges
+    assert backward == ((4, 1, "coref^-1"), (5, 3, "coref^-1"), (7, 4, "coref^-1"))
 
 
 def test_general_graph_is_read_once_in_each_direction():
@@ -68,10 +65,8 @@ def test_sources_can_be_limited_and_lack_a_type():
 
 
 def test_edges_are_a_set():
-    assert TypedEdges(3, ((2, 3, "b"), (1, 2, "a"), (2, 3, "b"))).edges == (
-        (1, 2, "a"),
-        (2, 3, "b"),
-    )
+    edges = TypedEdges(3, ((2, 3, "b"), (1, 2, "a"), (2, 3, "b")))
+    assert edges.edges == ((1, 2, "a"), (2, 3, "b"))
 
 
 @pytest.mark.parametrize(
@@ -84,12 +79,12 @@ def test_impossible_edges_are_refused(edge, message):
 
 
 PASSAGE, QUESTION = np.array([1, 0, 2, 1]), np.array([0, 2, 1])
+SEQUENCES = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
 
 
 @pytest.mark.parametrize("order, offsets", [((0, 1), [0, 4]), ((1, 0), [3, 0])])
 def test_join_links_chains_across_the_border(order, offsets):
-    sequences = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
-    joined, found = join(sequences, order, chains=[PASSAGE, QUESTION])
+    joined, found = join(SEQUENCES, order, chains=[PASSAGE, QUESTION])
     assert found == offsets
     whole = np.concatenate([(PASSAGE, QUESTION)[i] for i in order])
     np.testing.assert_array_equal(joined.sources(["coref"])[:, 0, 0], antecedents(whole))
@@ -104,9 +99,8 @@ def test_join_without_entities_only_shifts():
 
 
 def test_random_order_is_seeded():
-    sequences = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
-    results = [join(sequences, "random", seed=seed) for seed in range(20)]
-    assert results == [join(sequences, "random", seed=seed) for seed in range(20)]
+    results = [join(SEQUENCES, "random", seed=seed) for seed in range(20)]
+    assert results == [join(SEQUENCES, "random", seed=seed) for seed in range(20)]
     assert {tuple(offsets) for _, offsets in results} == {(0, 4), (3, 0)}
 
 

@@ -17,13 +17,8 @@ def test_paragraphs_keep_their_place_and_headings_are_empty():
 @pytest.mark.parametrize(
     "heading",
     [
-        *(
-            "CHAPTER I.",
-            "_Chapter I_",
-            "Chapter 12. The Storm.",
-            "Chapter the Last.",
-            "BOOK FIRST.",
-        ),
+        *("CHAPTER I.", "_Chapter I_", "Chapter 12. The Storm.", "Chapter the Last."),
+        "BOOK FIRST.",
         *("XIV.", "3.", "MISS BROOKE.", "THE END.", "Loomings", "[ 14 ]", "Finis."),
         "CHAPTER I IN WHICH I AM LIKE TO REPENT AT LEISURE",
         "Chapter Twenty-One. In which much is said, and little done, by all who are concerned.",
@@ -37,11 +32,7 @@ def test_headings_and_verse_are_no_prose(heading):
 @pytest.mark.parametrize(
     "paragraph",
     [
-        "I.e. he came.",
-        "Part of it was lost.",
-        "I came.",
-        '"NO!" he said--',
-        "He wrote:",
+        *("I.e. he came.", "Part of it was lost.", "I came.", '"NO!" he said--', "He wrote:"),
         "Act as you please, he said.",
         "A page ends here, in the middle of a sentence which is long enough to be no heading at "
         "all, for it goes on and on, and ends upon the next page, where we shall find it",

@@ -27,30 +27,25 @@ def test_counts_leave_out_beginnings_and_loud_sentences():
     assert "where" not in truecaser.forms and "went" not in truecaser.forms
 
 
-def test_words_get_their_case_and_keep_their_length(truecaser):
-    tokens = "they saw mary and i will go . will mary stay ?".split()
-    cased = truecaser(tokens)
-    assert " ".join(cased) == "They saw Mary and I will go . Will Mary stay ?"
-    assert [len(token) for token in cased] == [len(token) for token in tokens]
-
-
-def test_quotations_begin_with_a_capital(truecaser):
-    tokens = "`` will you ? '' he said . he saw `` mary '' .".split()
-    assert " ".join(truecaser(tokens)) == "`` Will you ? '' he said . He saw `` Mary '' ."
-    straight = truecaser('" will you , " said mary , " will you ? "'.split())
-    assert " ".join(straight) == '" Will you , " said Mary , " Will you ? "'
-
-
-def test_words_that_were_never_seen(truecaser):
-    # A given name, an invented one; behind an article or with an ending, no name.
-    cased = truecaser("they saw peter and sparhawk in the sparhawk sparhawking".split())
-    assert " ".join(cased) == "They saw Peter and Sparhawk in the sparhawk sparhawking"
-    assert truecaser("they saw mr. will , 3 é".split())[3:] == ["Will", ",", "3", "é"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They saw Mary and I will go . Will Mary stay ?",
+        # Quotations begin with a capital.
+        "`` Will you ? '' he said . He saw `` Mary '' .",
+        '" Will you , " said Mary , " Will you ? "',
+        # A given name, an invented one; behind an article or with an ending, no name.
+        "They saw Peter and Sparhawk in the sparhawk sparhawking",
+        "They saw mr. Will , 3 é",
+        "",
+    ],
+)
+def test_words_get_their_case_back(truecaser, text):
+    assert truecaser(text.lower().split()) == text.split()
 
 
 def test_what_is_cased_stays(truecaser):
     assert truecaser(["They", "saw", "IBM", "MARY"]) == ["They", "saw", "IBM", "MARY"]
-    assert truecaser([]) == []
 
 
 def test_it_is_saved_whole(truecaser, tmp_path):

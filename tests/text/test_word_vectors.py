@@ -84,19 +84,32 @@ def test_lower_case_stands_in_only_where_a_word_is_missing(path):
     assert load_word_vectors(path, vocabulary)[1].missing == ("Mary", "PARIS", "Bob")
 
 
-@pytest.mark.parametrize("order", [["paris", "Paris"], ["Paris", "paris"]])
-def test_a_word_of_its_own_wins_wherever_it_stands(path, order):
-    lines = [f"{word} {' '.join(map(str, VECTORS[word]))}\n" for word in order]
-    path.write_text("".join(lines))
-    matrix, coverage = load_word_vectors(path, Vocabulary(["Paris"]), lower_case=True)
-    np.testing.assert_array_equal(matrix[2], np.float32(VECTORS["Paris"]))
-    assert coverage.lower_cased == 0
+PAIR = [f"{word} {' '.join(map(str, VECTORS[word]))}\n".encode() for word in ("paris", "Paris")]
 
 
-def test_the_first_vector_of_a_word_counts(path):
-    path.write_bytes(GLOVE + b"the 9 9 9\nmary 9 9 9\n")
-    matrix, _ = load_word_vectors(path, Vocabulary(["the", "Mary"]), lower_case=True)
-    np.testing.assert_array_equal(matrix[2:], np.float32([VECTORS["the"], VECTORS["mary"]]))
+@pytest.mark.parametrize(
+    ("written", "words", "options", "expected", "lower_cased"),
+    [
+        # A word of its own wins wherever it stands, and the first vector of a word counts.
+        (b"".join(PAIR), ["Paris"], {"lower_case": True}, [VECTORS["Paris"]], 0),
+        (b"".join(PAIR[::-1]), ["Paris"], {"lower_case": True}, [VECTORS["Paris"]], 0),
+        (
+            GLOVE + b"the 9 9 9\nmary 9 9 9\n",
+            ["the", "Mary"],
+            {"lower_case": True},
+            [VECTORS["the"], VECTORS["mary"]],
+            1,
+        ),
+        (b"7 1 2\n8 3 4\n", ["7", "8"], {}, [[1, 2], [3, 4]], 0),
+        # A known width helps where the first word has spaces.
+        (b". . 1 2\nthe 3 4\n", [". .", "the"], {"width": 2}, [[1, 2], [3, 4]], 0),
+    ],
+)
+def test_the_vectors_of_a_word(path, written, words, options, expected, lower_cased):
+    path.write_bytes(written)
+    matrix, coverage = load_word_vectors(path, Vocabulary(words), **options)
+    np.testing.assert_array_equal(matrix[2:], np.float32(expected))
+    assert coverage.lower_cased == lower_cased
 
 
 def test_tokens_without_a_vector_are_counted(path):
@@ -106,22 +119,6 @@ def test_tokens_without_a_vector_are_counted(path):
     assert coverage.missing_tokens == pytest.approx(0.3)
     assert str(coverage) == "2 of 3 words have a vector; 30.00% of the tokens have none"
     assert load_word_vectors(path, Vocabulary(["the"]), counts={})[1].missing_tokens == 0
-
-
-def test_a_number_can_be_a_word(path):
-    path.write_text("7 1 2\n8 3 4\n")
-    matrix, _ = load_word_vectors(path, Vocabulary(["7", "8"]))
-    np.testing.assert_array_equal(matrix[2:], [[1, 2], [3, 4]])
-
-
-def test_a_known_width_helps_where_the_first_word_has_spaces(path):
-    path.write_text(". . 1 2\nthe 3 4\n")
-    matrix, _ = load_word_vectors(path, Vocabulary([". .", "the"]), width=2)
-    np.testing.assert_array_equal(matrix[2:], [[1, 2], [3, 4]])
-    with pytest.raises(
-        ValueError, match="vectors.txt:1: .\\.. is no finite number, .* pass `width`"
-    ):
-        load_word_vectors(path, Vocabulary(["the"]))
 
 
 @pytest.mark.parametrize(
@@ -135,6 +132,7 @@ def test_a_known_width_helps_where_the_first_word_has_spaces(path):
         (b"2 3\nthe 1 2 3\n", ":2: 1 vectors in the file instead of 2, is it truncated"),
         (b"1 3\nthe 1 2 3\ncat 1 2 3\n", ":3: 2 vectors in the file instead of 1"),
         (b"2 3\nthe 1 2 3 4\n", ":2: more than 3 numbers"),
+        (b". . 1 2\nthe 3 4\n", ":1: .\\.. is no finite number, .* pass `width`"),
         (b"2 3\n", ":1: 0 vectors in the file instead of 2"),
         (b"", ":0: 0 vectors in the file"),
         (b"the\n", ":1: 0 numbers instead of a vector"),

@@ -19,16 +19,22 @@ HALL = (
 )
 
 
-def texts(parse, phrases):
-    return [" ".join(parse.words[phrase.start : phrase.end]) for phrase in phrases]
+@pytest.fixture
+def mentions(parsed):
+    """A function from tokens to the texts of the mentions that are detected, and these."""
+
+    def find(text):
+        parse = Parse.from_doc(parsed(text))
+        phrases = detect(parse)
+        return [" ".join(parse.words[p.start : p.end]) for p in phrases], phrases
+
+    return find
 
 
-def test_names_noun_phrases_and_pronouns_are_found(parsed):
-    parse = Parse.from_doc(parsed(HALL))
-    hall, her, tickets, soul = found = detect(parse)
-    assert texts(parse, found) == [
-        *("Old Mrs. Hall", "her", "her little railway tickets", "poor soul")
-    ]
+def test_names_noun_phrases_and_pronouns_are_found(mentions):
+    texts, found = mentions(HALL)
+    hall, her, tickets, soul = found
+    assert texts == ["Old Mrs. Hall", "her", "her little railway tickets", "poor soul"]
     assert [phrase.kind for phrase in found] == [NAME, PRONOUN, NOMINAL, NOMINAL]
     assert hall.name == ("hall",) and hall.title == "mrs." and hall.gender == "feminine"
     assert her.pronoun.person == 3 and her.number == "one" and her.gender == "feminine"
@@ -37,17 +43,15 @@ def test_names_noun_phrases_and_pronouns_are_found(parsed):
     assert soul.person is None and soul.number == "one"
 
 
-def test_prepositions_and_conjuncts_stay_outside(parsed):
+def test_prepositions_and_conjuncts_stay_outside(mentions):
     text = "in/IN/2/case the/DT/2/det house/NN/2/root and/CC/5/cc a/DT/5/det barn/NN/2/conj"
-    parse = Parse.from_doc(parsed(text))
-    house, barn = found = detect(parse)
-    assert texts(parse, found) == ["the house", "a barn"]
+    texts, (house, barn) = mentions(text)
+    assert texts == ["the house", "a barn"]
     assert house.definite and not barn.definite and house.gender == "thing"
 
 
-def test_names_before_nouns_are_mentions_of_their_own(parsed):
-    parse = Parse.from_doc(parsed("Iping/NNP/1/compound station/NN/1/root"))
-    assert texts(parse, detect(parse)) == ["Iping", "Iping station"]
+def test_names_before_nouns_are_mentions_of_their_own(mentions):
+    assert mentions("Iping/NNP/1/compound station/NN/1/root")[0] == ["Iping", "Iping station"]
 
 
 @pytest.mark.parametrize(
@@ -59,14 +63,13 @@ def test_names_before_nouns_are_mentions_of_their_own(parsed):
         "It/PRP/1/nsubj seems/VBZ/1/root",
     ],
 )
-def test_it_without_a_referent_is_none(parsed, text):
-    parse = Parse.from_doc(parsed(text))
-    assert "It" not in texts(parse, detect(parse))
+def test_it_without_a_referent_is_none(mentions, text):
+    assert "It" not in mentions(text)[0]
 
 
-def test_it_with_a_referent_is_one(parsed):
+def test_it_with_a_referent_is_one(mentions):
     for text in ("It/PRP/1/nsubj sank/VBD/1/root", "saw/VBD/0/root it/PRP/0/obj"):
-        assert len(detect(Parse.from_doc(parsed(text)))) == 1
+        assert len(mentions(text)[1]) == 1
 
 
 def test_given_spans_get_heads(parsed):
@@ -77,9 +80,8 @@ def test_given_spans_get_heads(parsed):
     assert head_of(parse, 9, 10) == 9
 
 
-def test_genders_of_nouns_and_names(parsed):
-    parse = Parse.from_doc(parsed("Elizabeth/NNP/1/nsubj met/VBD/1/root sailors/NNS/1/obj"))
-    elizabeth, sailors = detect(parse)
+def test_genders_of_nouns_and_names(mentions):
+    _, (elizabeth, sailors) = mentions("Elizabeth/NNP/1/nsubj met/VBD/1/root sailors/NNS/1/obj")
     assert (elizabeth.gender, elizabeth.person) == ("feminine", True)
     assert (sailors.gender, sailors.person, sailors.number) == ("masculine", True, "many")
 
