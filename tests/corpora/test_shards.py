@@ -9,6 +9,7 @@ from keras_corefmem.corpora.texts import Text
 from tests.support.shards import contents, write_folder
 
 TEXTS = [Text(f"Text {n} is of Mary. We like Mary.", {"n": n}, f"a.txt:{n}") for n in range(7)]
+NAMES = [f"shard-0000{n}.tfrecord" for n in range(3)]
 PLAN = {"inputs": [{"name": "a.txt", "bytes": 3, "sha256": "00"}], "shard_size": 3}
 
 
@@ -35,9 +36,8 @@ def test_index(folder):
     assert (content["texts"], content["shard_size"]) == (7, 3)
     assert [shard["texts"] for shard in content["shards"]] == [3, 3, 1]
     assert content["tokens"] == sum(len(annotation) for annotation, _ in read_shards(folder))
-    names = [f"shard-0000{n}.tfrecord" for n in range(3)]
-    assert [shard["name"] for shard in content["shards"]] == names
-    assert sorted(contents(folder)) == ["index.json", *names]
+    assert [shard["name"] for shard in content["shards"]] == NAMES
+    assert sorted(contents(folder)) == ["index.json", *NAMES]
     assert [fields for _, fields in read_shards(folder)] == [text.fields for text in TEXTS]
 
 
@@ -91,11 +91,9 @@ def test_standard_input_is_compared_by_its_texts(tmp_path):
     write(tmp_path, plan=known)
     assert index.prepare_folder(tmp_path, unknown) is None
     other = [TEXTS[0], TEXTS[1]._replace(text="Another one."), TEXTS[2]]
-    with pytest.raises(ValueError, match="other texts than a.txt:0 and the following"):
-        shards.annotate_shard(tmp_path, 0, other, TextAnnotator())
-    fields = [TEXTS[0]._replace(fields={}), *TEXTS[1:3]]
-    with pytest.raises(ValueError, match="other texts"):
-        shards.annotate_shard(tmp_path, 0, fields, TextAnnotator())
+    for texts in (other, [TEXTS[0]._replace(fields={}), *TEXTS[1:3]]):
+        with pytest.raises(ValueError, match="other texts than a.txt:0 and the following"):
+            shards.annotate_shard(tmp_path, 0, texts, TextAnnotator())
     first, fresh = shards.annotate_shard(tmp_path, 0, TEXTS[:3], TextAnnotator())
     assert not fresh
     with pytest.raises(ValueError, match="shard-00001.tfrecord is of more texts than the input"):
@@ -140,9 +138,9 @@ def test_errors_of_an_index(folder):
 
 
 def test_paths(folder, tmp_path):
-    names = [f"shard-0000{n}.tfrecord" for n in range(3)]
-    assert index.shard_paths(folder) == [folder / name for name in names]
-    assert index.shard_paths(f"{folder}/shard-*[12].tfrecord") == [folder / n for n in names[1:]]
-    assert index.shard_paths(str(folder / names[0])) == [folder / names[0]]
+    paths = [folder / name for name in NAMES]
+    assert index.shard_paths(folder) == paths
+    assert index.shard_paths(f"{folder}/shard-*[12].tfrecord") == paths[1:]
+    assert index.shard_paths(str(paths[0])) == paths[:1]
     with pytest.raises(FileNotFoundError, match=r"none\*: no such file, pass a folder or a patt"):
         index.shard_paths(tmp_path / "none*")

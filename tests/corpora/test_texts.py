@@ -10,8 +10,6 @@ from keras_corefmem.corpora.texts import Text, TextReader
 
 @pytest.fixture
 def write(tmp_path):
-    """A function that writes a file and returns its path."""
-
     def write(name, content):
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -55,17 +55,13 @@ def test_refuses_what_does_not_fit(change, message):
 
 
 def test_records_bring_questions_back(annotation):
-    text, fields = to_text(
-        Example(("Mary slept .", "She woke ."), "And then", "Mary", source="f:1")
-    )
+    asked = (("Mary slept .", "She woke ."), "And then", "Mary")
+    text, fields = to_text(Example(*asked, source="f:1"))
     assert text == TEXT and fields == {"question_start": 24, "answer": "Mary", "source": "f:1"}
     example = AnnotatedExample.from_record(annotation, fields)
     assert example == AnnotatedExample.from_annotation(annotation, 6, "Mary")
     assert example.source == "f:1"
-    given = CandidateExample(
-        ("Mary slept .", "She woke ."), "And then", "Mary", candidates=["Mary"]
-    )
-    _, fields = to_text(given)
+    _, fields = to_text(CandidateExample(*asked, candidates=["Mary"]))
     assert AnnotatedExample.from_record(annotation, fields).candidates == ("Mary",)
 
 

@@ -47,11 +47,8 @@ def test_stories_group_examples_that_extend_each_other():
     again = Example((MARY,), "Is Mary in the office?", "yes")
     longer = Example((MARY, JOHN), "Where is John?", "garden")
     other = Example((JOHN, MARY), "Where is John?", "garden")
-    assert group_by_story([first, again, longer, other, first]) == [
-        [first, again, longer],
-        [other],
-        [first],
-    ]
+    stories = group_by_story([first, again, longer, other, first])
+    assert stories == [[first, again, longer], [other], [first]]
     assert group_by_story([]) == []
 
 

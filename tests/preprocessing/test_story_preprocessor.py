@@ -83,12 +83,8 @@ def test_sentences_of_an_example_are_rows_whatever_ends_them():
     example = Example(sentences, "Where is Mr. Smith?", "kitchen", (1, 2, 3, 4))
     preprocessor = StoryPreprocessor.fit([example])
     encoded = preprocessor.encode(example)
-    assert words(preprocessor, encoded.sentences) == [
-        "mr . smith went to the kitchen .",
-        "mary left",
-        "and john slept .",
-        "she left .",
-    ]
+    read = ["mr . smith went to the kitchen .", "mary left", "and john slept .", "she left ."]
+    assert words(preprocessor, encoded.sentences) == read
     assert encoded.supporting_facts == (1, 2, 3, 4)
     assert preprocessor.row_texts(example, encoded) == list(sentences)
     short = StoryPreprocessor.fit([example], max_sentences=2)

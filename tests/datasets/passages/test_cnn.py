@@ -40,13 +40,7 @@ def test_a_question_has_the_entities_of_its_passage_for_candidates(path):
     assert example == QUESTION
     assert isinstance(example, Example)
     assert example.source == f"{path}:5"
-    assert example.marker_names == (
-        ("@entity2", "Mary Smith"),
-        ("@entity12", "Title: a film"),
-        ("@entity7", "CNN"),
-        ("@entity5", "Bob"),
-        ("@entity9", "Nobody"),
-    )
+    assert example.marker_names == tuple(tuple(line.split(":", 1)) for line in LINES[8:])
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\n\n", "\n"])
@@ -123,12 +117,9 @@ def test_missing_parts_are_named_at_once(path):
 
 
 def instance(**changes):
-    question = {
-        "id": "1.question",
-        "question": QUESTION.question,
-        "answers": [{"text": QUESTION.answer}],
-    }
-    return {"support": {"text": LINES[2]}, "questions": [question | changes]}
+    question = {"id": "1.question", "question": QUESTION.question, **changes}
+    answers = {"answers": [{"text": QUESTION.answer}]}
+    return {"support": {"text": LINES[2]}, "questions": [answers | question]}
 
 
 def test_the_json_form_asks_the_same(tmp_path):

@@ -21,16 +21,9 @@ def path(tmp_path):
 def test_the_last_sentence_is_the_question(path):
     passages = lambada.read_file(path)
     first, second = passages.examples
-    assert first == Example(
-        (
-            "`` who is it ? ''",
-            "asked tom .",
-            "mr. gray looked up and -lrb- at last -rrb- smiled .",
-            "` come in ! '",
-        ),
-        "he said to",
-        "tom",
-    )
+    smiled = "mr. gray looked up and -lrb- at last -rrb- smiled ."
+    sentences = ("`` who is it ? ''", "asked tom .", smiled, "` come in ! '")
+    assert first == Example(sentences, "he said to", "tom")
     assert first.source == f"{path}:1" and second.source == f"{path}:2"
     assert (second.question, second.answer) == ("`` no , '' said", "bob")
 
@@ -100,19 +93,14 @@ def test_built_passages_are_read_lower_cased(tmp_path):
         ("", "JSONDecodeError"),
         ("[]", "TypeError"),
         ('{"text": "a"}', "KeyError: 'context_tokens'"),
-        (json.dumps(BUILT | {"text": 3}), "AttributeError"),
-        (
-            json.dumps(BUILT | {"query_tokens": 3}),
-            "ValueError: 3 and 3 tokens do not make 6 less 1",
-        ),
-        (
-            json.dumps(BUILT | {"context_tokens": 5, "query_tokens": 0}),
-            "ValueError: 5 and 0 tokens",
-        ),
+        ({"text": 3}, "AttributeError"),
+        ({"query_tokens": 3}, "ValueError: 3 and 3 tokens do not make 6 less 1"),
+        ({"context_tokens": 5, "query_tokens": 0}, "ValueError: 5 and 0 tokens"),
     ],
 )
 def test_broken_passages_are_named(tmp_path, line, message):
     path = tmp_path / "train.jsonl"
+    line = json.dumps(BUILT | line) if isinstance(line, dict) else line
     path.write_text(f"{json.dumps(BUILT)}\n{line}\n{json.dumps(BUILT)}\n")
     with pytest.raises(ValueError, match=f"train.jsonl:2: not the expected JSON .{message}"):
         lambada.read_passages(path)

@@ -43,10 +43,8 @@ def test_the_last_word_of_a_sentence_is_asked_for(start):
     assert passage["context_tokens"] == 50 and words[49] == "."
     assert passage["query_tokens"] == len(words) - 51 == 12
     assert passage["source"] == len(start)
-    assert (
-        passage["text"].startswith("The old captain")
-        and "It was very late . They" in passage["text"]
-    )
+    assert passage["text"].startswith("The old captain")
+    assert "It was very late . They" in passage["text"]
 
 
 def test_clauses_and_words_are_asked_for_on_request():

@@ -13,19 +13,10 @@ STORY = (
     b"1 Sandra and John are thirsty.\n"
     b"2 What do they want?\tmilk,water\t\n"
 )
+TOLD = ("Mary moved to the bathroom.", "John went to the hallway.", "Mary got the apple there.")
 EXAMPLES = [
-    Example(
-        ("Mary moved to the bathroom.", "John went to the hallway."),
-        "Where is Mary?",
-        "bathroom",
-        (1,),
-    ),
-    Example(
-        ("Mary moved to the bathroom.", "John went to the hallway.", "Mary got the apple there."),
-        "Where is the apple?",
-        "bathroom",
-        (3, 1),
-    ),
+    Example(TOLD[:2], "Where is Mary?", "bathroom", (1,)),
+    Example(TOLD, "Where is the apple?", "bathroom", (3, 1)),
     Example(("Sandra and John are thirsty.",), "What do they want?", "milk,water"),
 ]
 
