@@ -138,12 +138,11 @@ def test_a_graph_makes_the_same_windows(preprocessor):
 
 
 def test_all_numbers_up_to_the_highest_are_words_and_answers():
-    words, answers = cloze_words([EXAMPLES[0], EXAMPLES[1]])
+    words, answers = cloze_words(EXAMPLES[:2])
     assert answers == [f"@entity{number}" for number in range(4)]
     assert words[:5] == ["@placeholder", *answers]
-    assert set(words) == {*answers, *EXAMPLES[0].passage.split(), *EXAMPLES[1].passage.split()} | {
-        *EXAMPLES[0].question.split()
-    }
+    texts = [text for e in EXAMPLES[:2] for text in (e.passage, e.question)]
+    assert set(words) == {*answers, *" ".join(texts).split()}
     assert cloze_words(EXAMPLES, markers=7)[1] == [f"@entity{number}" for number in range(7)]
     assert cloze_words(EXAMPLES, max_words=2)[0][5:] == [".", "it"]
 

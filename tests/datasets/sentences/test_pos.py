@@ -171,12 +171,6 @@ def test_two_copies_would_count_twice(wsj):
         pos.load_wsj(wsj)
 
 
-@pytest.mark.parametrize("words, tags", [((), ()), (("a", "b"), ("DT",))])
-def test_every_word_has_a_tag(words, tags):
-    with pytest.raises(ValueError, match="tags for|at least one word"):
-        Sentence(words, tags)
-
-
 @pytest.mark.parametrize("column, kinds", [("UPOS", 17), ("XPOS", 49)])
 def test_the_official_treebank_is_read_whole(real_data, column, kinds):
     splits = pos.load_conllu(real_data("ud_english_ewt/en_ewt-ud-train.conllu").parent, column)

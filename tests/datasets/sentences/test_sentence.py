@@ -28,8 +28,14 @@ def test_neither_part_may_be_empty(share, count):
         hold_out_sentences(with_phrases(count), share)
 
 
-def test_bad_sentences_are_refused():
-    with pytest.raises(ValueError, match="f:2: a sentence has at least one word"):
-        Sentence((), "positive", source="f:2")
-    with pytest.raises(ValueError, match="f:3: 1 tags for 2 words, give one a word"):
-        Sentence(("I", "go"), ("PRP",), source="f:3")
+@pytest.mark.parametrize(
+    "words, answer, message",
+    [
+        ((), "positive", "f:2: a sentence has at least one word"),
+        ((), (), "f:2: a sentence has at least one word"),
+        (("I", "go"), ("PRP",), "f:2: 1 tags for 2 words, give one a word"),
+    ],
+)
+def test_bad_sentences_are_refused(words, answer, message):
+    with pytest.raises(ValueError, match=message):
+        Sentence(words, answer, source="f:2")

@@ -169,10 +169,9 @@ def test_the_same_stories_on_every_machine():
 
 @pytest.mark.parametrize("task", simulator.TASKS)
 def test_splits_are_other_stories(task):
-    splits = simulator.load(task, seed=0, train=90, valid=20, test=50)
-    assert (len(splits.train), len(splits.valid), len(splits.test)) == (90, 20, 50)
-    following = simulator.load(task, seed=1, train=90, valid=20, test=50)
-    runs = [getattr(s, part) for s in (splits, following) for part in ("train", "valid", "test")]
+    both = [simulator.load(task, seed, train=90, valid=20, test=50) for seed in (0, 1)]
+    runs = [part for splits in both for part in (splits.train, splits.valid, splits.test)]
+    assert [len(run) for run in runs] == 2 * [90, 20, 50]
     told = [{group[-1].passage for group in group_by_story(run)} for run in runs]
     assert len(set().union(*told)) == sum(map(len, told))
 
