@@ -1,4 +1,4 @@
-"""keras-tuner's oracles, which choose the hyper-parameters of each trial, made to last."""
+"""keras-tuner's oracles, which choose the hyper-parameters of each trial, safe to interrupt."""
 
 import itertools
 import math
@@ -72,9 +72,9 @@ class Hyperband(Lasting, keras_tuner.oracles.HyperbandOracle):
     """Hyperband whose brackets are smaller where a space has too few configurations for them."""
 
     def _random_trial(self, trial_id, bracket):
-        found = super()._random_trial(trial_id, bracket)
-        if found["status"] == "RUNNING":
-            return found
+        trial = super()._random_trial(trial_id, bracket)
+        if trial["status"] == "RUNNING":
+            return trial
         bracket["drawn"] = len(bracket["rounds"][0])
         return self.populate_space(trial_id)
 

@@ -228,7 +228,7 @@ class Search:
         return load_json(path)
 
     def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
-        """What `corefmem train --preset` takes: the model, its data, and how it is trained."""
+        """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""
         changes = training.split_settings(winner["chosen"])
         names = ("model", "dataset", "task", "language", "seed")
         scores = ("trial", "valid_accuracy", "test_accuracy")

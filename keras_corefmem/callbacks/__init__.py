@@ -1,4 +1,4 @@
-"""What TensorBoard shows while a model learns, and after. Needs no TensorFlow."""
+"""Callbacks that show in TensorBoard how a model learns. They need no TensorFlow."""
 
 import lazy_loader
 

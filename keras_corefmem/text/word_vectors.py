@@ -98,10 +98,10 @@ def load_word_vectors(
         lowered.setdefault(lower(word.decode()).encode(), []).append(i)
     exact, borrowed = (np.zeros(len(vocabulary), bool) for _ in range(2))
     matrix = np.zeros((0, 0), "float32")
-    for line_number, word, line, found_width in _lines(path, width):
+    for line_number, word, line, file_width in _lines(path, width):
         first = not len(matrix)
         if first:
-            drawn = np.random.default_rng(seed).normal(0, std, (len(vocabulary), found_width))
+            drawn = np.random.default_rng(seed).normal(0, std, (len(vocabulary), file_width))
             matrix = drawn.astype("float32")
             matrix[PADDING] = 0
         rows = [i for i in lowered.get(word, ()) if not (exact[i] or borrowed[i])]

@@ -1,1 +1,1 @@
-"""What every room shares: files, checks of arguments, worker processes."""
+"""Shared by all rooms: files, checks of arguments, worker processes."""

@@ -1,4 +1,4 @@
-"""What models do where several devices share each batch."""
+"""Models on several devices that share each batch: rows of a process, outputs, XLA."""
 
 import sys
 

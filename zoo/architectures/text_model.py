@@ -153,19 +153,21 @@ class TextModel(keras.Model):
 
     def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
         """Trains the model as Keras does, with its `training_callbacks` before those given."""
-        every = self.training_callbacks()
+        all_callbacks = self.training_callbacks()
         if isinstance(x, Batches) or hasattr(x, "element_spec"):
             kwargs["shuffle"] = False
         if keras.backend.backend() == "tensorflow":
             if isinstance(x, Batches):
-                every.append(EpochHooks(x))
+                all_callbacks.append(EpochHooks(x))
                 x = tensorflow_dataset(x)
             if isinstance(validation_data, Batches):
                 validation_data = tensorflow_dataset(validation_data)
         elif isinstance(x, Batches):
             x = local_rows(x)
-        every += keras.tree.flatten([] if callbacks is None else callbacks)
-        return super().fit(x, *args, validation_data=validation_data, callbacks=every, **kwargs)
+        all_callbacks += keras.tree.flatten([] if callbacks is None else callbacks)
+        return super().fit(
+            x, *args, validation_data=validation_data, callbacks=all_callbacks, **kwargs
+        )
 
     def get_config(self):
         preprocessor = self.preprocessor
@@ -208,10 +210,10 @@ class TextModel(keras.Model):
         return model.predict_on_batch
 
     def inspect(self, features):
-        """What the model answers and where it looks."""
+        """Computes logits of answers, and the attention or `None`."""
         self.check_features(features)
-        given = {name: features[name] for name in self.features}
-        results = answered_once(self._inspect(given), len(given[self.features[0]]))
+        inputs = {name: features[name] for name in self.features}
+        results = answered_once(self._inspect(inputs), len(inputs[self.features[0]]))
         return results["logits"], results.get("attention")
 
     def check_features(self, features):

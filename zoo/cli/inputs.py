@@ -1,4 +1,4 @@
-"""What commands read: models by name, and the texts and questions that are put to them."""
+"""Inputs of commands: models by name, and the texts and questions that are put to them."""
 
 import json
 import pathlib

@@ -113,10 +113,10 @@ def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
 
 @functools.cache
 def _all() -> dict[str, Configuration]:
-    found: dict[str, Configuration] = {}
+    configurations: dict[str, Configuration] = {}
     for path in sorted((FOLDER / "models").glob("*.toml")):
-        found |= read_family(path)
-    return found
+        configurations |= read_family(path)
+    return configurations
 
 
 def models(family: str | None = None) -> list[str]:

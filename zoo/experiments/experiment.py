@@ -70,7 +70,7 @@ class Experiment:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a folder says of the run that it holds."""
+        """The record of the run that a folder holds."""
         fields = dataclasses.asdict(self)
         kept = ("dataset", "task", "data_dir", "language", "seed", "changes")
         record = {"settings" if name == "changes" else name: fields[name] for name in kept}

@@ -1,4 +1,4 @@
-"""What came of an experiment, and how results describe it."""
+"""The outcome of an experiment, and its description in results."""
 
 import dataclasses
 import importlib.metadata

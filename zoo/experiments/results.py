@@ -39,7 +39,7 @@ def result_name(result: Result) -> str:
 def read_results(study: str, folder: str | os.PathLike = "results") -> list[Result]:
     """Reads the results of a study, or of a search as `searches/NAME`."""
     path = _path(study, folder)
-    found = {old.stem: _check(old, load_json(old)) for old in path.with_suffix("").glob("*.json")}
+    results = {old.stem: _check(old, load_json(old)) for old in path.with_suffix("").glob("*.json")}
     lines = read_text(path, "JSON").splitlines() if path.exists() else []
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
@@ -48,8 +48,8 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
         except json.JSONDecodeError as error:
             raise ValueError(f"{place}: no JSON ({error.msg}); remove the line.") from None
         content = _check(place, content)
-        found[result_name(content)] = content
-    return [found[name] for name in sorted(found)]
+        results[result_name(content)] = content
+    return [results[name] for name in sorted(results)]
 
 
 def append_result(result: Result, folder: str | os.PathLike = "results") -> None:

@@ -55,7 +55,7 @@ class Run:
 
     @property
     def experiment(self) -> "Experiment":
-        """What is run: settings of the study, its task and this run, the later ones first."""
+        """The settings of the study, its task and this run, the later ones first."""
         # Workers choose their cores before Keras is imported.
         from zoo.experiments.experiment import Experiment
 

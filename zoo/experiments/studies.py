@@ -19,7 +19,7 @@ STRICT = pydantic.ConfigDict(extra="forbid")
 
 @pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Task:
-    """What is trained for one row of a study's table.
+    """The task, data and settings of one row of a study's table.
 
     Args:
         label: name of the row; bAbI's own name is added to a number.
@@ -162,8 +162,8 @@ def study_names() -> list[str]:
 
 
 def read_studies() -> dict[str, Study]:
-    found = {name: read_study(FOLDER / "studies" / f"{name}.toml") for name in study_names()}
-    return dict(sorted(found.items(), key=lambda item: item[1].order))
+    studies = {name: read_study(FOLDER / "studies" / f"{name}.toml") for name in study_names()}
+    return dict(sorted(studies.items(), key=lambda item: item[1].order))
 
 
 STUDIES = read_studies()

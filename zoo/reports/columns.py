@@ -68,7 +68,7 @@ class StudyColumns:
         self.errors = self.study.measure == ERROR
 
     def columns(self, models: Iterable[str]) -> list[Column]:
-        """What is guessed, measured and published of some models."""
+        """Columns of guesses, measurements and published numbers of some models."""
         columns = [self.labels(), *self._baselines()]
         for model in models:
             columns.append(self._measured(model))
@@ -91,7 +91,7 @@ class StudyColumns:
         return [[column[0], *column[first:-3], column[-2]] for column in columns]
 
     def heads(self) -> list[Column]:
-        """What heads attend to, supervised or not; no column where none is measured."""
+        """Attention mass of heads by signal; no column where none is measured."""
         measured = {m: runs for (m, _), runs in self.groups.items() if "attention_mass" in runs[0]}
         columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
         for model in sort_models(self.name, measured):
@@ -141,7 +141,7 @@ class StudyColumns:
         return [row.paper, *cells, *below, *[""] * len(COUNTS)]
 
     def _baselines(self) -> list[Column]:
-        """What is guessed without reading, the same for all runs of a task."""
+        """Scores of guesses without reading, the same for all runs of a task."""
         pairs = ((task, run) for (_, task), runs in self.groups.items() for run in runs)
         known = {task: run for task, run in pairs if "baselines" in run}
         if not known:

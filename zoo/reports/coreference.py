@@ -15,12 +15,12 @@ RATE = "tokens/s of the resolver"
 
 def coreference_tables(folder: str | os.PathLike = "results") -> str:
     """Makes tables of what `corefmem score` wrote into a folder of results, as Markdown."""
-    found = list(map(load_json, sorted(pathlib.Path(folder, "coreference").glob("*.json"))))
-    if not found:
+    records = list(map(load_json, sorted(pathlib.Path(folder, "coreference").glob("*.json"))))
+    if not records:
         return "Nothing is scored yet: `corefmem score` does it."
     litbank = [["LitBank, F1 in %", "mentions", "MUC", "B³", "CEAFe", "CoNLL", RATE]]
     gap = [["GAP, F1 in %", "all", "masculine", "feminine", "bias", RATE]]
-    for content in found:
+    for content in records:
         scores = content["scores"]
         if content["dataset"] == "gap":
             cells = _percents(scores, ("overall", "masculine", "feminine"))
@@ -31,7 +31,7 @@ def coreference_tables(folder: str | os.PathLike = "results") -> str:
             name += "" if which == "all" else ", without singletons"
             cells = [*_percents(part, ("mentions", *METRICS)), f"{100 * part['conll']:.1f}"]
             litbank.append([name, *cells, _rate(content)])
-    commands = (content["command"] for content in found)
+    commands = (content["command"] for content in records)
     return "\n\n".join([markdown_table(litbank), markdown_table(gap), made_by(*commands)])
 
 

@@ -1,4 +1,4 @@
-"""What all pictures of results share: colours, page, heading."""
+"""The style of all pictures of results: colours, page, heading."""
 
 import contextlib
 from collections.abc import Iterable, Iterator

@@ -29,7 +29,7 @@ Scores = Sequence[float]
 def draw_tasks(study: str, runs: list[Result]) -> Any:
     """Draws a table of shades: mean error or accuracy over seeds, by task and model."""
     measure, tasks = STUDIES[study].measure, list(STUDIES[study].tasks)
-    alike = {key: at_best_settings(found) for key, found in group_runs(runs).items()}
+    alike = {key: at_best_settings(group) for key, group in group_runs(runs).items()}
     models = sort_models(study, (run["model"] for run in runs))
     rows: list[list[Scores]] = [
         [list(map(score, alike.get((model, task), ()))) for model in models] for task in tasks
@@ -117,10 +117,10 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
     labels = [f"{name} ({size:,})" for name, size in zip(names, sizes, strict=True)]
     measured: dict[str, list[Scores]] = {
         model: [
-            list(map(score, found)),
-            *([kind_score(kind, run["test_kinds"]) for run in found] for kind in kinds),
+            list(map(score, group)),
+            *([kind_score(kind, run["test_kinds"]) for run in group] for kind in kinds),
         ]
-        for model, found in alike.items()
+        for model, group in alike.items()
     }
     heading = f"{study}: {measure} by kind of question (their number)"
     counts = list(map(len, alike.values()))

@@ -10,7 +10,7 @@ from zoo.configs.reading import FOLDER, read_toml, validate
 
 @pydantic.dataclasses.dataclass(frozen=True, config=pydantic.ConfigDict(extra="forbid"))
 class PublishedRow:
-    """What a paper reports of a model: percent, as in the table of the study.
+    """Scores that a paper reports of a model: percent, as in the table of the study.
 
     Args:
         paper: what is cited, and its name of the model.

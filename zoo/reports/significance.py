@@ -147,14 +147,14 @@ def _runs_by_task(
     study: str, model: str, folder: str | os.PathLike
 ) -> dict[int | str, list[Result]]:
     groups = group_runs(read_results(study, folder))
-    found = {task: runs for (name, task), runs in groups.items() if name == model}
-    if not found:
+    by_task = {task: runs for (name, task), runs in groups.items() if name == model}
+    if not by_task:
         names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"
         raise ValueError(
             f"{folder}/{study} holds no run of {model}, but of {names}: choose of these, or make "
             f"some with `corefmem reproduce {study} --models {model}`."
         )
-    return found
+    return by_task
 
 
 def _describe_p(p: float) -> str:

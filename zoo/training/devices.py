@@ -46,9 +46,9 @@ def data_parallel(devices: int | None) -> Iterator[None]:
     if devices == 1:
         yield
     elif keras.backend.backend() == "jax":
-        before, found = keras.distribution.distribution(), first_jax_devices(devices)
+        before, chosen = keras.distribution.distribution(), first_jax_devices(devices)
         keras.distribution.set_distribution(
-            keras.distribution.DataParallel(devices=found, auto_shard_dataset=False)
+            keras.distribution.DataParallel(devices=chosen, auto_shard_dataset=False)
         )
         try:
             yield
@@ -68,13 +68,13 @@ def data_parallel(devices: int | None) -> Iterator[None]:
 
 def first_jax_devices(count: int | None) -> list[str]:
     """Names of the first devices that JAX sees, of all for `None`."""
-    found = keras.distribution.list_devices()
-    count = len(found) if count is None else count
-    if not 1 <= count <= len(found):
+    visible = keras.distribution.list_devices()
+    count = len(visible) if count is None else count
+    if not 1 <= count <= len(visible):
         raise ValueError(
-            f"devices={count}, but JAX sees {len(found)}; {JAX_CPUS.format(max(count, 1))}."
+            f"devices={count}, but JAX sees {len(visible)}; {JAX_CPUS.format(max(count, 1))}."
         )
-    return found[:count]
+    return visible[:count]
 
 
 def first_tensorflow_devices(count: int | None) -> list[str]:
@@ -90,11 +90,11 @@ def first_tensorflow_devices(count: int | None) -> list[str]:
         # It fails once TensorFlow is at work.
         with contextlib.suppress(RuntimeError):
             tf.config.set_logical_device_configuration(cpu, [part()] * count)
-    found = [device.name for device in tf.config.list_logical_devices(kind)]
-    count = len(found) if count is None else count
-    if not 1 <= count <= len(found):
+    visible = [device.name for device in tf.config.list_logical_devices(kind)]
+    count = len(visible) if count is None else count
+    if not 1 <= count <= len(visible):
         raise ValueError(
-            f"devices={count}, but TensorFlow sees {len(found)}; without GPUs, each core can be "
+            f"devices={count}, but TensorFlow sees {len(visible)}; without GPUs, each core can be "
             "one, if batches are shared before anything else uses TensorFlow."
         )
-    return found[:count]
+    return visible[:count]

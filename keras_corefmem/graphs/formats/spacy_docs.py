@@ -41,7 +41,7 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
         >>> keras_corefmem.graphs.from_doc(doc).tokens
         ('Mary', 'left', 'early')
     """
-    if resolve is not None and not _found(doc):
+    if resolve is not None and not _has_chains(doc):
         doc = resolve(doc)
     columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START"])
     # Distances to governors and "no" among sentence starts are signed, the ids of strings are not.
@@ -66,7 +66,7 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
     )
 
 
-def _found(doc):
+def _has_chains(doc):
     return any(map(_GROUP.fullmatch, doc.spans)) or any(
         doc.has_extension(name) and getattr(doc._, name) is not None
         for name in ("coref_clusters", "coref_chains")

@@ -1,4 +1,4 @@
-"""What `graph_gru` runs: the fixed part of a recurrence, and the inputs of a direction."""
+"""Arguments of `graph_gru`: the fixed part of a recurrence, and the inputs of a direction."""
 
 from dataclasses import dataclass
 from itertools import accumulate

@@ -71,8 +71,8 @@ def build_bidaf(inputs, config, word_encoder):
         structure = structure_of(inputs, own)["passage"]
         modelled = encode(encoder, drop(modelled), structure, masks["passage"])
     modelled = keras.layers.LayerNormalization(epsilon=EPSILON, name="modeling_norm")(modelled)
-    found = drop(ops.concatenate([joined, modelled], axis=-1))
-    scores = keras.layers.Dense(1, use_bias=False, dtype="float32", name="score")(found)
+    states = drop(ops.concatenate([joined, modelled], axis=-1))
+    scores = keras.layers.Dense(1, use_bias=False, dtype="float32", name="score")(states)
     return scores[..., 0], shown
 
 

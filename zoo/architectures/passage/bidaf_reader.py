@@ -273,8 +273,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         if not self.signals:
             raise ValueError("No head of this reader is supervised: give it `supervision`.")
         self.check_features(features)
-        given = {name: features[name] for name in self.features}
-        return answered_once(self._look(given), len(given[self.features[0]]))
+        inputs = {name: features[name] for name in self.features}
+        return answered_once(self._look(inputs), len(inputs[self.features[0]]))
 
     def views(self, examples):
         shown = super().views(examples)

@@ -29,7 +29,7 @@ class Supervision(typing.NamedTuple):
 
 
 def as_sequences(supervision):
-    """What `plan_supervision` takes, as a list of sequences that start with a signal."""
+    """Writes the argument of `plan_supervision` as a list of sequences that start with a signal."""
     items = [supervision] if isinstance(supervision, str) else supervision
     if not isinstance(items, list | tuple):
         raise ValueError(f"supervision must be a list of signals, got {supervision!r}.")

@@ -126,8 +126,8 @@ class NGramClassifier(StoryModel):
 def shares_a_word(sentences, question, ignored):
     """Which sentences have a word of the question."""
     counts = ops.all(ops.not_equal(question[..., None], ignored.astype("int32")), axis=-1)
-    asked = ops.where(counts, question, -1)
-    return ops.any(ops.equal(sentences[..., None], asked[:, None, None]), axis=(-2, -1))
+    counted = ops.where(counts, question, -1)
+    return ops.any(ops.equal(sentences[..., None], counted[:, None, None]), axis=(-2, -1))
 
 
 def hash_ngrams(lines, order, buckets):
