@@ -29,18 +29,11 @@ EPOCHS = 4
 
 def reader(head):
     keras.utils.set_random_seed(0)
-    preprocessor = ReaderPreprocessor.fit(
-        EXAMPLES, entity_words=learn_entity_words(EXAMPLES, WordTokenizer())
-    )
-    model = GatedAttentionReader(
-        len(preprocessor.vocabulary),
-        len(preprocessor.answers),
-        answer_head=head,
-        layers=1,
-        units=8,
-        embedding_dim=8,
-        preprocessor=preprocessor,
-    )
+    entity_words = learn_entity_words(EXAMPLES, WordTokenizer())
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=entity_words)
+    sizes = {"layers": 1, "units": 8, "embedding_dim": 8, "answer_head": head}
+    words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
+    model = GatedAttentionReader(words, answers, preprocessor=preprocessor, **sizes)
     model.compile(jit_compile="auto")
     return model
 
@@ -96,9 +89,8 @@ def test_train_and_validation_share_a_chart(run):
             written = events.Scalars(f"epoch_{name}")
             assert [event.step for event in written] == list(range(EPOCHS))
             np.testing.assert_allclose([e.value for e in written], history[prefix + name], 1e-6)
-    np.testing.assert_allclose(
-        [e.value for e in train.Scalars("training/learning_rate")], 3e-3, 1e-6
-    )
+    rates = [event.value for event in train.Scalars("training/learning_rate")]
+    np.testing.assert_allclose(rates, 3e-3, 1e-6)
     assert all(event.value > 0 for event in train.Scalars("training/examples_per_second"))
 
 
@@ -130,9 +122,8 @@ def test_table_of_answers(run):
 
 def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
     callback = AttentionPictures(tmp_path, EXAMPLES, model.preprocessor, model.inspect, count=20)
-    features, logits, attention = inspect_examples(
-        callback.examples, model.preprocessor, model.inspect
-    )
+    questions = callback.examples, model.preprocessor, model.inspect
+    features, logits, attention = inspect_examples(*questions)
     passage = features["passage"][:20]
     np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-5)
     assert np.all(attention[passage == 0] == 0) and np.any(passage == 0)
@@ -178,9 +169,8 @@ def test_inspecting_does_not_change_what_is_saved(model, tmp_path):
 def test_a_run_continues(run, tmp_path):
     model = run[0]
     for epochs in ([0], [1, 2], []):
-        watch = AttentionPictures(
-            tmp_path, EXAMPLES, model.preprocessor, model.inspect, 1, epochs=5
-        )
+        questions = tmp_path, EXAMPLES, model.preprocessor, model.inspect
+        watch = AttentionPictures(*questions, count=1, epochs=5)
         callbacks = keras.callbacks.CallbackList([Scalars(tmp_path), watch], model=model)
         callbacks.on_train_begin()
         for epoch in epochs:

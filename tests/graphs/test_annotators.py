@@ -57,9 +57,8 @@ def test_bad_input_raises():
         annotate("Mary left.")
     with pytest.raises(ValueError, match="Text 2 has no tokens, leave it out: ' '"):
         list(annotate(["Mary", " "]))
-    with pytest.raises(
-        ValueError, match="No spaCy pipeline 'no_such_thing'.*spacy download.*exact"
-    ):
+    message = "No spaCy pipeline 'no_such_thing'.*spacy download.*exact"
+    with pytest.raises(ValueError, match=message):
         annotate(["Mary"], "no_such_thing")
 
 

@@ -93,9 +93,8 @@ def test_what_is_written_is_read_again(write, tmp_path):
     write_conll(path, documents)
     assert read_conll(path) == documents
     text = path.read_text()
-    assert text.startswith("#begin document (tale); part 000\n") and text.endswith(
-        "#end document\n"
-    )
+    assert text.startswith("#begin document (tale); part 000\n")
+    assert text.endswith("#end document\n")
     assert "\this\t-\t-\t-\t-\t-\t-\t-\t(2|(1)\n" in text
     assert len({line.count("\t") for line in text.splitlines() if "\t" in line}) == 1
 
@@ -111,9 +110,8 @@ def test_what_cannot_be_written_raises_and_leaves_the_file(tmp_path):
 
 
 def test_heads_come_from_a_parse(write):
-    ((_, annotation),) = read_conll(
-        write(TEXT.replace("\t1)\n", "\t_\n").replace(".\t_\t_\t-", ".\t_\t_\t1)"))
-    )
+    text = TEXT.replace("\t1)\n", "\t_\n").replace(".\t_\t_\t-", ".\t_\t_\t1)")
+    ((_, annotation),) = read_conll(write(text))
     heads = (1, 1, 3, 1, 1, 6, 6)
     parsed = Annotation(
         annotation.text, annotation.tokens, annotation.starts, governors=heads, labels=["x"] * 7
