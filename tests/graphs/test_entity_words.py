@@ -63,9 +63,8 @@ def scramble(examples, seed=0):
     def rename(text):
         return " ".join(names.get(word, word) for word in tokenizer(text))
 
-    return [
-        example(map(rename, e.sentences), rename(e.question), rename(e.answer)) for e in examples
-    ], names
+    renamed = [(map(rename, e.sentences), rename(e.question), rename(e.answer)) for e in examples]
+    return [example(*each) for each in renamed], names
 
 
 @pytest.mark.parametrize("count", [50, 300])

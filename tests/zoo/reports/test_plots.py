@@ -58,9 +58,8 @@ def test_tasks_and_models_are_a_table_of_shades(tmp_path):
 
 
 def test_a_study_that_varies_an_argument_is_curves(tmp_path):
-    write(
-        tmp_path, plan("babi-passes", seeds=(0, 1)), lambda run: 40 - int(run.task[-1]) - run.seed
-    )
+    runs = plan("babi-passes", seeds=(0, 1))
+    write(tmp_path, runs, lambda run: 40 - int(run.task[-1]) - run.seed)
     panels = curves_of("babi-passes", read_results("babi-passes", tmp_path))
     assert list(panels) == ["task-3", "task-7", "task-8"]
     measured, published = panels["task-3"]
@@ -77,9 +76,8 @@ def test_a_study_that_varies_an_argument_is_curves(tmp_path):
 
 
 def test_tasks_without_a_number_are_baselines(tmp_path):
-    write(
-        tmp_path, plan("babi-mentions"), lambda run: {"random": 60, "plain": 50}.get(run.task, 10)
-    )
+    wrong = {"random": 60, "plain": 50}
+    write(tmp_path, plan("babi-mentions"), lambda run: wrong.get(run.task, 10))
     (curves,) = curves_of("babi-mentions", read_results("babi-mentions", tmp_path)).values()
     assert curves == [
         ("ga-coref-gru", dict.fromkeys((1.0, 0.8, 0.6, 0.4, 0.2, 0.0), [90.0]), MEASURED),
@@ -133,10 +131,8 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
     assert panels == {"1 single supporting fact": [curve], "2 two supporting facts": [curve]}
     words = ["report", "babi-1k", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn")]
     assert main([*words, "--by", "slots"]) == 0
-    assert [pathlib.Path(line).name for line in capsys.readouterr().out.splitlines()] == [
-        "babi-1k-by-slots.png",
-        "babi-1k-by-slots.svg",
-    ]
+    names = [pathlib.Path(line).name for line in capsys.readouterr().out.splitlines()]
+    assert names == ["babi-1k-by-slots.png", "babi-1k-by-slots.svg"]
     # A model has one colour in all panels.
     write(tmp_path, plan("babi-1k", models=["qrn"], tasks=[1], tag="slow"), settings=arguments)
     write(tmp_path, plan("babi-1k", models=["qrn"], tasks=[1], tag="few"), settings=few)
@@ -168,9 +164,8 @@ def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     assert main([*words, "qdren-small"]) == 0
     written = tmp_path / "drawn" / "qdren-small.svg"
     assert str(written) in capsys.readouterr().out
-    assert {"dropout", "slots", "mean over 1–2 trials; shaded: from the lowest to the highest"} <= {
-        *svg_texts(written)
-    }
+    note = "mean over 1–2 trials; shaded: from the lowest to the highest"
+    assert {"dropout", "slots", note} <= set(svg_texts(written))
     assert main([*words, "none"]) == 2
     assert "has no trial of 'none'; it has qdren-small." in capsys.readouterr().err
     replace_results("searches/qdren-small", trials[:1], tmp_path)
@@ -226,9 +221,8 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
         paths = sorted((tmp_path / folder).iterdir())
         written[folder] = {path.name: path.read_bytes() for path in paths}
     assert written["first"] == written["second"]
-    assert list(written["first"]) == [
-        *("babi-mentions.png", "babi-mentions.svg", "babi-passes.png", "babi-passes.svg")
-    ]
+    names = ["babi-mentions.png", "babi-mentions.svg", "babi-passes.png", "babi-passes.svg"]
+    assert list(written["first"]) == names
     assert b"dc:date" not in written["first"]["babi-passes.svg"]
     assert "number of passes" in svg_texts(tmp_path / "first" / "babi-passes.svg")
     with Image.open(tmp_path / "first" / "babi-passes.png") as image:

@@ -146,18 +146,14 @@ def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys
     for number, accuracy in enumerate((0.5, 0.75, 0.5)):
         tested = {"test_accuracy": 0.625} if accuracy > 0.5 else {}
         write_trial(tmp_path, number, accuracy, **tested)
-    expected = "\n".join(
-        (
-            "| trial | dropout | slots | valid accuracy | valid loss | epochs | seconds |",
-            "|---|---:|---:|---:|---:|---:|---:|",
-            "| 01 | 0.5 | 10 | 75.0% | 0.2500 | 7 | 61 |",
-            "| 00 | 0.5 | 0 | 50.0% | 0.2500 | 7 | 61 |",
-            "| 02 | 0.5 | 20 | 50.0% | 0.2500 | 7 | 61 |",
-            "",
-            "Trial 01 is the best by validation; its test accuracy is 62.5%.",
-            "",
-            "Made by\n```\ncorefmem search\n```",
-        )
+    expected = (
+        "| trial | dropout | slots | valid accuracy | valid loss | epochs | seconds |\n"
+        "|---|---:|---:|---:|---:|---:|---:|\n"
+        "| 01 | 0.5 | 10 | 75.0% | 0.2500 | 7 | 61 |\n"
+        "| 00 | 0.5 | 0 | 50.0% | 0.2500 | 7 | 61 |\n"
+        "| 02 | 0.5 | 20 | 50.0% | 0.2500 | 7 | 61 |\n\n"
+        "Trial 01 is the best by validation; its test accuracy is 62.5%.\n\n"
+        "Made by\n```\ncorefmem search\n```"
     )
     page = "<!-- results searches/qdren-small -->\nold\n<!-- end -->"
     assert expected in report.fill(page, tmp_path)
