@@ -8,7 +8,7 @@ from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.features import target_name
-from tests.support.annotations import annotate_words
+from tests.support.graphs import spaced_annotation
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(
@@ -20,8 +20,7 @@ FIRST = AnnotatedExample(
 SECOND = AnnotatedExample(
     ("Mary slept .",), "so did", "mary", chain_ids=(1, 0, 0, 0, 0), source="b:2"
 )
-TOKENS = "John met Mary . He was , an old man , John said .".split()
-STORY = annotate_words(TOKENS, chains=[[(n, n + 1, n) for n in (0, 4, 7, 9, 11)]])
+STORY = spaced_annotation(FIRST.passage, chains=[[(n, n + 1, n) for n in (0, 4, 7, 9, 11)]])
 SPANS = dataclasses.replace(FIRST, candidates=("an old man", "mary", "john", "a dog"))
 
 

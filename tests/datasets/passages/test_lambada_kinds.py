@@ -7,10 +7,10 @@ from keras_corefmem.datasets.passages.lambada_kinds import (
     last_name,
     most_frequent_name,
 )
-from tests.support.annotations import annotate_words
+from tests.support.graphs import spaced_annotation
 
 PASSAGE = "Tom saw Ann . he ran ; the dog ran to Tom . Ann barked"
-TOKENS = f"{PASSAGE} and so did the".split()
+TEXT = f"{PASSAGE} and so did the"
 TAGS = "NNP VBD NNP . PRP VBD : DT NN VBD IN NNP . NNP VBD CC RB VBD DT".split()
 # Tom is he, and the dog is it; Ann is nobody else.
 CHAINS = [
@@ -20,8 +20,8 @@ CHAINS = [
 ]
 
 
-def make(answer, tokens=TOKENS, **changes):
-    annotation = annotate_words(tokens, **{"tags": TAGS, "chains": CHAINS, **changes})
+def make(answer, text=TEXT, **changes):
+    annotation = spaced_annotation(text, **{"tags": TAGS, "chains": CHAINS, **changes})
     return from_record(annotation, {"question_start": len(PASSAGE) + 1, "answer": answer})
 
 
@@ -45,9 +45,8 @@ def test_kinds(answer, kinds):
 @pytest.mark.parametrize(("tag", "kinds"), [("NNP", ("pronoun", "person")), ("NN", ())])
 def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
     text = "Tom Hart ran . he did so did"
-    tokens = text.split()
     tags = [tag, "NNP", "VBD", ".", "PRP", "VBD", "RB", "VBD"]
-    annotation = annotate_words(tokens, tags=tags, chains=[[(0, 2, 0), (4, 5, 4)]])
+    annotation = spaced_annotation(text, tags=tags, chains=[[(0, 2, 0), (4, 5, 4)]])
     fields = {"question_start": text.index("so"), "answer": "Hart"}
     example = from_record(annotation, fields)
     assert example.kinds == ("answerable", "name", *kinds)
@@ -61,8 +60,7 @@ def test_kinds_without_tags():
 
 
 def test_a_thing_with_a_pronoun_is_no_person():
-    tokens = [token if token != "he" else "it" for token in TOKENS]
-    assert make("Tom", tokens).kinds == ("answerable", "name", "pronoun")
+    assert make("Tom", TEXT.replace(" he ", " it ")).kinds == ("answerable", "name", "pronoun")
 
 
 def test_baselines_take_names():

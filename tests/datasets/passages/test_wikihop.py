@@ -4,7 +4,7 @@ import pytest
 
 from keras_corefmem.datasets.passages import wikihop
 from keras_corefmem.text import get_tokenizer
-from tests.support.annotations import annotate_words
+from tests.support.graphs import spaced_annotation
 
 QUESTION = {
     "id": "WH_1",
@@ -151,7 +151,7 @@ def annotation():
         "ulm": (mention("Ulm"), mention("in", "Germany")),
         "eve": (mention("Eve"), mention("she")),
     }
-    return annotate_words(tokens, sentences=firsts, chains=chains.values()), chains
+    return spaced_annotation(" ".join(tokens), sentences=firsts, chains=chains.values()), chains
 
 
 def kept(annotation, chains, *arguments):
