@@ -120,11 +120,10 @@ def test_dataset_keeps_everything(tmp_path):
 
 
 def test_dataset_shuffles_with_a_seed(folder):
-    first = records.record_dataset(folder, seed=3, buffer=20)
+    first, again, other = (records.record_dataset(folder, seed, buffer=20) for seed in (3, 3, 4))
     epochs = [numbers(first), numbers(first)]
-    again = records.record_dataset(folder, seed=3, buffer=20)
     assert [numbers(again), numbers(again)] == epochs
-    assert epochs[0] != epochs[1] != numbers(records.record_dataset(folder, seed=4, buffer=20))
+    assert epochs[0] != epochs[1] != numbers(other)
     for epoch in epochs:
         assert sorted(epoch) == list(range(103)) and epoch != sorted(epoch)
     assert first.cardinality() == 103

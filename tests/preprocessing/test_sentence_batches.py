@@ -38,9 +38,8 @@ def test_every_tag_is_there_once_and_in_its_place(buckets):
         np.testing.assert_array_equal(weights > 0, features["words"] > 0)
         assert set(np.unique(weights)) <= {0, 1} and weights.dtype == np.float32
         assert not answers[weights == 0].any()
-        for number, word, answer in zip(
-            *(array[weights > 0] for array in (numbers, features["words"], answers)), strict=True
-        ):
+        counted = (array[weights > 0] for array in (numbers, features["words"], answers))
+        for number, word, answer in zip(*counted, strict=True):
             seen.append(number)
             assert vocabulary[word] == words[number] and names[answer] == tags[number]
     assert sorted(seen) == list(range(batches.count)) == list(range(len(tags)))

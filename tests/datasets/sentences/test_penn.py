@@ -23,9 +23,8 @@ def test_constituents_are_spans_in_the_order_of_their_brackets(path):
             Constituent("VBD", 2, 3, True, 3),
         ),
     )
-    assert second == Tree(
-        (".",), (Constituent("X", 0, 1, False, 4), Constituent(".", 0, 1, True, 4))
-    )
+    stop = (Constituent("X", 0, 1, False, 4), Constituent(".", 0, 1, True, 4))
+    assert second == Tree((".",), stop)
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u0085", "\u2028"])
