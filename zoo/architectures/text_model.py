@@ -111,7 +111,12 @@ class TextModel(keras.Model):
 
     @classmethod
     def from_examples(cls, examples, **arguments):
-        """An untrained model for the words and answers of training examples."""
+        """An untrained model for the words and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            **arguments: further arguments of the constructor.
+        """
         raise NotImplementedError(f"{cls.__name__} must implement from_examples.")
 
     @classmethod
@@ -210,7 +215,18 @@ class TextModel(keras.Model):
         return model.predict_on_batch
 
     def inspect(self, features):
-        """Computes logits of answers, and the attention or `None`."""
+        """What the model answers and where it looks.
+
+        Args:
+            features: dictionary of at least the features in `model.features`, as arrays.
+
+        Returns:
+            Two arrays: logits `(batch, answers)`, and the attention of the model, `None` if it has
+            none.
+
+        Raises:
+            ValueError: if there is an id that the model does not know.
+        """
         self.check_features(features)
         inputs = {name: features[name] for name in self.features}
         results = answered_once(self._inspect(inputs), len(inputs[self.features[0]]))
@@ -227,7 +243,11 @@ class TextModel(keras.Model):
         return dict.fromkeys(words, self.config["vocabulary_size"])
 
     def attend(self, features):
-        """The attention of the model, as `inspect` returns it."""
+        """The attention of the model, as `inspect` returns it.
+
+        Raises:
+            ValueError: if the model has none.
+        """
         if not self.has_attention:
             raise ValueError(
                 f"{type(self).__name__} has no attention to look at; `inspect` gives its logits."
@@ -246,11 +266,24 @@ class TextModel(keras.Model):
             yield f"{example.question}  {reading.answer} ({reading.probability:.0%}), {right}"
 
     def views(self, examples):
-        """Views (`keras_corefmem.visualization`) of what the model answers and attends to."""
+        """Views of what the model answers and where it looks, see `keras_corefmem.visualization`.
+
+        Args:
+            examples: list of examples.
+
+        Returns:
+            A list of lists: the views of each example, the attention first; empty ones of a model
+            that attends to nothing.
+        """
         return [[] for _ in examples]
 
     def tensorboard_callbacks(self, log_dir, examples):
-        """Callbacks that show in TensorBoard what the model makes of words and questions."""
+        """Callbacks that show in TensorBoard what the model makes of words and questions.
+
+        Args:
+            log_dir: folder of the run.
+            examples: validation examples, of which a few are shown.
+        """
         shown = log_dir, examples, self.preprocessor, self.inspect
         watching = [boards.WordProjector(log_dir, self.preprocessor), boards.AnswerTable(*shown)]
         if self.has_shared_answers:
@@ -265,7 +298,15 @@ class TextModel(keras.Model):
     def compile(
         self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
     ):
-        """Compiles with the defaults of the zoo where an argument is left out."""
+        """Compiles with the defaults of the zoo where an argument is left out.
+
+        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
+        cross-entropy, accuracy, XLA where that works (`check_jit`). Further arguments are
+        those of Keras.
+
+        Raises:
+            ValueError: if the model cannot be trained so where batches are shared among devices.
+        """
         jit_compile = check_jit(jit_compile)
         if optimizer is None:
             optimizer = make_optimizer()

@@ -10,6 +10,7 @@ from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.fitting import count_words, fit_preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
+from keras_corefmem.utils.deprecation import renamed_arguments
 from zoo.architectures.passage.encoders import make_encoder
 from zoo.architectures.passage.parts import (
     PARTS,
@@ -23,6 +24,7 @@ from zoo.architectures.passage.parts import (
 )
 from zoo.architectures.passage.passage_model import PassageConfig, PassageModel
 from zoo.architectures.text_model import Graph
+from zoo.configs.renamed import RENAMED
 
 
 class ReaderConfig(PassageConfig):
@@ -76,6 +78,7 @@ class ReaderModel(PassageModel):
         return Graph(inputs, pointer(passage, query, inputs["candidates"]), attention)
 
     @classmethod
+    @renamed_arguments(**RENAMED)
     def from_examples(
         cls,
         examples,
@@ -93,7 +96,37 @@ class ReaderModel(PassageModel):
         word_vectors=None,
         **arguments,
     ):
-        """An untrained reader for the words, entities and answers of training examples."""
+        """An untrained reader for the words, entities and answers of training examples.
+
+        Answers are those of all examples or, local ones, words or candidates of the passage at
+        hand.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            answer_head: name of the answer head, or `"auto"`: a pointer sum where the passage
+                mentions the answer of every question.
+            language: code of the language whose lemmas link words where the words themselves do not
+                make every answer a word of the passage; `None` for no such lemmas.
+            lemmatizer: what gives lemmas in any case: a spaCy pipeline, or a function from a word
+                to its lemma.
+            tokenizer: name of the tokenizer.
+            tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
+                learns them from the examples.
+            local_answers: whether answers are local; `None` does so for annotated examples and
+                those with candidates of their own. The next five arguments are for local answers.
+            characters: whether words are spelled.
+            max_words: how many words are known at most, the most frequent ones.
+            min_count: how often a word has to occur to be known.
+            unknown_types: number of types of unknown words, see `Vocabulary`.
+            num_candidates: most candidates of a passage; `None` for the examples' largest number.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: as `fit_preprocessor` does, or if the vectors have another width than an
+                `embedding_dim` that is given.
+        """
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
         if local_answers is None:
             local_answers = all(

@@ -53,7 +53,13 @@ class SentenceModel(TextModel):
 
     @staticmethod
     def read_sentence(inputs, read, config):
-        """Builds logits, and attention or `None` in its place."""
+        """Builds logits, and attention or `None` in its place.
+
+        Args:
+            inputs: symbolic features by name.
+            read: bool `(batch, time)`, which words are not padding.
+            config: arguments of the model.
+        """
         raise NotImplementedError("A subclass of SentenceModel must implement read_sentence.")
 
     @classmethod
@@ -67,7 +73,25 @@ class SentenceModel(TextModel):
         word_length=16,
         **arguments,
     ):
-        """An untrained model for the words and answers of training sentences."""
+        """An untrained model for the words and answers of training sentences.
+
+        With tags for the words of the examples, it is a tagger.
+
+        Args:
+            examples: list of `Sentence`.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has. A cased word that it lacks gets the
+                vector of its lower case.
+            characters: whether to spell words.
+            lower_case: whether the vocabulary is lower-cased; characters never are.
+            min_count: how often a word has to occur to have a vector of its own.
+            word_length: characters of a word that are read.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: if the examples are no `Sentence`s, or the vectors have another width than
+                an `embedding_dim` that is given.
+        """
         preprocessor = SentencePreprocessor.fit(
             examples,
             characters=characters,

@@ -86,7 +86,15 @@ class StoryModel(TextModel):
 
     @staticmethod
     def read_story(sentences, question, read, config, **extra):
-        """Builds logits, and attention or `None` in its place."""
+        """Builds logits, and attention or `None` in its place.
+
+        Args:
+            sentences: `(batch, sentences, words)`.
+            question: `(batch, words)`.
+            read: bool `(batch, sentences)`, which sentences are not padding.
+            config: arguments of the model.
+            **extra: the `extra_inputs`.
+        """
         raise NotImplementedError("A subclass of StoryModel must implement read_story.")
 
     @staticmethod
@@ -98,7 +106,15 @@ class StoryModel(TextModel):
 
     @classmethod
     def from_examples(cls, examples, max_sentences=70, read_ends=None, **arguments):
-        """An untrained model for the words, sentences and answers of training examples."""
+        """An untrained model for the words, sentences and answers of training examples.
+
+        Args:
+            examples: training examples; its preprocessing is learned from them.
+            max_sentences: sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence or question is one of its words;
+                `None` does as the model's authors did.
+            **arguments: further arguments of `from_preprocessor`.
+        """
         preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
         return cls.from_preprocessor(preprocessor, examples, **arguments)
 
@@ -110,7 +126,18 @@ class StoryModel(TextModel):
 
     @classmethod
     def from_preprocessor(cls, preprocessor, examples, word_vectors=None, **arguments):
-        """An untrained model for what a preprocessor has learned from training examples."""
+        """An untrained model for what a preprocessor has learned from training examples.
+
+        Args:
+            preprocessor: the preprocessor.
+            examples: training examples.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: if the vectors have another width than those of the model, or it has none.
+        """
         if word_vectors is not None and "word_vectors" not in cls.FITTING:
             raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
         model = cls(
