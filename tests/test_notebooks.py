@@ -14,6 +14,7 @@ def test_there_are_notebooks():
     assert {"zoo_model", "own_model", "search", "tensorboard", "annotate"} <= set(NOTEBOOKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebooks_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")

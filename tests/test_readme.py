@@ -37,7 +37,7 @@ COMMANDS = [
 PRINTED = {
     "README": r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=",
     "real_text": r"\('coref_all', 'coref_previous'\)",
-    "saved_models": r"tf\.Tensor\(\[b'(garden|kitchen)'\], .*\) tf\.Tensor\(\[0\.\d+\]",
+    "saved_models": r"tf\.Tensor\(\[b'(garden|kitchen)'\], .*\) tf\.Tensor\(\[[01]\.\d*\]",
 }
 
 

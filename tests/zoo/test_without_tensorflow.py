@@ -15,6 +15,7 @@ result = [status, out.getvalue(), str(path), reading.answer]
 """
 
 
+@pytest.mark.slow
 def test_a_reader_is_trained_saved_and_asked_on_jax_alone(tmp_path, run_python):
     pytest.importorskip("jax")
     models, logs = tmp_path / "models", tmp_path / "logs"

@@ -162,6 +162,7 @@ def every_text(names):
 
 
 # In two parts, so that they run side by side.
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1])
 def test_saved_models_for_tensorflow_answer_as_read_does(part, tmp_path, run_python):
     names = EXPORTED[part::2]
@@ -187,6 +188,7 @@ for name, texts in data.items():
             np.testing.assert_allclose(found[1], probabilities, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow compares both")
 def test_backends_agree(tmp_path, run_python):
     pytest.importorskip("jax")

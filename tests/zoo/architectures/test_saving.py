@@ -53,6 +53,7 @@ def test_a_trained_reader_is_the_same_after_loading(trained, examples):
     np.testing.assert_allclose(loss, model.evaluate(batches, verbose=0)[0], rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explicit", [True, False], ids=["keras", "zoo"])
 def test_loads_in_a_fresh_process(explicit, trained, examples, run_python):
     model, path = trained

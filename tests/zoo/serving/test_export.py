@@ -51,6 +51,7 @@ def test_texts_have_coreference_between_question_and_passage(make_reader, texts)
     assert np.count_nonzero(first > question.shape[1]) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow exports it")
 def test_unicode_script_tokenizer(tmp_path, make_reader, answers, texts):
     pytest.importorskip("tensorflow_text")
@@ -61,6 +62,7 @@ def test_unicode_script_tokenizer(tmp_path, make_reader, answers, texts):
     assert_answers_as_read_does(outputs, model, texts, top=5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow exports from JAX too")
 def test_export_from_jax(tmp_path, make_reader, run_python, answers, texts):
     pytest.importorskip("jax")

@@ -70,6 +70,7 @@ result = [[train(devices, clip) for devices in (1, 2)] for clip in data]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "tensorflow"])
 def test_two_devices_learn_what_one_does(run_python, backend):
     environment = {"KERAS_BACKEND": backend, "XLA_FLAGS": TWO_DEVICES}
@@ -91,6 +92,7 @@ def test_two_devices_clip_gradients_as_one_does(run_python):
     assert len({one[-2] for one, _ in runs}) == len(clips)
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does(run_python):
     address = f"127.0.0.1:{free_port()}"
     environment = {

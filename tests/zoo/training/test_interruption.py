@@ -53,6 +53,7 @@ def kill_after_an_epoch(folder):
     return len(history_of(folder))
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_as_one_in_one_go(tmp_path):
     out, history = finish(tmp_path / "whole")
     done = kill_after_an_epoch(tmp_path / "killed")
