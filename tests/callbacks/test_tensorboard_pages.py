@@ -91,7 +91,7 @@ def runs(programs, tmp_path_factory):
     for setting in SMALL:
         command += ["--set", setting]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("zoo.cli.train.save", lambda model, folder: None)
+        patch.setattr("zoo.cli.train.show_files", lambda model, folder: None)
         for rate in ("0.01", "0.02"):
             assert cli.main([*command, "--set", f"learning_rate={rate}"]) == 0
     return folder / "logs", sorted(path.name for path in (folder / "logs").iterdir())
