@@ -17,7 +17,7 @@ from tensorboard.plugins.hparams import metadata as hparams_metadata
 from tensorboard.plugins.hparams.api_pb2 import STATUS_SUCCESS
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo
 from tensorboard.plugins.hparams.summary_v2 import hparams_pb
-from tensorboard.plugins.text.metadata import create_summary_metadata
+from tensorboard.plugins.text.summary_v2 import text_pb
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 STARTED = int(time.time())
@@ -45,19 +45,16 @@ class EventFile:
 
     def text(self, step, tag, markdown):
         """Writes a text in Markdown."""
-        tensor = TensorProto(dtype=DT_STRING, string_val=[markdown.encode()])
-        metadata = create_summary_metadata(display_name=None, description=None)
-        self._write(step, [Summary.Value(tag=tag, tensor=tensor, metadata=metadata)])
+        self._write(step, text_pb(tag, markdown).value)
 
     def charts(self, category, charts):
         """Writes the charts of the tab Custom Scalars, lists of tags by title, below a category."""
         # TensorBoard takes regular expressions and compares beginnings.
-        lines = {title: [f"{re.escape(tag)}$" for tag in tags] for title, tags in charts.items()}
-        children = [
-            layout_pb2.Chart(title=title, multiline=layout_pb2.MultilineChartContent(tag=tags))
-            for title, tags in lines.items()
+        lines = [
+            {"title": title, "multiline": {"tag": [f"{re.escape(tag)}$" for tag in tags]}}
+            for title, tags in charts.items()
         ]
-        layout = layout_pb2.Layout(category=[layout_pb2.Category(title=category, chart=children)])
+        layout = layout_pb2.Layout(category=[{"title": category, "chart": lines}])
         tensor = TensorProto(dtype=DT_STRING, string_val=[layout.SerializeToString()])
         metadata = charts_metadata.create_summary_metadata()
         tag = charts_metadata.CONFIG_SUMMARY_TAG

@@ -81,13 +81,11 @@ class Scalars(keras.callbacks.Callback):
 
 def _charts_of(tags):
     """Tags by the title of their chart, each in the first of `CHARTS` that takes it."""
-    left, charts = list(tags), {}
-    for title, end in CHARTS:
-        shown = [tag for tag in left if tag.endswith(end)]
-        if shown:
-            charts[title] = shown
-        left = [tag for tag in left if tag not in shown]
-    return charts
+    charts = {}
+    for tag in tags:
+        title = next((title for title, end in CHARTS if tag.endswith(end)), None)
+        charts.setdefault(title, []).append(tag)
+    return {title: charts[title] for title, _ in CHARTS if title in charts}
 
 
 class HParams(keras.callbacks.Callback):

@@ -123,7 +123,9 @@ def _annotate_with_spacy(texts, nlp, batch_size, tokenized, truecaser):
     docs = _docs(texts, nlp, tokenized, truecaser)
     for doc, (text, tokens, starts) in nlp.pipe(docs, as_tuples=True, batch_size=batch_size):
         annotation = from_doc(doc, resolve)
-        yield annotation if tokens is None else _respelled(annotation, text, tokens, starts)
+        if tokens is not None:
+            annotation = dataclasses.replace(annotation, text=text, tokens=tokens, starts=starts)
+        yield annotation
 
 
 def _docs(texts, nlp, tokenized, truecaser):
@@ -138,14 +140,10 @@ def _docs(texts, nlp, tokenized, truecaser):
             doc = nlp.make_doc(text)
             words = tokens = [token.text for token in doc]
             spaces = [bool(token.whitespace_) for token in doc]
-        starts = _starts(text, [token for token in tokens if not token.isspace()], number)
+        kept = [token for token in tokens if not token.isspace()]
+        starts = _starts(text, kept, number)
         if truecaser is None and not tokenized:
             yield doc, (text, None, None)
             continue
         words = truecaser(words) if truecaser and text == lower(text) else words
-        yield Doc(nlp.vocab, words=words, spaces=spaces), (text, tokens, starts)
-
-
-def _respelled(annotation, text, tokens, starts):
-    kept = [token for token in tokens if not token.isspace()]
-    return dataclasses.replace(annotation, text=text, tokens=kept, starts=starts)
+        yield Doc(nlp.vocab, words=words, spaces=spaces), (text, kept, starts)

@@ -5,7 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keras_corefmem.utils.deprecation import renamed_arguments
 
+
+@renamed_arguments(entities="chains")
 def antecedents(chains: ArrayLike, xp: Any = np) -> np.ndarray:
     """Finds the most recent earlier mention of the same entity.
 
@@ -33,6 +36,7 @@ def antecedents(chains: ArrayLike, xp: Any = np) -> np.ndarray:
     return xp.asarray(xp.where(chains == 0, 0, previous), dtype="int32")
 
 
+@renamed_arguments(entities="chains")
 def chain_ids(
     chains: ArrayLike, max_chains: int | None = None, xp: Any = np, singletons: bool = False
 ) -> np.ndarray:

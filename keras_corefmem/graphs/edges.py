@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -96,18 +96,16 @@ class TypedEdges:
 
         An edge whose source lies later enters the other way round under its inverse type.
         """
-        return self._oriented(lambda source, target: source < target)
+        return self._oriented(forward=True)
 
     def backward_dag(self) -> "TypedEdges":
         """Reads every edge from right to left: the forward graph with each edge inverted."""
-        return self._oriented(lambda source, target: source > target)
+        return self._oriented(forward=False)
 
-    def _oriented(self, keeps: Callable[[int, int], bool]) -> "TypedEdges":
+    def _oriented(self, forward: bool) -> "TypedEdges":
         edges = (
-            (source, target, edge_type)
-            if keeps(source, target)
-            else (target, source, inverse(edge_type))
-            for source, target, edge_type in self.edges
+            edge if (edge[0] < edge[1]) == forward else (edge[1], edge[0], inverse(edge[2]))
+            for edge in self.edges
         )
         return TypedEdges(self.length, tuple(edges))
 

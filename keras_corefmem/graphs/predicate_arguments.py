@@ -20,12 +20,6 @@ def predicate_arguments(annotation: Annotation) -> list[tuple[int, int]]:
 
     Where the annotation has relations whose type starts with `ARG`, from predicates to arguments,
     as those of a semantic role labeller, these are taken instead.
-
-    Args:
-        annotation: the parsed text.
-
-    Returns:
-        Sorted pairs of token numbers, from 0; none where nothing was parsed.
     """
     relations = annotation.relations
     roles = {(source, target) for source, target, kind in relations if kind.upper()[:3] == ROLE}

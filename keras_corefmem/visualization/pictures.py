@@ -3,7 +3,7 @@
 import io
 import itertools
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,8 @@ def draw(view: TokenView | TableView | HeadView) -> bytes:
         >>> keras_corefmem.visualization.draw(view)[1:4]
         b'PNG'
     """
-    return DRAWING[type(view)](view)
+    drawers: Any = {TokenView: _draw_tokens, TableView: _draw_table, HeadView: _draw_heads}
+    return drawers[type(view)](view)
 
 
 def _draw_tokens(view: TokenView) -> bytes:
@@ -58,12 +59,11 @@ def _draw_tokens(view: TokenView) -> bytes:
     label = CHARACTER * (len(str(len(view.sentences))) + 2.5)
     longest = [max(_width(t for t, _, _ in row) for _, row in column) for column in columns]
     widths = [label + CHARACTER * width for width in longest]
-    top, head_width = MARGIN + 2.6 * LINE, _head_width(view.question, view.heading)
-    width = max(sum(widths) + 2 * MARGIN * len(widths), head_width)
+    width = max(sum(widths) + 2 * MARGIN * len(widths), _head_width(view.question, view.heading))
+    x, top = MARGIN, MARGIN + 2.6 * LINE
     page = _Page(width, top + height * LINE + MARGIN)
     page.tokens(MARGIN, MARGIN, zip(view.question, itertools.repeat(0.0), view.question_chains))
     page.heading(view.heading)
-    x = MARGIN
     for column, width in zip(columns, widths, strict=True):
         for y, (number, row) in zip(top + LINE * np.arange(height), column, strict=False):
             if number:
@@ -83,8 +83,7 @@ def _draw_table(view: TableView) -> bytes:
     left = label + CHARACTER * (max(_width([text]) for text in texts) + 1)
     count = -(-len(texts) // TALL)
     height = -(-len(texts) // count)
-    width = left + cell * len(columns) + 2 * MARGIN
-    top = MARGIN + 2.6 * LINE + names_height
+    width, top = left + cell * len(columns) + 2 * MARGIN, MARGIN + 2.6 * LINE + names_height
     page_width = max(count * width, _head_width([view.question], view.heading))
     page = _Page(page_width, top + LINE * height + MARGIN)
     page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, view.question, weight="bold")
@@ -137,13 +136,6 @@ def _draw_heads(view: HeadView) -> bytes:
             for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
                 label.set_parse_math(False)
     return _png(canvas)
-
-
-DRAWING: dict[type, Callable[[Any], bytes]] = {
-    TokenView: _draw_tokens,
-    TableView: _draw_table,
-    HeadView: _draw_heads,
-}
 
 
 def _canvas(size: tuple[float, float], **options: Any) -> Any:

@@ -1,6 +1,6 @@
 """The views of a model in a terminal, as text."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import IO, Any
 
@@ -67,7 +67,8 @@ def print_view(console: Console, view: TokenView | TableView | HeadView) -> None
          1 Mary left.      90%
          2 John slept.     10%
     """
-    PRINTING[type(view)](console, view)
+    printers: Any = {TokenView: _print_tokens, TableView: _print_table, HeadView: _print_heads}
+    printers[type(view)](console, view)
 
 
 def print_heading(console: Console, question: str | Text, heading: Iterable) -> None:
@@ -158,13 +159,6 @@ def _print_heads(console: Console, view: HeadView) -> None:
         console.print(table)
 
 
-PRINTING: dict[type, Callable[[Console, Any], None]] = {
-    TokenView: _print_tokens,
-    TableView: _print_table,
-    HeadView: _print_heads,
-}
-
-
 def _shade(console: Console, value: float, ends: tuple) -> str:
     """The style of a value from 0 to 1 between two colours; with few or none, bold from 0.5 on."""
     if console.color_system not in ("256", "truecolor"):
@@ -176,9 +170,8 @@ def _shade(console: Console, value: float, ends: tuple) -> str:
 
 
 def _percent(console: Console, value: float, width: int) -> Text:
-    if value < VISIBLE:
-        return Text()
-    return Text(f"{value:.0%}".rjust(width), style=_shade(console, value, BLUES))
+    style = _shade(console, value, BLUES)
+    return Text(f"{value:.0%}".rjust(width), style) if value >= VISIBLE else Text()
 
 
 def _row_label(number: int, supporting_facts: Sequence[int]) -> Text:

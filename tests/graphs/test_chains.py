@@ -48,6 +48,12 @@ def test_chains_are_numbered_by_first_appearance():
     np.testing.assert_array_equal(chain_ids([9, 3, 7, 3, 0, 9, 5]), [1, 2, 0, 2, 0, 1, 0])
 
 
+@pytest.mark.parametrize("function", [antecedents, chain_ids])
+def test_the_old_argument_warns(function):
+    with pytest.warns(DeprecationWarning, match="entities is now called chains"):
+        assert function(entities=[1, 0, 1]).shape == (3,)
+
+
 def test_chains_beyond_the_maximum_are_dropped():
     np.testing.assert_array_equal(chain_ids([9, 3, 3, 9, 4, 4], max_chains=2), [1, 2, 2, 1, 0, 0])
 

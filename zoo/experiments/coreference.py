@@ -57,7 +57,7 @@ def score_litbank(
     for document, doc in zip(documents, docs, strict=True):
         key = [[mention[:2] for mention in chain] for chain in document.chains]
         if has_coreference(nlp):
-            response = [[mention[:2] for mention in chain] for chain in chains_of(doc)]
+            response = [[mention[:2] for mention in chain] for chain in chains_of(doc) or ()]
         else:
             spans = sorted({m for chain in key for m in chain}) if gold else None
             chains = resolver.chains(doc, spans)

@@ -37,8 +37,8 @@ class Clusters:
             one, other = other, one
         self._parents[other] = one
         self.members[one] += self.members[other]
-        self.genders[one] = self.genders[one] or self.genders[other]
-        self.numbers[one] = self.numbers[one] or self.numbers[other]
+        for values in (self.genders, self.numbers):
+            values[one] = values[one] or values[other]
         if self.persons[one] is None:
             self.persons[one] = self.persons[other]
         return one
@@ -46,15 +46,11 @@ class Clusters:
     def agree(self, one: int, other: int) -> bool:
         """Whether the clusters of two mentions agree in gender, number and animacy."""
         one, other = self.find(one), self.find(other)
-        genders = self.genders[one], self.genders[other]
-        if genders[0] != genders[1] and all(genders):
-            return False
-        numbers = self.numbers[one], self.numbers[other]
-        if numbers[0] != numbers[1] and all(numbers):
-            return False
+        genders = {self.genders[one], self.genders[other]} - {""}
+        numbers = {self.numbers[one], self.numbers[other]} - {""}
         persons = {self.persons[one], self.persons[other]} - {None}
-        persons |= {gender != "thing" for gender in genders if gender}
-        return len(persons) < 2
+        persons |= {gender != "thing" for gender in genders}
+        return max(len(genders), len(numbers), len(persons)) < 2
 
     def link(self, one: int, other: int) -> bool:
         """Joins the clusters of two mentions if they agree, and returns whether they do."""

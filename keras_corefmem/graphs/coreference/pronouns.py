@@ -3,7 +3,7 @@
 import math
 
 from keras_corefmem.graphs.coreference.clusters import Clusters
-from keras_corefmem.graphs.coreference.mentions import NAME, PRONOUN
+from keras_corefmem.graphs.coreference.mentions import NOMINAL
 from keras_corefmem.graphs.coreference.quotations import Quotation
 
 # Set by hand, and moved half-way to what suits half of LitBank and GAP's validation part best.
@@ -34,24 +34,9 @@ _LOCATIVE = frozenset("in into at near within across throughout inside outside".
 
 
 def rank(
-    clusters: Clusters,
-    index: int,
-    quotations: list[Quotation],
-    max_distance: int,
-    weights: dict[str, float] = WEIGHTS,
+    clusters: Clusters, index: int, quotations: list[Quotation], max_distance: int
 ) -> int | None:
-    """Chooses the antecedent of a third-person pronoun, all earlier mentions being resolved.
-
-    Args:
-        clusters: the text and its mentions.
-        index: number of the mention.
-        quotations: the quotations of the text.
-        max_distance: greatest number of sentences between the two.
-        weights: weights like `WEIGHTS`.
-
-    Returns:
-        Number of the antecedent, `None` without one.
-    """
+    """Chooses the antecedent of a third-person pronoun, all earlier mentions being resolved."""
     phrases = clusters.phrases
     phrase, own = phrases[index], clusters.find(index)
     blocked = _blocked(clusters, phrase, quotations)
@@ -60,8 +45,8 @@ def rank(
     if later is not None:
         cluster = clusters.find(later)
         if cluster not in blocked and clusters.agree(cluster, own):
-            score = _score(clusters, phrase, phrases[later], 0, cluster, weights)
-            best, best_score = later, score + weights["cataphora"]
+            score = _score(clusters, phrase, phrases[later], 0, cluster)
+            best, best_score = later, score + WEIGHTS["cataphora"]
     for candidate in range(index - 1, max(index - 1 - MAX_CANDIDATES, -1), -1):
         other = phrases[candidate]
         distance = phrase.sentence - other.sentence
@@ -77,7 +62,7 @@ def rank(
         if _is_coargument(clusters.parse, phrase, other):
             blocked.add(cluster)
             continue
-        score = _score(clusters, phrase, other, distance, cluster, weights)
+        score = _score(clusters, phrase, other, distance, cluster)
         if score > max(best_score, LEAST_SCORE):
             best, best_score = candidate, score
     return best
@@ -99,41 +84,28 @@ def _fits(phrase, other):
     return not (phrase.pronoun.number == "one" and other.number == "many")
 
 
-def _score(clusters, phrase, other, distance, cluster, weights):
-    parse, person = clusters.parse, clusters.persons[cluster]
-    score = weights["distance"] * distance
-    score += weights["tokens"] * abs(phrase.start - other.end)
-    if phrase.person and not person and _is_locative(parse, other):
-        score += weights["locative"]
-    if other.label == "nsubj":
-        score += weights["subject"]
-    elif other.label in ("obj", "iobj"):
-        score += weights["object"]
-    elif other.label == "nmod:poss":
-        score += weights["possessive"]
-    elif other.label in ("nmod", "compound"):
-        score += weights["nested"]
-    if other.label == phrase.label:
-        score += weights["parallel"]
-    if other.kind == NAME:
-        score += weights["name"]
-    elif other.kind == PRONOUN:
-        score += weights["pronoun"]
-    else:
-        score += weights["nominal"]
-        if phrase.person and person is None:
-            score += weights["thing"]
-        if not other.definite:
-            score += weights["indefinite"]
-    if phrase.gender and not clusters.genders[cluster]:
-        score += weights["unknown"]
-    if (phrase.quotation is None) == (other.quotation is None):
-        score += weights["quotation"]
-    score += weights["salience"] * math.log(len(clusters.members[cluster]))
-    if distance == 0 and other.label == "nsubj":
-        if parse.subject(parse.predicate(phrase.head)) == other.head:
-            score += weights["clause_subject"]
-    return score
+def _score(clusters, phrase, other, distance, cluster):
+    parse, person, subject = clusters.parse, clusters.persons[cluster], other.label == "nsubj"
+    clause_subject = subject and distance == 0
+    values = {
+        "distance": distance,
+        "tokens": abs(phrase.start - other.end),
+        "locative": phrase.person and not person and _is_locative(parse, other),
+        "subject": subject,
+        "object": other.label in ("obj", "iobj"),
+        "possessive": other.label == "nmod:poss",
+        "nested": other.label in ("nmod", "compound"),
+        "parallel": other.label == phrase.label,
+        other.kind: True,
+        "thing": other.kind == NOMINAL and phrase.person and person is None,
+        "indefinite": other.kind == NOMINAL and not other.definite,
+        "unknown": phrase.gender and not clusters.genders[cluster],
+        "quotation": (phrase.quotation is None) == (other.quotation is None),
+        "salience": math.log(len(clusters.members[cluster])),
+        "clause_subject": clause_subject
+        and parse.subject(parse.predicate(phrase.head)) == other.head,
+    }
+    return sum(WEIGHTS[name] * value for name, value in values.items() if value)
 
 
 def _blocked(clusters, phrase, quotations):

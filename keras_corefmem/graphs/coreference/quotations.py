@@ -37,11 +37,8 @@ def find_quotations(parse: Parse) -> list[Quotation]:
     quotations: list[Quotation] = []
     start = closing = None
     for token, word in enumerate(parse.words):
-        if (
-            start is not None
-            and word == closing
-            and (marks is DOUBLE or not parse.words[token - 1][-1].isalnum())
-        ):
+        closes = marks is DOUBLE or not parse.words[token - 1][-1].isalnum()
+        if start is not None and word == closing and closes:
             quotations.append(Quotation(start, token + 1))
             start = closing = None
         elif start is None and word in marks:
@@ -152,17 +149,13 @@ def _is_called(parse, phrase):
     return before and phrase.end < len(parse) and parse.words[phrase.end] in _PAUSES
 
 
-def _is_term_of_address(parse, phrase):
-    """Whether a noun stands for "you": "Come, sir!"."""
-    noun = phrase.kind == NOMINAL and parse.lowers[phrase.head] in VOCATIVES
-    return noun and _is_called(parse, phrase)
-
-
 def _join_participants(clusters, quotations):
     """Joins pronouns of the first and second person to speakers, addressees and each other."""
-    last = {}
+    last, parse = {}, clusters.parse
     for index, phrase in enumerate(clusters.phrases):
-        if phrase.quotation is not None and _is_term_of_address(clusters.parse, phrase):
+        noun = phrase.kind == NOMINAL and parse.lowers[phrase.head] in VOCATIVES
+        if phrase.quotation is not None and noun and _is_called(parse, phrase):
+            # "Come, sir!"
             person, number = 2, ""
         elif phrase.kind != PRONOUN or phrase.pronoun.person == 3:
             continue

@@ -12,7 +12,7 @@ from keras_corefmem.graphs.coreference.nominals import (
     link_predicates,
 )
 from keras_corefmem.graphs.coreference.parse import Parse
-from keras_corefmem.graphs.coreference.pronouns import WEIGHTS, rank, reflexive_antecedent
+from keras_corefmem.graphs.coreference.pronouns import rank, reflexive_antecedent
 from keras_corefmem.graphs.coreference.quotations import attribute, find_quotations
 from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS
 from keras_corefmem.utils.checks import check_sizes
@@ -29,7 +29,6 @@ def resolve(
     steps: Iterable[str] = STEPS,
     pronoun_distance: int = PRONOUN_DISTANCE,
     nominal_distance: int = NOMINAL_DISTANCE,
-    weights: dict[str, float] = WEIGHTS,
 ) -> list[list[Phrase]]:
     """Joins the mentions of a text that refer to the same entity.
 
@@ -56,7 +55,7 @@ def resolve(
         elif phrase.pronoun is not None and phrase.pronoun.person == 3 and "pronouns" in steps:
             antecedent = reflexive_antecedent(clusters, index)
             if antecedent is None:
-                antecedent = rank(clusters, index, quotations, pronoun_distance, weights)
+                antecedent = rank(clusters, index, quotations, pronoun_distance)
         if antecedent is not None:
             clusters.merge(index, antecedent)
         nominals.add(index)

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 METRICS = ("muc", "b3", "ceafe")
 
 
@@ -130,7 +132,6 @@ def _muc(chains, other):
 
 def _alignment(key, response, overlaps):
     """Sum of φ4 over the best one-to-one alignment."""
-    import numpy as np
     from scipy.optimize import linear_sum_assignment
 
     similarity = np.zeros((len(key), len(response)))

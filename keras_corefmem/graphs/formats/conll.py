@@ -1,6 +1,7 @@
 """Coreference in the columns of CoNLL-2012, which the official scorers read."""
 
 import dataclasses
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -44,9 +45,7 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
         place = f"{path}:{number}"
         if line.startswith("#begin document"):
             if reader is not None:
-                raise ValueError(
-                    f"{place}: a document begins inside another, write #end document before it."
-                )
+                raise ValueError(f"{place}: a document begins inside another, end that one first.")
             header = _BEGIN.fullmatch(line.strip())
             if header is None:
                 raise ValueError(f"{place}: write `#begin document (name); part 0`.")
@@ -58,14 +57,11 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
             reader = None
         elif not line.strip():
             if reader is not None:
-                reader.end_sentence()
-        elif reader is None:
-            if not line.startswith("#"):
-                raise ValueError(
-                    f"{place}: a token outside a document, begin with #begin document."
-                )
-        else:
+                reader.begins = True
+        elif reader is not None:
             reader.add(line, place)
+        elif not line.startswith("#"):
+            raise ValueError(f"{place}: a token outside a document, begin with #begin document.")
     if reader is not None:
         raise ValueError(
             f"{path}:{len(lines)}: no #end document for {reader.name!r}; is the file truncated?"
@@ -85,9 +81,6 @@ class _Document:
     sentences: list[int] = dataclasses.field(default_factory=list)
     open: dict = dataclasses.field(default_factory=lambda: defaultdict(list))
     chains: dict = dataclasses.field(default_factory=lambda: defaultdict(list))
-
-    def end_sentence(self):
-        self.begins = True
 
     def add(self, line, place):
         # Some files end with an empty column, where there is no coreference.
@@ -142,15 +135,9 @@ class _Document:
 
 def _spaced(words, sentences):
     """The text of some words, and the character at which each starts."""
-    pieces, starts, end, begins = [], [], 0, set(sentences[1:])
-    for index, word in enumerate(words):
-        if index:
-            pieces.append("\n" if index in begins else " ")
-            end += 1
-        pieces.append(word)
-        starts.append(end)
-        end += len(word)
-    return "".join(pieces), starts
+    begins = set(sentences[1:])
+    text = "".join(("\n" if n in begins else " ") + word for n, word in enumerate(words))[1:]
+    return text, [0, *itertools.accumulate(len(word) + 1 for word in words)][:-1]
 
 
 def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
@@ -173,10 +160,10 @@ def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
             f"`parsed` must have dependencies of the same {len(annotation)} tokens; got "
             f"{len(parsed)} tokens and {len(parsed.governors)} governors."
         )
-    chains = tuple(
-        tuple(m._replace(head=head_of(parsed.governors, m.start, m.end)) for m in chain)
+    chains = [
+        [m._replace(head=head_of(parsed.governors, m.start, m.end)) for m in chain]
         for chain in annotation.chains
-    )
+    ]
     parse = {name: getattr(parsed, name) for name in ("governors", "labels", "tags")}
     return dataclasses.replace(annotation, **parse, chains=chains)
 
@@ -202,43 +189,33 @@ def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None
             file.writelines(_lines(name, annotation))
 
 
-def _lines(name, annotation):
-    document = name
+def _lines(document, annotation):
     name, _, part = document.partition("; part ")
     if "\n" in name or not (part or "0").isdecimal():
         raise ValueError(f"{document!r} is no name of a document, write it as `name; part 0`.")
     yield f"#begin document ({name}); part {int(part or 0):03d}\n"
-    columns = _coreference(annotation)
-    ends = set(annotation.sentence_ends.tolist())
-    start = 0
+    columns, starts, start = _coreference(annotation), set(annotation.sentences[1:]), 0
     for token, word in enumerate(annotation.tokens):
+        if token in starts:
+            yield "\n"
+            start = token
         if re.search(r"\s", word):
             raise ValueError(f"{name}: token {token}, {word!r}, has a space in it, split it.")
         tag = annotation.tags[token] if annotation.tags else "-"
         fields = (name.replace(" ", "_"), int(part or 0), token - start, word, tag)
         yield "\t".join((*map(str, fields), *["-"] * 6, columns[token])) + "\n"
-        if token + 1 in ends:
-            yield "\n"
-            start = token + 1
-    yield "#end document\n"
+    yield "\n#end document\n"
 
 
 def _coreference(annotation):
-    """The last column: what closes first, the innermost first, then what opens, longest first."""
-    opened, closed, single = (defaultdict(list) for _ in range(3))
+    """The last column: mentions that open, the longest first, of one token, and that close."""
+    parts = defaultdict(list)
     for number, chain in enumerate(annotation.chains):
-        for mention in chain:
-            if mention.end - mention.start == 1:
-                single[mention.start].append(f"({number})")
+        for start, end, _ in chain:
+            if end - start == 1:
+                parts[start].append((1, number, f"({number})"))
             else:
-                opened[mention.start].append((-mention.end, f"({number}"))
-                closed[mention.end - 1].append((-mention.start, f"{number})"))
-    return [
-        "|".join(
-            [text for _, text in sorted(opened[token])]
-            + single[token]
-            + [text for _, text in sorted(closed[token])]
-        )
-        or "-"
-        for token in range(len(annotation))
-    ]
+                parts[start].append((0, -end, f"({number}"))
+                parts[end - 1].append((2, -start, f"{number})"))
+    columns = (sorted(parts[token]) for token in range(len(annotation)))
+    return ["|".join(text for _, _, text in column) or "-" for column in columns]

@@ -1,5 +1,6 @@
 """Annotations in the JSON of Stanford CoreNLP, read and written."""
 
+from itertools import accumulate, count, pairwise
 from typing import Any
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
@@ -47,21 +48,18 @@ def from_corenlp(content: dict[str, Any], text: str | None = None) -> Annotation
 
 
 def _convert(content, text):
-    sentences = [sentence for sentence in content["sentences"] if sentence["tokens"]]
-    if len(sentences) != len(content["sentences"]):
+    sentences = content["sentences"]
+    if not all(sentence["tokens"] for sentence in sentences):
         raise ValueError("a sentence has no tokens, annotate the text again.")
     tokens = [token for sentence in sentences for token in sentence["tokens"]]
-    offsets, count = [], 0
-    for sentence in sentences:
-        offsets.append(count)
-        count += len(sentence["tokens"])
+    *offsets, _ = accumulate((len(sentence["tokens"]) for sentence in sentences), initial=0)
     begins = [token["characterOffsetBegin"] for token in tokens]
     if text is None:
         text = _text(tokens, begins)
         words = [token["originalText"] for token in tokens]
     else:
         words = [text[b : t["characterOffsetEnd"]] for b, t in zip(begins, tokens, strict=True)]
-    governors, labels = list(range(count)), [""] * count
+    governors, labels = list(range(len(tokens))), [""] * len(tokens)
     for offset, sentence in zip(offsets, sentences, strict=True):
         for edge in sentence.get(DEPENDENCIES, ()):
             token = offset + _number(edge["dependent"], sentence)
@@ -121,27 +119,19 @@ def to_corenlp(annotation: Annotation) -> dict[str, Any]:
         ValueError: if a mention or a dependency crosses the end of a sentence, which the format has
             no place for.
     """
-    numbers = annotation.sentence_numbers.tolist()
-    ends = annotation.sentence_ends.tolist()
-    sentences = []
-    for number, (start, end) in enumerate(zip(annotation.sentences, ends, strict=True)):
-        sentence = {
-            "index": number,
-            "tokens": [_token(annotation, token, start) for token in range(start, end)],
-        }
+    numbers, sentences = annotation.sentence_numbers.tolist(), []
+    for number, (start, end) in enumerate(pairwise((*annotation.sentences, len(annotation)))):
+        tokens = range(start, end)
+        sentence = {"index": number, "tokens": [_token(annotation, t, start) for t in tokens]}
         if annotation.governors:
-            sentence[DEPENDENCIES] = [
-                _dependency(annotation, token, start, numbers) for token in range(start, end)
-            ]
+            sentence[DEPENDENCIES] = [_dependency(annotation, t, start, numbers) for t in tokens]
         sentences.append(sentence)
-    mentions, corefs = 0, {}
-    for chain in annotation.chains:
-        entries = []
-        for mention in chain:
-            mentions += 1
-            entries.append(_entry(annotation, mention, mentions, numbers))
-        corefs[str(entries[0]["id"])] = entries
-    return {"sentences": sentences, "corefs": corefs}
+    identities = count(1)
+    chains = [
+        [_entry(annotation, mention, next(identities), numbers) for mention in chain]
+        for chain in annotation.chains
+    ]
+    return {"sentences": sentences, "corefs": {str(c[0]["id"]): c for c in chains}}
 
 
 def write_corenlp(path: Path, annotation: Annotation) -> None:

@@ -41,8 +41,10 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
         >>> keras_corefmem.graphs.from_doc(doc).tokens
         ('Mary', 'left', 'early')
     """
-    if resolve is not None and not _has_chains(doc):
+    chains = chains_of(doc)
+    if chains is None and resolve is not None:
         doc = resolve(doc)
+        chains = chains_of(doc)
     columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START"])
     # Distances to governors and "no" among sentence starts are signed, the ids of strings are not.
     relative = columns[:, 0].astype(np.int64).tolist()
@@ -62,21 +64,14 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
         [numbers[_governor(index, governors, words)] for index in kept] if parsed else (),
         [doc.vocab.strings[columns[index][1]] for index in kept] if parsed else (),
         _tags(doc, columns, kept),
-        _renumbered(chains_of(doc), governors, words, numbers),
+        _renumbered(chains or (), governors, words, numbers),
     )
 
 
-def _has_chains(doc):
-    return any(map(_GROUP.fullmatch, doc.spans)) or any(
-        doc.has_extension(name) and getattr(doc._, name) is not None
-        for name in ("coref_clusters", "coref_chains")
-    )
-
-
-def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]]:
+def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
     """Returns the chains on a Doc, see `from_doc`, as `(start, end, head)` in tokens of the Doc.
 
-    `head` is `None` where the parse tells it.
+    `head` is `None` where the parse tells it, and so is all of it where nothing was resolved.
     """
     groups = sorted((int(m[1]), key) for key in doc.spans if (m := _GROUP.fullmatch(key)))
     if groups:
@@ -91,7 +86,7 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]]:
             [(min(m.token_indexes), max(m.token_indexes) + 1, m.root_index) for m in chain.mentions]
             for chain in doc._.coref_chains
         ]
-    return []
+    return None
 
 
 def _character_spans(doc, cluster):
