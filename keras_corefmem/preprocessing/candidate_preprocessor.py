@@ -21,7 +21,7 @@ from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
-from keras_corefmem.preprocessing.graph import GraphNumpy, look_up, look_up_letters
+from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters
 from keras_corefmem.preprocessing.preprocessor import ranked
 from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
@@ -223,40 +223,36 @@ class CandidatePreprocessor(ReaderPreprocessor):
         targets = map(target_name, self.signals)
         return (*FEATURES, "passage_asked", "passage_sentences", *spelled, *targets)
 
-    def _text_features(self, rows: Sequence, ids: dict[str, np.ndarray], names: Any) -> dict:
-        (count, length), result = ids["passage"].shape, {}
-        if "candidates" in names:
-            result["candidates"] = self._candidates(rows, count, length)
-        if "passage_asked" in names:
-            shared = [2 - np.isin(row.passage, row.question) for row in rows]
-            result["passage_asked"] = pad(shared, length, count)
-        if "passage_sentences" in names:
-            result["passage_sentences"] = pad([row.sentences for row in rows], length, count)
-        for signal, room in self.signals.items():
-            if target_name(signal) in names:
-                pairs = [row.targets.get(signal, ()) for row in rows]
-                result[target_name(signal)] = features.pad_pairs(pairs, room * length, count)
-        words = {
-            "passage": [row.words[: len(row.passage)] for row in rows],
-            "question": [row.words[len(row.passage) :] for row in rows],
-        }
-        for name, parts in words.items():
-            if f"{name}_characters" in names:
-                letters, width = list(map(self.spelling, parts)), ids[name].shape[1]
-                result[f"{name}_characters"] = pad(letters, width, count, (self.word_length,))
-        return result
-
-    def _candidates(self, rows: Sequence[Any], count: int, length: int) -> np.ndarray:
+    def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
+        result, length = super()._collate(rows, count, lengths, names), lengths[0]
+        result["candidates"] = np.zeros((count, length), "int32")
         if self.spans:
-            result = np.zeros((count, length, len(self.answers)), "bool")
-        else:
-            result = np.zeros((count, length), "int32")
-        for mask, row in zip(result, rows, strict=False):
+            result["candidates"] = np.zeros((count, length, len(self.answers)), "bool")
+        for mask, row in zip(result["candidates"], rows, strict=False):
             if self.spans:
                 for start, end, number in row.mentions.tolist():
                     mask[start:end, number] = True
             else:
                 mask[row.mentions[:, 0]] = row.mentions[:, 2]
+        result["passage_sentences"] = pad([row.sentences for row in rows], length, count)
+        for signal, room in self.signals.items():
+            if target_name(signal) in names:
+                pairs = [row.targets.get(signal, ()) for row in rows]
+                result[target_name(signal)] = features.pad_pairs(pairs, room * length, count)
+        for name, width in zip(("passage", "question"), lengths, strict=True):
+            if f"{name}_characters" in names:
+                letters = [self.spelling(row.part(name, row.words)) for row in rows]
+                result[f"{name}_characters"] = pad(letters, width, count, (self.word_length,))
+        return result
+
+    def _features(
+        self, passage: Any, question: Any, names: Any, xp: Any = np, chains: Any = None
+    ) -> dict[str, Any]:
+        result = super()._features(passage, question, names, xp, chains)
+        if "passage_asked" in names:
+            same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
+            asked = xp.where(passage == 0, 0, xp.where(same, 1, 2))
+            result["passage_asked"] = xp.asarray(asked, dtype="int32")
         return result
 
     def with_target_room(self, rows: Sequence[Any]) -> "CandidatePreprocessor":
@@ -275,34 +271,21 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         import tensorflow as tf
 
-        xp, parts = GraphNumpy(), dict(zip(("passage", "question"), tokens, strict=True))
-        result = {
-            name: each.with_values(look_up(tables[0], self.vocabulary, each.values)).to_tensor()
-            for name, each in parts.items()
-        }
-        chains = {name: xp.take(self.word_chains, ids) for name, ids in result.items()}
-        result |= self.links(chains, names, xp)
-        words = parts["passage"].to_tensor()
-        numbers = self._graph_candidates(words)
-        result["candidates"] = numbers
+        xp, words = GraphNumpy(), tokens[0].to_tensor()
+        result = self._features(*self.graph_ids(tokens, tables), names, xp)
+        numbers = result["candidates"] = self._graph_candidates(words)
         if self.spans:
             one_hot = tf.one_hot(numbers, len(self.answers), on_value=True, off_value=False)
             result["candidates"] = one_hot & (numbers > 0)[..., None]
-        if "passage_asked" in names:
-            same = result["passage"][:, :, None] == result["question"][:, None]
-            shared = 2 - tf.cast(tf.reduce_any(same, axis=-1), "int32")
-            result["passage_asked"] = tf.where(result["passage"] == 0, 0, shared)
-        if "passage_sentences" in names:
-            ends = tf.reduce_any(words[..., None] == tf.constant(SENTENCE_ENDS), axis=-1)
-            result["passage_sentences"] = tf.where(
-                words == "", 0, features.sentence_numbers(ends, xp)
-            )
-        batch, time = tf.unstack(tf.shape(result["passage"]))
+        ends = tf.reduce_any(words[..., None] == tf.constant(SENTENCE_ENDS), axis=-1)
+        sentences = features.sentence_numbers(ends, xp)
+        result["passage_sentences"] = tf.where(words == "", 0, sentences)
+        batch, time = tf.unstack(tf.shape(words))
         # Raw text says nothing of its structure, and no answer depends on it.
         for signal, room in self.signals.items():
             result[target_name(signal)] = tf.zeros([batch, room * time, 2], "int32")
         if self.spelling:
-            for name, each in parts.items():
+            for name, each in zip(self.strings, tokens, strict=True):
                 result[f"{name}_characters"] = look_up_letters(tables[1], each, self.word_length)
         return {name: result[name] for name in names}
 

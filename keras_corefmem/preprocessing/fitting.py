@@ -1,6 +1,5 @@
 """Preprocessors learned with an answer head, and restored from configurations."""
 
-import collections
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -89,26 +88,6 @@ def fit_preprocessor(
             'answer_head="classification".'
         )
     return plain, "classification"
-
-
-def count_words(
-    examples: Sequence[Example], tokenize: Callable[[str], list[str]]
-) -> collections.Counter:
-    """Counts the words of passages and questions.
-
-    Args:
-        examples: list of `Example`.
-        tokenize: a tokenizer.
-
-    Example:
-        >>> examples = [keras_corefmem.datasets.Example(("Mary left.",), "Who left?", "Mary")]
-        >>> keras_corefmem.preprocessing.count_words(examples, str.split)["left."]
-        1
-    """
-    counts: collections.Counter = collections.Counter()
-    for example in examples:
-        counts.update(tokenize(f"{example.passage} {example.question}"))
-    return counts
 
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> Example | None:

@@ -1,11 +1,13 @@
 """The protocol between data, models and text."""
 
 import abc
-from collections.abc import Sequence
+import collections
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing import graph
 from keras_corefmem.preprocessing.answers import best_sequences
 from keras_corefmem.preprocessing.features import Spelling
@@ -196,14 +198,16 @@ class Preprocessor(abc.ABC):
 
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""
-        passage, question = [
+        xp, ids = graph.GraphNumpy(), self.graph_ids(tokens, tables)
+        ids = graph.assert_valid(self.invalid_rows(*ids, xp), ids)
+        return self.features(*ids, names, xp)
+
+    def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
+        """Makes the padded ids of ragged tokens inside a TensorFlow graph."""
+        return [
             each.with_values(graph.look_up(tables[0], self.vocabulary, each.values)).to_tensor()
             for each in tokens
         ]
-        xp = graph.GraphNumpy()
-        invalid = self.invalid_rows(passage, question, xp)
-        passage, question = graph.assert_valid(invalid, [passage, question])
-        return self.features(passage, question, names, xp)
 
     def features(self, passage: Any, question: Any, names: Any = None, xp: Any = np) -> dict:
         """Makes the features of padded ids without annotation."""
@@ -219,6 +223,26 @@ class Preprocessor(abc.ABC):
         xp = graph.GraphNumpy()
         sequences, logs = best_sequences(logits, top, xp)
         return ranked(graph.answer_texts(sequences, self.answers), xp.exp(logs))
+
+
+def count_words(
+    examples: Sequence[Example], tokenize: Callable[[str], list[str]]
+) -> collections.Counter:
+    """Counts the words of passages and questions.
+
+    Args:
+        examples: list of `Example`.
+        tokenize: a tokenizer.
+
+    Example:
+        >>> examples = [keras_corefmem.datasets.Example(("Mary left.",), "Who left?", "Mary")]
+        >>> keras_corefmem.preprocessing.count_words(examples, str.split)["left."]
+        1
+    """
+    counts: collections.Counter = collections.Counter()
+    for example in examples:
+        counts.update(tokenize(f"{example.passage} {example.question}"))
+    return counts
 
 
 def ranked(answers: Any, probabilities: Any) -> dict[str, Any]:

@@ -34,6 +34,11 @@ class Encoded:
     # int32 (T + Q,): chain of each token of passage and question, 0 = none.
     chain_ids: np.ndarray = dataclasses.field(kw_only=True)
 
+    def part(self, name: str, values: Any) -> Any:
+        """Returns the values of the tokens of `"passage"` or `"question"`, of those of both."""
+        count = len(self.passage)
+        return values[:count] if name == "passage" else values[count:]
+
 
 def sequences(joint: bool, order: str) -> list[tuple[str, ...]]:
     """Names the parts of each sequence: passage and question, in order or apart."""
@@ -134,7 +139,6 @@ class ReaderPreprocessor(Preprocessor):
         return FEATURES
 
     def encode(self, example: Example) -> Encoded:
-        """Encodes an example."""
         place = f" of {example.source or 'an example'}"
         encoded = self._encode(example.passage, example.question, place)
         answer = self.answer_numbers.get(example.answer, 0)
@@ -150,33 +154,24 @@ class ReaderPreprocessor(Preprocessor):
         return Encoded(first, second, 0, chain_ids=chain_ids)
 
     def length(self, encoded: Encoded) -> int:
-        """Returns the number of tokens of the passage."""
         return len(encoded.passage)
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
-        widths = dict(zip(("passage", "question"), lengths, strict=True))
-        result = {
-            name: pad([getattr(row, name) for row in rows], width, count)
-            for name, width in widths.items()
-        }
-        for name, ids in result.items():
-            check_ids(name, ids, len(self.vocabulary))
-        parts = {
-            "passage": [row.chain_ids[: len(row.passage)] for row in rows],
-            "question": [row.chain_ids[len(row.passage) :] for row in rows],
-        }
-        chains = {name: pad(parts[name], width, count) for name, width in widths.items()}
-        result |= self.links(chains, names)
-        return result | self._text_features(rows, result, names)
+        ids, chains = {}, {}
+        for name, width in zip(("passage", "question"), lengths, strict=True):
+            ids[name] = pad([getattr(row, name) for row in rows], width, count)
+            check_ids(name, ids[name], len(self.vocabulary))
+            chains[name] = pad([row.part(name, row.chain_ids) for row in rows], width, count)
+        return self._features(**ids, names=names, chains=chains)
 
-    def _text_features(self, rows: Sequence, ids: dict[str, np.ndarray], names: Any) -> dict:
-        return {"candidates": self.pointers[ids["passage"]]}
-
-    def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
-        ids = {"question": question, "passage": passage}
-        result = {**ids, "candidates": xp.take(self.pointers, passage)}
-        chains = {name: xp.take(self.word_chains, array) for name, array in ids.items()}
-        return result | self.links(chains, names, xp)
+    def _features(
+        self, passage: Any, question: Any, names: Any, xp: Any = np, chains: Any = None
+    ) -> dict[str, Any]:
+        ids = {"passage": passage, "question": question}
+        if chains is None:
+            chains = {name: xp.take(self.word_chains, array) for name, array in ids.items()}
+        candidates = xp.take(self.pointers, passage)
+        return {**ids, "candidates": candidates, **self.links(chains, names, xp)}
 
     def links(self, chains: dict[str, Any], names: Sequence[str], xp: Any = np) -> dict[str, Any]:
         """Makes the features of coreference."""

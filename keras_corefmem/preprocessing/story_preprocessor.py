@@ -140,9 +140,24 @@ class StoryPreprocessor(Preprocessor):
         )
 
     def encode_text(self, passage: str, question: str) -> EncodedStory:
-        ids = self.ids_of_text(passage, "passage"), self.ids_of_text(question, "question")
-        short = self.without_ends(ids[1])[: self.sentence_length]
-        return EncodedStory(self.cut(ids[0][None])[0], short, self.number_of(None))
+        return self._encode(passage, question, ("passage", "question"))
+
+    def _encode(
+        self,
+        passage: str,
+        question: str,
+        checked: Sequence[str],
+        place: str = "",
+        answer: str | None = None,
+        source: str = "",
+    ) -> EncodedStory:
+        texts = {"passage": passage, "question": question}
+        ids = [self.ids_of_text(text, f"{name}{place}")[None] for name, text in texts.items()]
+        for name, (problem, rows) in self.invalid_rows(*ids).items():
+            if name in checked and rows[0]:
+                raise ValueError(f"The {name}{place} {problem}.")
+        sentences, question_ids, _ = self.features(*ids).values()
+        return EncodedStory(sentences[0], question_ids[0], self.number_of(answer), source=source)
 
     def number_of(self, answer: str | None) -> int | np.ndarray:
         """Returns the number of an answer, or those of its words, 0 = unknown."""
@@ -177,7 +192,6 @@ class StoryPreprocessor(Preprocessor):
         return self.without_ends(xp.asarray(xp.where(kept, words, 0), dtype="int32"), xp)
 
     def length(self, encoded: EncodedStory) -> int:
-        """Returns the number of sentences."""
         return len(encoded.sentences)
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:

@@ -1,6 +1,5 @@
 """Cloze questions, such as CNN's, as matrices of sentences or of windows round entities."""
 
-import collections
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers
+from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import EncodedStory, StoryPreprocessor
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
@@ -23,10 +23,7 @@ def cloze_words(
 ) -> tuple[list[str], list[str]]:
     """Learns vocabulary and answers of cloze questions."""
     check_sizes(max_words=max_words)
-    tokenize = get_tokenizer(TOKENIZER)
-    counts: collections.Counter = collections.Counter()
-    for example in examples:
-        counts.update(tokenize(f"{example.passage} {example.question}"))
+    counts = count_words(examples, get_tokenizer(TOKENIZER))
     present = find_markers(" ".join(counts))
     if markers is None:
         markers = 1 + max((int(marker.removeprefix("@entity")) for marker in present), default=-1)
@@ -123,36 +120,11 @@ class WindowPreprocessor(StoryPreprocessor):
 
     def encode(self, example: Example) -> EncodedStory:
         """Encodes an example; one without a marker has one empty window."""
-        place = f" of {example.source or 'an example'}"
-        ids = self._ids(example.passage, example.question, place, ["question"])
-        return self._windows(*ids, self.number_of(example.answer), example.source)
-
-    def encode_text(self, passage: str, question: str) -> EncodedStory:
-        """Encodes raw text."""
-        return self._windows(*self._ids(passage, question, "", ["passage", "question"]), 0)
-
-    def _ids(
-        self, passage: str, question: str, place: str, checked: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        ids = (
-            self.ids_of_text(passage, f"passage{place}")[None],
-            self.ids_of_text(question, f"question{place}")[None],
-        )
-        invalid = self.invalid_rows(*ids)
-        for name in checked:
-            problem, rows = invalid[name]
-            if rows[0]:
-                raise ValueError(f"The {name}{place} {problem}.")
-        return ids
-
-    def _windows(
-        self, passage: np.ndarray, question: np.ndarray, answer: Any, source: str = ""
-    ) -> EncodedStory:
-        features = self.features(passage, question)
-        return EncodedStory(features["sentences"][0], features["question"][0], answer, (), source)
+        place, source = f" of {example.source or 'an example'}", example.source
+        texts = example.passage, example.question
+        return self._encode(*texts, ("question",), place, example.answer, source)
 
     def invalid_rows(self, passage: Any, question: Any, xp: Any = np) -> dict[str, tuple]:
-        """Refuses a passage without an entity, and a question without placeholder."""
         entity = "has no entity that is an answer of the reader, such as @entity0"
         missing = f"has no {PLACEHOLDER}: write it where the answer is missing"
         return {

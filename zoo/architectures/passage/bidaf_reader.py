@@ -11,7 +11,7 @@ from keras import ops
 from keras_corefmem import callbacks as boards
 from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
-from keras_corefmem.preprocessing.fitting import count_words
+from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.visualization import views
 from zoo.architectures.config import Factor, Size
 from zoo.architectures.devices import answered_once

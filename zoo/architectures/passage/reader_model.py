@@ -8,7 +8,8 @@ from keras import ops
 from keras_corefmem.datasets.passages.cnn import ClozeExample
 from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
-from keras_corefmem.preprocessing.fitting import count_words, fit_preprocessor
+from keras_corefmem.preprocessing.fitting import fit_preprocessor
+from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
 from keras_corefmem.utils.deprecation import renamed_arguments
 from zoo.architectures.passage.encoders import make_encoder

@@ -11,7 +11,7 @@ from keras_corefmem.layers import (
     RetrieveSentences,
     inverse_sentence_frequency,
 )
-from keras_corefmem.preprocessing.fitting import count_words
+from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.text.word_vectors import load_word_vectors
