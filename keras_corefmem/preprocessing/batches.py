@@ -119,32 +119,32 @@ class Batches(keras.utils.PyDataset):
         _check_answers(encoded, len(preprocessor.answers), shuffle)
         self.encoded, self.names = encoded, tuple(names)
         self.preprocessor = preprocessor.with_target_room(encoded)
-        lengths = list(map(preprocessor.length, encoded))
+        lengths, questions = self._lengths()
         if buckets is None:
             bucketing = preprocessor.bucketing
             saving, multiple = bucketing.padding_saved, bucketing.multiple
             buckets = length_buckets(lengths, saving=saving, multiple=multiple)
         self.buckets = list(buckets)
-        longest = max(map(preprocessor.question_length, encoded))
+        longest = max(questions)
         self.question_lengths = np.ravel(question_length or longest).tolist()
         if max(lengths) > self.buckets[-1] or longest > self.question_lengths[-1]:
             raise ValueError(
                 f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
                 f"buckets {self.buckets} and question_length {question_length or longest}."
             )
-        self.bucket_of = self.buckets_of(encoded)
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         self.start_epoch(0)
 
-    def buckets_of(self, encoded: Sequence) -> np.ndarray:
-        """Numbers the bucket of each example, by questions and then by passages."""
-        passages = np.searchsorted(self.buckets, list(map(self.preprocessor.length, encoded)))
-        lengths = list(map(self.preprocessor.question_length, encoded))
-        return np.searchsorted(self.question_lengths, lengths) * len(self.buckets) + passages
+    def _lengths(self) -> list[list[int]]:
+        sizes = self.preprocessor.length, self.preprocessor.question_length
+        return [list(map(size, self.encoded)) for size in sizes]
 
     def start_epoch(self, epoch: int) -> None:
         """Decides which examples make each batch of an epoch, the same for the same seed."""
         self.epoch = epoch
+        options = self.buckets, self.question_lengths
+        passages, questions = map(np.searchsorted, options, self._lengths())
+        bucket_of = questions * len(self.buckets) + passages
         random = np.random.default_rng((self.seed, epoch))
         order = random.permutation(len(self.encoded)) if self.shuffle else None
         batches: list = []
@@ -152,9 +152,9 @@ class Batches(keras.utils.PyDataset):
         shapes = [(length, q) for q in self.question_lengths for length in self.buckets]
         rests = [np.zeros(0, int) for _ in shapes]
         for bucket, shape in enumerate(shapes):
-            members = np.flatnonzero(self.bucket_of == bucket)
+            members = np.flatnonzero(bucket_of == bucket)
             if order is not None:
-                members = order[self.bucket_of[order] == bucket]
+                members = order[bucket_of[order] == bucket]
             members = np.concatenate([rests[bucket], members])
             full = len(members)
             if bucket < len(shapes) - 1:
@@ -195,11 +195,6 @@ class Batches(keras.utils.PyDataset):
     def __len__(self) -> int:
         return len(self.batches)
 
-    @property
-    def weight(self) -> float:
-        """Weight of an example."""
-        return 1.0 if self.shuffle else len(self) * self.batch_size / len(self.encoded)
-
     def __getitem__(self, index: int) -> tuple:
         members, length, question_length = self.batches[index]
         rows = [self.encoded[i] for i in members]
@@ -212,8 +207,10 @@ class Batches(keras.utils.PyDataset):
         """Makes answers and weights of a batch of examples, 0 where there is none."""
         answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
         answers[: len(rows)] = [row.answer for row in rows]
-        weights = (np.arange(self.batch_size) < len(rows)) * self.weight
-        return answers, weights.astype("float32")
+        weights = (np.arange(self.batch_size) < len(rows)).astype("float32")
+        if not self.shuffle:
+            weights *= len(self) * self.batch_size / len(self.encoded)
+        return answers, weights
 
     def numbers(self, index: int) -> np.ndarray:
         """Returns the index of each answer of a batch among all, 0 where there is none."""
@@ -248,7 +245,6 @@ class SentenceBatches(Batches):
 
     def start_epoch(self, epoch: int) -> None:
         self.encoded = epoch_phrases(self.all_encoded, epoch, self.share, self.seed)
-        self.bucket_of = self.buckets_of(self.encoded)
         super().start_epoch(epoch)
 
     def targets(self, rows: Sequence, length: int) -> tuple[np.ndarray, np.ndarray]:

@@ -60,15 +60,6 @@ class Spelling:
         self.head, self.tail = length - tail, tail
         self._rows: dict[str, np.ndarray] = {}
 
-    @property
-    def count(self) -> int:
-        """Number of character ids, 0 where words are not spelled."""
-        return len(self.vocabulary) if self else 0
-
-    @property
-    def characters(self) -> str:
-        return "".join(self.vocabulary.known)
-
     def __bool__(self) -> bool:
         return bool(self.vocabulary.known)
 

@@ -32,20 +32,8 @@ class Preprocessor(abc.ABC):
     """Turns examples and raw text into the features of a model, and its numbers into answers.
 
     A preprocessor holds everything that a model knows about its language: tokenizer, vocabulary and
-    answers. Training, prediction, export and inspection use it through these members alone, so
-    that they all see the same features:
-
-    | member | purpose |
-    |---|---|
-    | `fit(examples, …)` | learns a preprocessor from training examples |
-    | `encode(example)`, `encode_text(*strings)` | an example, or raw text, as arrays of ids |
-    | `length(encoded)`, `question_length(encoded)` | the sizes that batches are bucketed by |
-    | `collate(rows, count, length, question_length, names)` | the padded features of a batch |
-    | `batches(encoded, names, …)` | a `Batches` of encoded examples |
-    | `answers_of(encoded)` | texts of the answers by number |
-    | `unknown_words(*strings)` | words that the vocabulary lacks |
-    | `graph_tables()`, `graph_features(…)`, `graph_answers(…)` | the same in a TensorFlow graph |
-    | `get_config()`, `from_config(config)` | the arguments of the constructor |
+    answers. Training, prediction, export and inspection use it through its methods alone, so that
+    they all see the same features.
 
     Subclasses are registered with `keras.saving.register_keras_serializable("keras_corefmem")`;
     `keras_corefmem.preprocessing.get` restores what `keras.saving.serialize_keras_object` saved.
@@ -130,11 +118,11 @@ class Preprocessor(abc.ABC):
 
     @property
     def num_characters(self) -> int:
-        return self.spelling.count
+        return len(self.spelling.vocabulary) if self.spelling else 0
 
     @property
     def characters(self) -> str:
-        return self.spelling.characters
+        return "".join(self.spelling.vocabulary.known)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of the constructor, ready for JSON."""
@@ -199,8 +187,8 @@ class Preprocessor(abc.ABC):
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""
         xp, ids = graph.GraphNumpy(), self.graph_ids(tokens, tables)
-        ids = graph.assert_valid(self.invalid_rows(*ids, xp), ids)
-        return self.features(*ids, names, xp)
+        ids = graph.assert_valid(self.invalid_rows(*ids, xp=xp), ids)
+        return self.features(*ids, names=names, xp=xp)
 
     def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
         """Makes the padded ids of ragged tokens inside a TensorFlow graph."""

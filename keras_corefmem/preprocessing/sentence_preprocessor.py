@@ -104,11 +104,10 @@ class SentencePreprocessor(Preprocessor):
         if len(tags) != 1:
             raise ValueError("Give at least one sentence, and all of them a label, or all tags.")
         counts = word_counts(examples, lower_case)
-        labels = [[s.answer] if isinstance(s.answer, str) else s.answer for s in examples]
         letters = {letter for s in examples for word in s.words for letter in word}
         return cls(
             sorted((w for w, n in counts.items() if n >= min_count), key=lambda w: (-counts[w], w)),
-            sorted({answer for sentence in labels for answer in sentence}),
+            sorted({answer for sentence in examples for answer in answers_of(sentence)}),
             tags.pop(),
             "".join(sorted(letters)) if characters else "",
             **kwargs,
@@ -119,12 +118,9 @@ class SentencePreprocessor(Preprocessor):
         return FEATURES if self.spelling else FEATURES[:1]
 
     def encode(self, example: Sentence) -> EncodedSentence:
-        known = self.answer_numbers.get
-        answer: int | np.ndarray
-        if isinstance(example.answer, str):
-            answer = known(example.answer, 0)
-        else:
-            answer = np.array([known(tag, 0) for tag in example.answer], "int32")
+        whole = isinstance(example.answer, str)
+        numbers = [self.answer_numbers.get(answer, 0) for answer in answers_of(example)]
+        answer = numbers[0] if whole else np.array(numbers, "int32")
         return self._encode(example.words, answer, example.is_root, example.source)
 
     def encode_text(self, sentence: str) -> EncodedSentence:
@@ -146,7 +142,6 @@ class SentencePreprocessor(Preprocessor):
         return ids
 
     def length(self, encoded: EncodedSentence) -> int:
-        """Returns the number of words."""
         return len(encoded.words)
 
     def question_length(self, encoded: EncodedSentence) -> int:
@@ -177,7 +172,6 @@ class SentencePreprocessor(Preprocessor):
         return {name: features[name] for name in names}
 
     def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
-        """Decodes logits as `Preprocessor.graph_answers` does; those of a tagger to its tags."""
         if not self.tags:
             return super().graph_answers(logits, tokens, top)
         import tensorflow as tf
@@ -192,6 +186,11 @@ class SentencePreprocessor(Preprocessor):
             "tags": tf.where(words != "", best, ""),
             "probabilities": tf.where(words != "", probabilities, 0.0),
         }
+
+
+def answers_of(sentence: Sentence) -> Sequence[str]:
+    """Returns the label or the tags of a sentence."""
+    return [sentence.answer] if isinstance(sentence.answer, str) else sentence.answer
 
 
 def word_counts(sentences: Sequence[Sentence], lower_case: bool) -> collections.Counter:

@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "batches": ["PARTS", "batch_parts", "draw_parts", "make_batches"],
-        "devices": ["data_parallel"],
+        "parallel": ["data_parallel"],
         "evaluation": ["evaluate"],
         "fitting": ["fit", "make_model", "prepare"],
         "progress": ["Progress"],

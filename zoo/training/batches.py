@@ -24,11 +24,10 @@ def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
         A `keras.utils.PyDataset` for `fit`, `evaluate` and `predict`.
 
     Example:
-
-    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
-    >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
-    >>> len(zoo.training.make_batches(model, stories, batch_size=4))
-    2
+        >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+        >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+        >>> len(zoo.training.make_batches(model, stories, batch_size=4))
+        2
     """
     encoded = [model.preprocessor.encode(example) for example in examples]
     return model.preprocessor.batches(encoded, model.features, **kwargs)
@@ -45,11 +44,10 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
         ValueError: if the settings ask for more training questions than there are.
 
     Example:
-
-    >>> stories = keras_corefmem.datasets.simulator.load(1)
-    >>> train, valid, test = zoo.training.draw_parts(stories, zoo.training.Settings(train_size=9))
-    >>> len(train)
-    9
+        >>> splits = keras_corefmem.datasets.simulator.load(1)
+        >>> train, *_ = zoo.training.draw_parts(splits, zoo.training.Settings(train_size=9))
+        >>> len(train)
+        9
     """
     train = draw_examples(splits.train, settings.train_size, settings.seed)
     return train, splits.valid, splits.test
@@ -82,11 +80,11 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
         ValueError: if the settings have a share of mentions, and the model reads none.
 
     Example:
-
-    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
-    >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
-    >>> list(zoo.training.batch_parts(model, (stories, stories[:2], []), zoo.training.Settings()))
-    ['train', 'valid']
+        >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+        >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+        >>> parts = stories, stories[:2], []
+        >>> list(zoo.training.batch_parts(model, parts, zoo.training.Settings()))
+        ['train', 'valid']
     """
     preprocessor = model.preprocessor
     if settings.mentions is not None:

@@ -21,12 +21,11 @@ def evaluate(model: Any, batches: Any) -> dict[str, Any]:
         answers that are wrong.
 
     Example:
-
-    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
-    >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
-    >>> model.compile(jit_compile=False)
-    >>> zoo.training.evaluate(model, zoo.training.make_batches(model, stories))["count"]
-    8
+        >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+        >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+        >>> model.compile(jit_compile=False)
+        >>> zoo.training.evaluate(model, zoo.training.make_batches(model, stories))["count"]
+        8
     """
     wrong: list[int] = []
     total, count = 0.0, 0

@@ -27,11 +27,10 @@ def make_model(examples: Sequence, settings: Settings, **options: Any) -> Any:
         ValueError: if `settings.arguments` names an argument that the model does not take.
 
     Example:
-
-    >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
-    >>> settings = zoo.training.Settings("qrn", arguments={"units": 4})
-    >>> zoo.training.make_model(stories, settings).config["units"]
-    4
+        >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+        >>> settings = zoo.training.Settings("qrn", arguments={"units": 4})
+        >>> zoo.training.make_model(stories, settings).config["units"]
+        4
     """
     keras.utils.set_random_seed(settings.seed)
     check_arguments(settings.model, settings.arguments)
@@ -68,12 +67,11 @@ def prepare(splits: Any, settings: Settings, **options: Any) -> tuple[Any, dict[
             there are, or for a share of mentions of a model that reads none.
 
     Example:
-
-    >>> stories = keras_corefmem.datasets.simulator.load(1)
-    >>> settings = zoo.training.Settings("qrn", train_size=8, arguments={"units": 4})
-    >>> model, batches = zoo.training.prepare(stories, settings)
-    >>> batches["train"].count
-    8
+        >>> stories = keras_corefmem.datasets.simulator.load(1)
+        >>> settings = zoo.training.Settings("qrn", train_size=8, arguments={"units": 4})
+        >>> model, batches = zoo.training.prepare(stories, settings)
+        >>> batches["train"].count
+        8
     """
     parts = draw_parts(splits, settings)
     model = make_model(parts[0], settings, **options)
@@ -104,11 +102,10 @@ def fit(
         The `Progress` of the run: `history`, `best_epoch`, `seconds`.
 
     Example:
-
-    >>> def train(splits, folder):
-    ...     settings = zoo.training.Settings("ga-coref-gru", epochs=5)
-    ...     model, batches = zoo.training.prepare(splits, settings)
-    ...     return zoo.training.fit(model, batches, folder, settings).history
+        >>> def train(splits, folder):
+        ...     settings = zoo.training.Settings("ga-coref-gru", epochs=5)
+        ...     model, batches = zoo.training.prepare(splits, settings)
+        ...     return zoo.training.fit(model, batches, folder, settings).history
     """
     averages = settings.average > 0
     progress = Progress(batches, folder, settings.patience, model.warm_up_epochs, averages)

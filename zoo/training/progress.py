@@ -36,11 +36,10 @@ class Progress(keras.callbacks.Callback):
         averages: whether the optimizer averages weights.
 
     Example:
-
-    >>> progress = zoo.training.Progress({}, "run", patience=2)
-    >>> progress.history = [{"accuracy": 0.2, "val_accuracy": 0.3, "val_loss": 1.0}] * 3
-    >>> progress.best_epoch, progress.finished
-    (0, True)
+        >>> progress = zoo.training.Progress({}, "run", patience=2)
+        >>> progress.history = [{"accuracy": 0.2, "val_accuracy": 0.3, "val_loss": 1.0}] * 3
+        >>> progress.best_epoch, progress.finished
+        (0, True)
     """
 
     def __init__(

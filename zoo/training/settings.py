@@ -37,9 +37,8 @@ class Settings:
         ValueError: naming the field that is not as described.
 
     Example:
-
-    >>> zoo.training.Settings("qdren", batch_size=8).batch_size
-    8
+        >>> zoo.training.Settings("qdren", batch_size=8).batch_size
+        8
     """
 
     model: str = "ga-coref-gru"
@@ -89,9 +88,8 @@ def split_settings(values: dict[str, Any]) -> dict[str, Any]:
         values: fields and arguments by name.
 
     Example:
-
-    >>> zoo.training.split_settings({"epochs": 3, "units": 8})
-    {'epochs': 3, 'arguments': {'units': 8}}
+        >>> zoo.training.split_settings({"epochs": 3, "units": 8})
+        {'epochs': 3, 'arguments': {'units': 8}}
     """
     settings = {name: value for name, value in values.items() if name in FIELDS}
     arguments = {name: value for name, value in values.items() if name not in FIELDS}
@@ -106,9 +104,8 @@ def merge_settings(settings: dict[str, Any], changes: dict[str, Any]) -> dict[st
         changes: fields that replace them, and `arguments` that replace single ones.
 
     Example:
-
-    >>> zoo.training.merge_settings({"arguments": {"units": 8}}, {"arguments": {"layers": 1}})
-    {'arguments': {'units': 8, 'layers': 1}}
+        >>> zoo.training.merge_settings({"arguments": {"units": 8}}, {"arguments": {"layers": 1}})
+        {'arguments': {'units': 8, 'layers': 1}}
     """
     arguments = {**settings.get("arguments", {}), **changes.get("arguments", {})}
     merged = {**settings, **changes, "arguments": arguments}
@@ -126,8 +123,7 @@ def check_arguments(model: str, names: Any) -> None:
         ValueError: if the model does not take one of them, or there is no such model.
 
     Example:
-
-    >>> zoo.training.check_arguments("qrn", ["units"])
+        >>> zoo.training.check_arguments("qrn", ["units"])
     """
     known = getattr(architectures, configuration(model).class_name).arguments()
     for name in names:

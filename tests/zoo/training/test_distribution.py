@@ -22,7 +22,7 @@ import keras
 from keras_corefmem.datasets import Splits, simulator
 from zoo import training
 from zoo.training import data_parallel
-from zoo.training.devices import first_tensorflow_devices
+from zoo.training.parallel import first_tensorflow_devices
 
 stories = simulator.simulate(1, 30)
 arguments = {"units": 8, "embedding_dim": 8, "dropout": 0.0}
@@ -49,7 +49,7 @@ import keras
 import numpy as np
 from keras_corefmem import optimizers
 from zoo.training import data_parallel
-from zoo.training.devices import first_tensorflow_devices
+from zoo.training.parallel import first_tensorflow_devices
 
 tokens = np.random.default_rng(0).integers(0, 9, (16, 5)).astype("int32")
 labels = tokens[:, 0] % 3

@@ -7,8 +7,6 @@ import keras
 
 from keras_corefmem.utils.processes import available_cores
 
-JAX_CPUS = "on CPUs, set XLA_FLAGS=--xla_force_host_platform_device_count={}"
-
 
 @contextlib.contextmanager
 def data_parallel(devices: int | None) -> Iterator[None]:
@@ -36,12 +34,11 @@ def data_parallel(devices: int | None) -> Iterator[None]:
         ValueError: if there are not as many devices, or the backend cannot share batches.
 
     Example:
-
-    >>> def train(stories):
-    ...     with zoo.training.data_parallel(2):
-    ...         model = zoo.GatedAttentionReader.from_examples(stories)
-    ...         model.compile()
-    ...         model.fit(zoo.training.make_batches(model, stories, shuffle=True), epochs=5)
+        >>> def train(stories):
+        ...     with zoo.training.data_parallel(2):
+        ...         model = zoo.GatedAttentionReader.from_examples(stories)
+        ...         model.compile()
+        ...         model.fit(zoo.training.make_batches(model, stories, shuffle=True), epochs=5)
     """
     if devices == 1:
         yield
@@ -68,13 +65,9 @@ def data_parallel(devices: int | None) -> Iterator[None]:
 
 def first_jax_devices(count: int | None) -> list[str]:
     """Names of the first devices that JAX sees, of all for `None`."""
+    cpus = f"--xla_force_host_platform_device_count={max(count or 1, 1)}"
     visible = keras.distribution.list_devices()
-    count = len(visible) if count is None else count
-    if not 1 <= count <= len(visible):
-        raise ValueError(
-            f"devices={count}, but JAX sees {len(visible)}; {JAX_CPUS.format(max(count, 1))}."
-        )
-    return visible[:count]
+    return _first(count, visible, f"JAX sees {len(visible)}; on CPUs, set XLA_FLAGS={cpus}.")
 
 
 def first_tensorflow_devices(count: int | None) -> list[str]:
@@ -83,18 +76,18 @@ def first_tensorflow_devices(count: int | None) -> list[str]:
 
     kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
     if kind == "CPU" and count and 1 < count <= len(available_cores()):
-        (cpu, *_), part = (
-            tf.config.list_physical_devices(kind),
-            tf.config.LogicalDeviceConfiguration,
-        )
+        parts = [tf.config.LogicalDeviceConfiguration()] * count
         # It fails once TensorFlow is at work.
         with contextlib.suppress(RuntimeError):
-            tf.config.set_logical_device_configuration(cpu, [part()] * count)
+            cpu = tf.config.list_physical_devices(kind)[0]
+            tf.config.set_logical_device_configuration(cpu, parts)
     visible = [device.name for device in tf.config.list_logical_devices(kind)]
+    advice = "without GPUs, each core can be one, if batches are shared before TensorFlow is used."
+    return _first(count, visible, f"TensorFlow sees {len(visible)}; {advice}")
+
+
+def _first(count: int | None, visible: list[str], problem: str) -> list[str]:
     count = len(visible) if count is None else count
     if not 1 <= count <= len(visible):
-        raise ValueError(
-            f"devices={count}, but TensorFlow sees {len(visible)}; without GPUs, each core can be "
-            "one, if batches are shared before anything else uses TensorFlow."
-        )
+        raise ValueError(f"devices={count}, but {problem}")
     return visible[:count]
