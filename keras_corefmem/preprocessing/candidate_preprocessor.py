@@ -272,7 +272,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         import tensorflow as tf
 
         xp, words = GraphNumpy(), tokens[0].to_tensor()
-        result = self._features(*self.graph_ids(tokens, tables), names=names, xp=xp)
+        passage, question = self.graph_ids(tokens, tables)
+        result = self._features(passage, question, names, xp)
         numbers = result["candidates"] = self._graph_candidates(words)
         if self.spans:
             one_hot = tf.one_hot(numbers, len(self.answers), on_value=True, off_value=False)

@@ -186,9 +186,10 @@ class Preprocessor(abc.ABC):
 
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""
-        xp, ids = graph.GraphNumpy(), self.graph_ids(tokens, tables)
-        ids = graph.assert_valid(self.invalid_rows(*ids, xp=xp), ids)
-        return self.features(*ids, names=names, xp=xp)
+        xp, (passage, question) = graph.GraphNumpy(), self.graph_ids(tokens, tables)
+        invalid = self.invalid_rows(passage, question, xp)
+        passage, question = graph.assert_valid(invalid, [passage, question])
+        return self.features(passage, question, names, xp)
 
     def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
         """Makes the padded ids of ragged tokens inside a TensorFlow graph."""
