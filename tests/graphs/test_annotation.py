@@ -25,10 +25,8 @@ def annotation():
 
 
 def test_chains_are_sorted_mentions(annotation):
-    assert annotation.chains == (
-        (Mention(2, 3, 2), Mention(5, 6, 5)),
-        (Mention(2, 4, 3), Mention(8, 9, 8)),
-    )
+    assert annotation.chains == ((CHAINS[1][1], CHAINS[1][0]), CHAINS[0])
+    assert all(isinstance(mention, Mention) for chain in annotation.chains for mention in chain)
 
 
 def test_sentences(annotation):
@@ -37,7 +35,7 @@ def test_sentences(annotation):
     assert annotation.ends[:3] == (4, 9, 13) and len(annotation) == 11
 
 
-def test_entities_of_heads(annotation):
+def test_chains_of_heads(annotation):
     numbers = annotation.chain_ids()
     assert numbers.tolist() == [0, 0, 1, 2, 0, 1, 0, 0, 2, 0, 0]
     assert antecedents(numbers).tolist() == [0, 0, 0, 0, 0, 3, 0, 0, 4, 0, 0]

@@ -57,15 +57,16 @@ def test_bad_input_raises():
         annotate("Mary left.")
     with pytest.raises(ValueError, match="Text 2 has no tokens, leave it out: ' '"):
         list(annotate(["Mary", " "]))
-    message = "No spaCy pipeline 'no_such_thing'.*spacy download.*exact"
-    with pytest.raises(ValueError, match=message):
+
+
+def test_bad_pipelines_raise(tmp_path):
+    spacy = pytest.importorskip("spacy")
+    with pytest.raises(ValueError, match="No spaCy pipeline 'no_such_thing'.*download.*exact"):
         annotate(["Mary"], "no_such_thing")
-
-
-def test_broken_pipelines_raise(tmp_path):
-    pytest.importorskip("spacy")
     with pytest.raises(ValueError, match="the spaCy pipeline does not load"):
         load_pipeline(tmp_path)
+    with pytest.raises(ValueError, match="no dependencies.*put a parser before corefmem_resolver"):
+        list(annotate(["Mary left."], spacy.blank("en")))
 
 
 @pytest.fixture(scope="module")
@@ -96,16 +97,10 @@ def test_tokens_and_case_stay_as_they_were_given(ruled):
     truecaser = Truecaser({"mary": "Mary", "said": "said", "they": "they"})
     (annotation,) = annotate([text], ruled, tokenized=True, truecaser=truecaser)
     assert annotation.text == text and annotation.tokens == tuple(text.split())
-    assert words(annotation) == [["mary", "she", "they"]] or words(annotation) == [["mary", "they"]]
+    assert words(annotation) == [["mary", "she", "they"]]
     (untokenized,) = annotate(["so mary's  dog"], ruled, truecaser=truecaser)
     assert untokenized.text == "so mary's  dog"
     assert untokenized.tokens == ("so", "mary", "'s", "dog")
-
-
-def test_a_pipeline_without_a_parser_raises():
-    spacy = pytest.importorskip("spacy")
-    with pytest.raises(ValueError, match="no dependencies.*put a parser before corefmem_resolver"):
-        list(annotate(["Mary left."], spacy.blank("en")))
 
 
 def test_a_real_pipeline(ud_pipeline):

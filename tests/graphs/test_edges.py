@@ -19,19 +19,10 @@ def test_chains_become_edges():
     edges = TypedEdges.from_chains(CHAINS)
     assert edges.length == 7
     assert edges.edges == ((1, 4, "coref"), (3, 5, "coref"), (4, 7, "coref"))
-    np.testing.assert_array_equal(edges.sources(["coref"])[:, 0, 0], antecedents(CHAINS))
-
-
-def test_inverse_type_names_each_other():
-    assert inverse("coref") == "coref^-1"
-    assert inverse(inverse("coref")) == "coref"
-
-
-def test_backward_dag_of_chains_has_inverse_types():
-    edges = TypedEdges.from_chains(CHAINS)
     assert edges.forward_dag() == edges
     backward = edges.backward_dag().edges
     assert backward == ((4, 1, "coref^-1"), (5, 3, "coref^-1"), (7, 4, "coref^-1"))
+    np.testing.assert_array_equal(edges.sources(["coref"])[:, 0, 0], antecedents(CHAINS))
 
 
 def test_general_graph_is_read_once_in_each_direction():
@@ -48,13 +39,9 @@ def test_general_graph_is_read_once_in_each_direction():
 
 def test_sources_list_the_nearest_first():
     sources = GENERAL.forward_dag().sources(("dep", "dep^-1"))
-    assert sources.shape == (5, 2, 2)
     assert sources.dtype == np.int32
-    expected = np.zeros((5, 2, 2))
-    expected[2, 0, 0] = 1
-    expected[3, 0] = 2, 1
-    expected[4, 1, 0] = 2
-    np.testing.assert_array_equal(sources, expected)
+    none = [[0, 0], [0, 0]]
+    assert sources.tolist() == [none, none, [[1, 0], [0, 0]], [[2, 1], [0, 0]], [[0, 0], [2, 0]]]
 
 
 def test_sources_can_be_limited_and_lack_a_type():
@@ -84,17 +71,14 @@ SEQUENCES = [TypedEdges.from_chains(PASSAGE), TypedEdges.from_chains(QUESTION)]
 
 @pytest.mark.parametrize("order, offsets", [((0, 1), [0, 4]), ((1, 0), [3, 0])])
 def test_join_links_chains_across_the_border(order, offsets):
-    joined, found = join(SEQUENCES, order, chains=[PASSAGE, QUESTION])
-    assert found == offsets
+    joined = join(SEQUENCES, order, chains=[PASSAGE, QUESTION])
     whole = np.concatenate([(PASSAGE, QUESTION)[i] for i in order])
-    np.testing.assert_array_equal(joined.sources(["coref"])[:, 0, 0], antecedents(whole))
-    assert joined == TypedEdges.from_chains(whole)
+    assert joined == (TypedEdges.from_chains(whole), offsets)
 
 
-def test_join_without_entities_only_shifts():
+def test_join_without_chains_only_shifts():
     joined, offsets = join([GENERAL, TypedEdges(2, ((2, 1, "y"),))], (1, 0))
-    assert joined.length == 7
-    assert offsets == [2, 0]
+    assert joined.length == 7 and offsets == [2, 0]
     assert set(joined.edges) == {(2, 1, "y")} | {(s + 2, t + 2, e) for s, t, e in GENERAL.edges}
 
 
@@ -110,34 +94,33 @@ def test_join_refuses_an_order_that_is_none(order):
         join([TypedEdges(1), TypedEdges(1)], order)
 
 
-def test_join_refuses_entities_of_another_length():
+def test_join_refuses_chains_of_another_length():
     with pytest.raises(ValueError, match=r"expected lengths \[4, 3\], got \[3, 4\]"):
         join([TypedEdges(4), TypedEdges(3)], (0, 1), chains=[QUESTION, PASSAGE])
 
 
 def test_checks_pass_what_the_package_makes():
-    found = antecedents(CHAINS)
     sources = GENERAL.forward_dag().sources(("dep", "x"))
-    assert np.any(found) and np.any(sources), "there is something to check"
-    check_antecedents(found)
-    check_antecedents(antecedents(np.tile(CHAINS, (3, 1))))
-    check_sources(sources)
-    check_sources(sources[None])
+    for chains in (CHAINS, np.tile(CHAINS, (3, 1))):
+        check_antecedents(antecedents(chains))
+    for array in (sources, sources[None]):
+        check_sources(array)
 
 
 @pytest.mark.parametrize(
-    "found, message",
+    "position, message",
     [
-        (4, "Antecedent 4 of example 1 at position 3 points forward"),
-        (3, "Antecedent 3 of example 1 at position 3 points to the token itself"),
-        (9, "Antecedent 9 of example 1 at position 3 is out of range"),
-        (-1, "Antecedent -1 of example 1 at position 3 is out of range"),
+        (4, "points forward"),
+        (3, "points to the token itself"),
+        (9, "is out of range"),
+        (-1, "is out of range"),
     ],
 )
-def test_wrong_antecedents_are_named(found, message):
+def test_wrong_antecedents_are_named(position, message):
     array = np.zeros((2, 5), "int32")
-    array[1, 2] = found
-    with pytest.raises(ValueError, match=message):
+    array[1, 2] = position
+    place = f"Antecedent {position} of example 1 at position 3 {message}"
+    with pytest.raises(ValueError, match=place):
         check_antecedents(array)
 
 
@@ -151,7 +134,7 @@ def test_edges_in_both_directions_are_no_table():
 def test_wrong_sources_are_named():
     array = np.zeros((2, 5, 3, 2), "int32")
     array[1, 1, 2, 1] = 5
-    with pytest.raises(ValueError, match="Source 5 of example 1 at position 2 points forward"):
-        check_sources(array)
-    with pytest.raises(ValueError, match="Source 5 of example 0 at position 2 points forward"):
-        check_sources(array[1])
+    for example, sources in ((1, array), (0, array[1])):
+        place = f"Source 5 of example {example} at position 2 points forward"
+        with pytest.raises(ValueError, match=place):
+            check_sources(sources)

@@ -1,5 +1,3 @@
-import pytest
-
 from keras_corefmem.graphs.coreference.parse import Parse
 
 UD = (
@@ -55,9 +53,3 @@ def test_words_that_are_names_elsewhere_are_names(parsed):
 def test_sentences_are_numbered(parsed):
     doc = parsed("He/PRP/1/nsubj ran/VBD/1/root She/PRP/3/nsubj sat/VBD/3/root")
     assert Parse.from_doc(doc).sentences == [0, 0, 1, 1]
-
-
-def test_no_dependencies_raise():
-    spacy = pytest.importorskip("spacy")
-    with pytest.raises(ValueError, match="no dependencies.*put a parser before corefmem_resolver"):
-        Parse.from_doc(spacy.blank("en")("Mary left."))

@@ -1,5 +1,4 @@
-import collections
-import sys
+import cProfile
 
 import pytest
 
@@ -38,10 +37,8 @@ def test_clauses_bind_reflexives_and_free_pronouns(chains):
     himself = "John/NNP/1/nsubj saw/VBD/1/root himself/PRP/1/obj"
     assert chains(himself) == [["John", "himself"]]
     assert chains(himself.replace("himself", "him")) == []
-    behind = (
-        "Peter/NNP/1/nsubj sat/VBD/1/root ././1/punct John/NNP/4/nsubj saw/VBD/4/root him/PRP/4/obj"
-    )
-    assert chains(behind) == [["Peter", "him"]]
+    sat = "Peter/NNP/1/nsubj sat/VBD/1/root ././1/punct"
+    assert chains(f"{sat} John/NNP/4/nsubj saw/VBD/4/root him/PRP/4/obj") == [["Peter", "him"]]
 
 
 def test_noun_phrases_refer_back_if_they_are_definite(chains):
@@ -202,26 +199,15 @@ def test_it_is_found_and_saved_with_its_pipeline(tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     loaded = spacy.load(tmp_path / "pipeline").get_pipe("corefmem_resolver")
     assert loaded.pronoun_distance == 2 and loaded.kinds == resolver.KINDS
-    with pytest.raises(ValueError, match="no dependencies"):
-        nlp("Mary left.")
 
 
 def test_work_is_linear_in_length(parsed):
     # Windows bound the work for each mention: ten times the text is not a hundred times the work.
     def count_calls(copies):
-        tokens = [token.rsplit("/", 2) for token in TOLD.split()]
-        text = " ".join(
-            f"{word}/{int(head) + 10 * n}/{label}"
-            for n in range(copies)
-            for word, head, label in tokens
-        )
-        doc, count = parsed(text), collections.Counter()
-        before = sys.getprofile()
-        sys.setprofile(lambda frame, event, argument: count.update([event]))
-        try:
-            Resolver().chains(doc)
-        finally:
-            sys.setprofile(before)
-        return count["call"] + count["c_call"]
+        tokens = [token.rsplit("/", 2) for token in TOLD.split()] * copies
+        text = " ".join(f"{t[0]}/{int(t[1]) + n // 10 * 10}/{t[2]}" for n, t in enumerate(tokens))
+        doc, profile = parsed(text), cProfile.Profile()
+        profile.runcall(Resolver().chains, doc)
+        return sum(entry.callcount for entry in profile.getstats())
 
     assert 5 < count_calls(200) / count_calls(20) < 15

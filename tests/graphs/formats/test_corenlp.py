@@ -12,55 +12,37 @@ from keras_corefmem.graphs.formats.corenlp import (
 )
 
 
-def token(index, word, begin, before="", after=""):
+def token(word, begin, before="", after=""):
     return {
-        **{"index": index, "word": word, "originalText": word, "pos": "X"},
+        **{"word": word, "originalText": word, "pos": "X", "before": before, "after": after},
         **{"characterOffsetBegin": begin, "characterOffsetEnd": begin + len(word)},
-        **{"before": before, "after": after},
     }
 
 
-def edge(label, governor, dependent):
-    return {"dep": label, "governor": governor, "dependent": dependent}
+def sentence(edges, *tokens):
+    edges = [{"dep": label, "governor": g, "dependent": d} for label, g, d in edges]
+    return {"basicDependencies": edges, "tokens": tokens}
+
+
+def mention(number):
+    return {"id": number, "sentNum": number, "startIndex": 1, "endIndex": 2, "headIndex": 1}
 
 
 # " Mary told him.\nShe left!"
-CONTENT = {
-    "sentences": [
-        {
-            "index": 0,
-            "basicDependencies": [
-                *(edge("ROOT", 0, 2), edge("nsubj", 2, 1)),
-                *(edge("obj", 2, 3), edge("punct", 2, 4)),
-            ],
-            "tokens": [
-                *(token(1, "Mary", 1, " ", " "), token(2, "told", 6, " ", " ")),
-                *(token(3, "him", 11, " ", ""), token(4, ".", 14, "", "\n")),
-            ],
-        },
-        {
-            "index": 1,
-            "basicDependencies": [edge("ROOT", 0, 2), edge("nsubj", 2, 1)],
-            "tokens": [token(1, "She", 16, "\n", " "), token(2, "left", 20, " ", "!")],
-        },
-    ],
-    "corefs": {
-        "1": [
-            {"id": 1, "sentNum": 1, "startIndex": 1, "endIndex": 2, "headIndex": 1},
-            {"id": 2, "sentNum": 2, "startIndex": 1, "endIndex": 2, "headIndex": 1},
-        ]
-    },
-}
+EDGES = [("ROOT", 0, 2), ("nsubj", 2, 1), ("obj", 2, 3), ("punct", 2, 4)]
+TOLD = token("Mary", 1, " ", " "), token("told", 6, " ", " "), token("him", 11, " ")
+LEFT = token("She", 16, "\n", " "), token("left", 20, " ", "!")
+SENTENCES = sentence(EDGES, *TOLD, token(".", 14, "", "\n")), sentence(EDGES[:2], *LEFT)
+CONTENT = {"sentences": SENTENCES, "corefs": {"1": [mention(1), mention(2)]}}
 
 
 def test_numbers_run_over_the_document_from_zero():
     annotation = from_corenlp(CONTENT)
     assert annotation.text == " Mary told him.\nShe left!"
     assert annotation.tokens == ("Mary", "told", "him", ".", "She", "left")
-    assert annotation.sentences == (0, 4)
+    assert annotation.sentences == (0, 4) and annotation.tags == ("X",) * 6
     assert annotation.governors == (1, 1, 1, 1, 5, 5)
     assert annotation.labels == ("nsubj", "ROOT", "obj", "punct", "nsubj", "ROOT")
-    assert annotation.tags == ("X",) * 6
     assert annotation.chains == ((Mention(0, 1, 0), Mention(4, 5, 4)),)
 
 
@@ -87,9 +69,7 @@ def test_what_is_written_is_read_again(tmp_path):
     write_corenlp(tmp_path / "x.json", annotation)
     assert read_corenlp(tmp_path / "x.json") == annotation
     written = json.loads((tmp_path / "x.json").read_text())
-    mention = written["corefs"]["1"][1]
-    assert (mention["sentNum"], mention["startIndex"], mention["endIndex"]) == (2, 1, 2)
-    assert mention["text"] == "She" and mention["headIndex"] == 1
+    assert written["corefs"]["1"][1] == {**mention(2), "text": "She"}
     root = written["sentences"][1]["basicDependencies"][1]
     assert (root["dep"], root["governor"], root["dependent"]) == ("ROOT", 0, 2)
 
@@ -98,7 +78,7 @@ def test_what_is_written_is_read_again(tmp_path):
     ("change", "message"),
     [
         (lambda c: c.pop("sentences"), "not the JSON of CoreNLP.*'sentences'"),
-        (lambda c: c["sentences"][0]["tokens"].clear(), "a sentence has no tokens"),
+        (lambda c: c["sentences"][0].update(tokens=[]), "a sentence has no tokens"),
         (lambda c: c["corefs"]["1"][0].update(sentNum=3), "sentence 3 of a mention is none of the"),
         (lambda c: c["corefs"]["1"][0].update(headIndex=9), "is no mention in 6 tokens"),
         (lambda c: c["corefs"]["1"][0].pop("headIndex"), "not the JSON of CoreNLP.*'headIndex'"),
