@@ -1,6 +1,7 @@
 """The contract of all layers, over one list of cases."""
 
 import functools
+import inspect
 import json
 from collections import namedtuple
 
@@ -8,6 +9,7 @@ import keras
 import numpy as np
 import pytest
 
+from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, WordMemory
 from tests.support.conformance_cases import CASES, RECURRENT
 from tests.support.evaluation import alike, compiled, evaluate, random_weights, value_and_gradients
 
@@ -157,8 +159,30 @@ def test_config_round_trip(case):
     copy = keras.saving.deserialize_keras_object(config)
     assert type(copy) is type(layer)
     assert copy.get_config() == layer.get_config()
-    for name, value in options.items():
-        assert getattr(copy, name) == value
+    arguments = getattr(case.make, "keywords", {}) | options
+    assert arguments.items() <= layer.get_config().items()
+    assert set(inspect.getfullargspec(type(layer).__init__).args[1:]) <= set(layer.get_config())
+
+
+HEADS = {"loss_weight": 1.0, "row_weight": "mean", "dropout": 0.1, "return_supervised": True}
+OPTIONS = [
+    (SupervisedMultiHeadAttention, (3, 2, ((2, "a"),), (1,)), {"use_bias": False, **HEADS}),
+    (AttentionEncoder, (2, 2, 4), {"signals": ((2, 0, "a"),), "windows": ((1, 0),), **HEADS}),
+    (
+        WordMemory,
+        (3, 2),
+        {"attention": "softmax", "compact": True, "update": "relu", "dropout": 0.1},
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments", "options"), OPTIONS)
+def test_the_configuration_holds_all_arguments(kind, arguments, options):
+    config = kind(*arguments, **options).get_config()
+    assert kind.from_config(config).get_config() == config
+    names = inspect.getfullargspec(kind).args[1:]
+    assert dict(zip(names, arguments, strict=False)).items() <= config.items()
+    assert options.items() <= config.items()
 
 
 @pytest.mark.parametrize(("policy", "tolerance"), [("bfloat16", 0.1), ("float16", 0.01)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.oracles import gru_step, sigmoid, softmax
+from tests.support.oracles import gru_step, sigmoid, softmax, unroll
 
 ACTIVATIONS = {
     "prelu": lambda x, slopes: np.where(x > 0, x, slopes * x),
@@ -84,6 +84,22 @@ def episodic_memory(facts, question, mask, weights, passes, attention, compact, 
             joined = np.concatenate([memory, episode, question])
             memory = np.maximum(joined @ step["kernel"] + step["bias"], 0)
     return memory, np.array(every)
+
+
+def query_reduction(sentences, queries, mask, weights, reset, update_bias=-2.5):
+    """States of one text forward and backward, and its gates."""
+    gates, added = [], []
+    for x, q in zip(sentences, queries, strict=True):
+        scores = (x * q) @ weights["gate_kernel"] + weights["gate_bias"]
+        gates.append(sigmoid(scores[0] + update_bias))
+        candidate = np.tanh(np.concatenate([q, x]) @ weights["kernel"] + weights["bias"])
+        added.append(gates[-1] * (sigmoid(scores[1]) if reset else 1.0) * candidate)
+
+    def step(t, previous, states):
+        return added[t] + (1 - gates[t]) * previous
+
+    units = len(weights["bias"])
+    return [unroll(step, added, mask, units, reverse) for reverse in (False, True)], gates
 
 
 def position_factor(j, k, length, units):

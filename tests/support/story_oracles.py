@@ -96,11 +96,8 @@ def encode(tokens, table, factors):
 
 def position_factors(units):
     """`l_jk` of Sukhbaatar et al., Section 4.1."""
-    factors = np.zeros((WORDS, units))
-    for j in range(1, WORDS + 1):
-        for k in range(1, units + 1):
-            factors[j - 1, k - 1] = (1 - j / WORDS) - (k / units) * (1 - 2 * j / WORDS)
-    return factors
+    places = np.arange(1, WORDS + 1)[:, None], np.arange(1, units + 1)
+    return memory_oracles.position_factor(*places, WORDS, units)
 
 
 def recurrent_entity_network(weights, config, sentences, question):
@@ -172,32 +169,21 @@ def episodes(weights, config, facts, asked, read):
 
 def query_reduction_network(weights, config, sentences, question):
     table = weights["word_embedding"]["embeddings"]
-    units, read = table.shape[1], sentences.any(axis=-1)
-    factors = position_factors(units)
+    factors, read = position_factors(table.shape[1]), sentences.any(axis=-1)
     x = [encode(tokens, table, factors) for tokens in sentences]
     queries, opened = [encode(question, table, factors)] * len(x), []
     for n in range(1, config["layers"] + 1):
         layer = weights[f"query_reduction_{1 if config['tied'] else n}"]["cell"]
-        last, gates, added = n == config["layers"], [], []
-        for sentence, query in zip(x, queries, strict=True):
-            scores = (query * sentence) @ layer["gate_kernel"] + layer["gate_bias"]
-            gates.append(oracles.sigmoid(scores[0] + config["update_bias"]))
-            reset = 1.0 if last else oracles.sigmoid(scores[1])
-            candidate = np.concatenate([query, sentence]) @ layer["kernel"] + layer["bias"]
-            added.append(gates[-1] * reset * np.tanh(candidate))
-
-        def step(t, previous, states, gates=gates, added=added):
-            return added[t] + (1 - gates[t]) * previous
-
-        states = oracles.unroll(step, x, read, units, reverse=False)
-        if not last:
-            states = states + oracles.unroll(step, x, read, units, reverse=True)
-        queries = states
+        last, bias = n == config["layers"], config["update_bias"]
+        (forward, backward), gates = memory_oracles.query_reduction(
+            x, queries, read, layer, not last, bias
+        )
+        queries = forward if last else forward + backward
         opened.append(np.where(read, gates, 0))
     return queries[-1] @ weights["answer"]["kernel"], np.stack(opened, axis=-1)
 
 
-def end_to_end_memory_network(weights, config, sentences, question):
+def end_to_end_memory_network(weights, config, sentences, question, linear=False):
     memory, hops = weights["memory"], config["hops"]
     factors, read = 2 * position_factors(config["units"]), np.flatnonzero(sentences.any(axis=-1))
 
@@ -207,8 +193,9 @@ def end_to_end_memory_network(weights, config, sentences, question):
 
     state, attention = encode(question, memory["embedding_0"], factors), np.zeros((TIME, hops))
     for hop in range(hops):
-        shares = np.exp([told(hop, i) @ state for i in read])
-        p = shares / (shares.sum() + max(0, config["max_sentences"] - len(read)))
+        p = np.array([told(hop, i) @ state for i in read])
+        if not linear:
+            p = np.exp(p) / (np.exp(p).sum() + max(0, config["max_sentences"] - len(read)))
         attention[read, hop] = p
         state = state + sum(p[i] * told(hop + 1, i) for i in read)
     size, rows = VOCABULARY, []

@@ -9,11 +9,5 @@ from keras_corefmem.layers.attention.question_attention import (
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.attention.supervision_metrics import ReportsSupervision
 
-__all__ = [
-    "AttentionEncoder",
-    "BidirectionalAttention",
-    "GatedAttention",
-    "ReportsSupervision",
-    "SupervisedMultiHeadAttention",
-    "attention_mass",
-]
+__all__ = ["AttentionEncoder", "BidirectionalAttention", "GatedAttention", "ReportsSupervision"]
+__all__ += ["SupervisedMultiHeadAttention", "attention_mass"]

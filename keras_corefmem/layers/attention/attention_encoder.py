@@ -6,13 +6,14 @@ from keras import ops
 from keras_corefmem.layers.attention.attention_supervision import SupervisedLayer, check_lengths
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.core.hash_dropout import HashDropout
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.utils.checks import check_sizes
 
 EPSILON = 1e-6
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class AttentionEncoder(SupervisedLayer):
     """Encodes a sequence with layers of feed-forward networks and self-attention.
 
@@ -36,7 +37,6 @@ class AttentionEncoder(SupervisedLayer):
         windows: pairs of layer and head: heads that attend only to the sentence of the token.
         loss_weight, row_weight: see `SupervisedMultiHeadAttention`.
         return_supervised: bool, whether to return the attention of supervised heads.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, time, width)`.
@@ -62,11 +62,6 @@ class AttentionEncoder(SupervisedLayer):
         >>> tuple(states.shape)
         (1, 5, 8)
     """
-
-    ARGUMENTS = (
-        *("layers", "num_heads", "units", "inner_units", "dropout", "signals", "windows"),
-        *("loss_weight", "row_weight", "return_supervised"),
-    )
 
     def __init__(
         self,
@@ -115,7 +110,6 @@ class AttentionEncoder(SupervisedLayer):
         self.norms = [norm(epsilon=EPSILON, name=name, **own) for name in names]
         self.input_norm = norm(epsilon=EPSILON, name="input_norm", **own)
         self.projection = None
-        self.supports_masking = True
 
     def make_attention(self, number):
         signals = [(head, name) for n, head, name in self.signals if n == number]
@@ -167,9 +161,6 @@ class AttentionEncoder(SupervisedLayer):
 
     def width_of(self, inputs):
         return self.units
-
-    def get_config(self):
-        return super().get_config() | {name: getattr(self, name) for name in self.ARGUMENTS}
 
 
 def _near_zero():

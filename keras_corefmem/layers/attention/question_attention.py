@@ -11,10 +11,6 @@ class _TwoSequences(keras.layers.Layer):
 
     NAMES = ("passage", "question")
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
-
     def check_widths(self, first, second):
         if first[-1] != second[-1]:
             names, widths = " and ".join(self.NAMES), f"{first[-1]} and {second[-1]}"

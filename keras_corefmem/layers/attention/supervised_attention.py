@@ -12,10 +12,11 @@ from keras_corefmem.layers.attention.attention_supervision import (
 )
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class SupervisedMultiHeadAttention(SupervisedLayer):
     """Multi-head self-attention of which some heads learn to attend to their targets.
 
@@ -45,7 +46,6 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         use_bias: bool, whether projections have a bias.
         return_supervised: bool, whether to return the attention of supervised heads.
         output_initializer: initializer of the kernel of the last projection.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, time, width)`.
@@ -80,11 +80,6 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         >>> tuple(states.shape), len(layer.losses)
         ((1, 5, 8), 1)
     """
-
-    ARGUMENTS = (
-        *("num_heads", "key_dim", "signals", "windows", "loss_weight", "row_weight"),
-        *("dropout", "use_bias", "return_supervised"),
-    )
 
     def __init__(
         self,
@@ -126,7 +121,6 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         self.output_initializer = keras.initializers.get(output_initializer)
         self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
         self.measured = None
-        self.supports_masking = True
 
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         width, heads = inputs_shape[-1], (self.num_heads, self.key_dim)
@@ -219,11 +213,6 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
 
     def width_of(self, inputs):
         return inputs.shape[-1]
-
-    def get_config(self):
-        initializer = keras.initializers.serialize(self.output_initializer)
-        config = {name: getattr(self, name) for name in self.ARGUMENTS}
-        return {**super().get_config(), **config, "output_initializer": initializer}
 
 
 def _can_fuse(dtype):

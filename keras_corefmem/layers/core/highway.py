@@ -3,10 +3,11 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class Highway(keras.layers.Layer):
     """Highway network: layers that pass a learned share of their inputs on unchanged.
 
@@ -62,6 +63,3 @@ class Highway(keras.layers.Layer):
 
     def compute_output_shape(self, inputs_shape):
         return inputs_shape
-
-    def get_config(self):
-        return {**super().get_config(), "layers": self.layers}

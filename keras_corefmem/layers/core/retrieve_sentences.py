@@ -4,6 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
 # Smaller ids are padding and the unknown word.
@@ -37,7 +38,7 @@ def inverse_sentence_frequency(sentences, vocabulary_size):
     return (np.round(128 * rarity) / 128).astype("float32")
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class RetrieveSentences(keras.layers.Layer):
     """Keeps the k sentences that match the question best, in their order.
 
@@ -130,10 +131,6 @@ class RetrieveSentences(keras.layers.Layer):
         batch, _, words = sentences.shape
         shapes = (batch, self.k, words), (batch, self.k)
         return tuple(keras.KerasTensor(shape, dtype="int32") for shape in shapes)
-
-    def get_config(self):
-        sizes = {"k": self.k, "vocabulary_size": self.vocabulary_size, "hops": self.hops}
-        return {**super().get_config(), **sizes}
 
 
 def _top_positions(scores, count):

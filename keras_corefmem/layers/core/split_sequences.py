@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
 
@@ -40,7 +41,7 @@ class SplitSequences(keras.layers.Layer):
         return None
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class SentenceEnds(keras.layers.Layer):
     """Takes the last state of each sentence from the states of all words.
 
@@ -84,6 +85,3 @@ class SentenceEnds(keras.layers.Layer):
             return None
         by_sentence = ops.reshape(previous_mask, (ops.shape(states)[0], -1, self.length))
         return ops.any(by_sentence, axis=-1)
-
-    def get_config(self):
-        return {**super().get_config(), "length": self.length}

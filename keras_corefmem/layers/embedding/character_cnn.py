@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
 # Below any window, within the range of float16.
@@ -10,7 +11,7 @@ LOW = -6e4
 ACTIVATIONS = {"tanh": ops.tanh, "relu": ops.relu}
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class CharacterCNN(keras.layers.Layer):
     """Convolutions of several widths over the characters of a word, pooled by maximum.
 
@@ -85,7 +86,3 @@ class CharacterCNN(keras.layers.Layer):
 
     def compute_mask(self, characters, previous_mask=None):
         return None if previous_mask is None else ops.any(previous_mask, axis=-1)
-
-    def get_config(self):
-        names = "filters", "widths", "activation"
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
+
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class LayerMix(keras.layers.Layer):
@@ -27,9 +29,8 @@ class LayerMix(keras.layers.Layer):
         [[2.0, 3.0]]
     """
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
 
     def build(self, inputs_shape):
         shape = (inputs_shape[-2],)
@@ -44,7 +45,7 @@ class LayerMix(keras.layers.Layer):
         return (*inputs_shape[:-2], inputs_shape[-1])
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class ContextualVectors(keras.layers.Layer):
     """Vectors of words from an encoder of whole texts, its layers mixed as ELMo's are.
 
@@ -115,10 +116,6 @@ class ContextualVectors(keras.layers.Layer):
     def compute_output_spec(self, words):
         shape = self.shape_of(words)
         return keras.KerasTensor((*words.shape, shape[-1]), dtype=self.compute_dtype)
-
-    def get_config(self):
-        encoder = keras.saving.serialize_keras_object(self.encoder)
-        return {**super().get_config(), "encoder": encoder, "frozen": self.frozen}
 
     @classmethod
     def from_config(cls, config):

@@ -4,6 +4,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
+
 
 def position_factors(length, units):
     """Factors `(length, units)` of `PositionEncoding`, float32."""
@@ -44,11 +46,8 @@ class SentenceEncoder(keras.layers.Layer):
     def compute_mask(self, words, previous_mask=None):
         return None if previous_mask is None else ops.any(previous_mask, axis=-1)
 
-    def get_config(self):
-        return {**super().get_config(), "length": self.length}
 
-
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class PositionEncoding(SentenceEncoder):
     """Encodes sentences as `s = Σ_j l_j ⊙ e_j` over their words, with the factors of position j.
 
@@ -80,7 +79,7 @@ class PositionEncoding(SentenceEncoder):
         return position_factors(self.length, units)
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class MultiplicativeMask(SentenceEncoder):
     """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned `f`.
 
@@ -109,7 +108,3 @@ class MultiplicativeMask(SentenceEncoder):
 
     def factors_of(self, units):
         return self.factors
-
-    def get_config(self):
-        initializer = keras.initializers.serialize(self.initializer)
-        return {**super().get_config(), "initializer": initializer}

@@ -32,9 +32,8 @@ class SinusoidalPositions(keras.layers.Layer):
         [0.0, 1.0]
     """
 
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.supports_masking = True
+    def compute_mask(self, inputs, previous_mask):
+        return previous_mask
 
     def call(self, inputs):
         width = inputs.shape[-1]

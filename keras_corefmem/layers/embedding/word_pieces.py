@@ -4,8 +4,10 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+
+@serializable
 class WordPieces(keras.layers.Layer):
     """Word vectors from a pretrained backbone that reads pieces of words, such as KerasHub's.
 
@@ -73,6 +75,7 @@ class WordPieces(keras.layers.Layer):
             message = f"max_length must leave a piece between first and last, got {max_length}."
             raise ValueError(message)
         self.backbone = backbone
+        self.pieces = [list(map(int, word)) for word in pieces]
         self.table = np.full((len(pieces), longest), -1, "int32")
         for row, word in zip(self.table, pieces, strict=True):
             row[: len(word)] = word
@@ -120,12 +123,6 @@ class WordPieces(keras.layers.Layer):
         if isinstance(states, dict):
             states = states["sequence_output"]
         return ops.stack(states, axis=2) if isinstance(states, list | tuple) else states
-
-    def get_config(self):
-        backbone = keras.saving.serialize_keras_object(self.backbone)
-        pieces = [row[row >= 0].tolist() for row in self.table]
-        ends = {name: getattr(self, name) for name in ("first", "last", "max_length")}
-        return {**super().get_config(), "backbone": backbone, "pieces": pieces, **ends}
 
     @classmethod
     def from_config(cls, config):

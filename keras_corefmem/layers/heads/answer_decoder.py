@@ -3,11 +3,12 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.gru import GRUCell
 from keras_corefmem.utils.checks import check_sizes
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class AnswerDecoder(keras.layers.Layer):
     """Generates an answer word by word.
 
@@ -64,6 +65,3 @@ class AnswerDecoder(keras.layers.Layer):
 
     def compute_output_spec(self, memory, question):
         return keras.KerasTensor((memory.shape[0], self.length, self.words), dtype="float32")
-
-    def get_config(self):
-        return {**super().get_config(), "words": self.words, "length": self.length}

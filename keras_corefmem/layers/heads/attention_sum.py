@@ -4,9 +4,10 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.serializable import serializable
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class AttentionSum(keras.layers.Layer):
     """Pointer sum: adds up the attention over all mentions of each candidate.
 
@@ -63,6 +64,3 @@ class AttentionSum(keras.layers.Layer):
 
     def compute_mask(self, passage, previous_mask):
         return None
-
-    def get_config(self):
-        return {**super().get_config(), "num_candidates": self.num_candidates}

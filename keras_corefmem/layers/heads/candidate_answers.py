@@ -4,8 +4,10 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+
+@serializable
 class CandidateAnswers(keras.layers.Layer):
     """Takes 100 off the logits of answers that the passage does not mention.
 
@@ -68,6 +70,3 @@ class CandidateAnswers(keras.layers.Layer):
 
     def compute_output_shape(self, logits_shape, words_shape):
         return logits_shape
-
-    def get_config(self):
-        return {**super().get_config(), "answer_tokens": self.answer_tokens}

@@ -6,13 +6,5 @@ from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 from keras_corefmem.layers.memory.query_reduction import QueryReduction, QueryReductionCell
 from keras_corefmem.layers.memory.word_memory import WordMemory
 
-__all__ = [
-    "EndToEndMemory",
-    "EntityMemory",
-    "EntityMemoryCell",
-    "EntityOutput",
-    "EpisodicMemory",
-    "QueryReduction",
-    "QueryReductionCell",
-    "WordMemory",
-]
+__all__ = ["EndToEndMemory", "EntityMemory", "EntityMemoryCell", "EntityOutput", "EpisodicMemory"]
+__all__ += ["QueryReduction", "QueryReductionCell", "WordMemory"]

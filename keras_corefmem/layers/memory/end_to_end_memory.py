@@ -4,11 +4,12 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sentence_encoders import encode_words, position_factors
 from keras_corefmem.utils.checks import check_sizes
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class EndToEndMemory(keras.layers.Layer):
     """Attends to sentences several times, with embeddings tied between adjacent hops.
 
@@ -34,7 +35,6 @@ class EndToEndMemory(keras.layers.Layer):
         time_noise: float, share of empty sentences that training adds at random, which moves others
             back in time.
         seed: int, seed of the noise.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         sentences: int token ids `(batch, time, words)`; a sentence of zeros is padding.
@@ -56,11 +56,6 @@ class EndToEndMemory(keras.layers.Layer):
         ((1, 3), (1, 2, 2))
     """
 
-    ARGUMENTS = (
-        *("vocabulary_size", "units", "hops", "max_sentences", "sentence_length"),
-        *("time_noise", "seed"),
-    )
-
     def __init__(
         self,
         vocabulary_size,
@@ -77,7 +72,7 @@ class EndToEndMemory(keras.layers.Layer):
         check_sizes(hops=hops)
         self.vocabulary_size, self.units, self.hops = vocabulary_size, units, hops
         self.max_sentences, self.sentence_length = max_sentences, sentence_length
-        self.answer_tokens = tuple(answer_tokens)
+        self.answer_tokens = list(answer_tokens)
         self.time_noise, self.seed = time_noise, seed
         self.factors = 2 * position_factors(sentence_length, units)
         self.generator = keras.random.SeedGenerator(seed)
@@ -129,7 +124,3 @@ class EndToEndMemory(keras.layers.Layer):
         batch, time, _ = sentences.shape
         logits = keras.KerasTensor((batch, len(self.answer_tokens)), dtype="float32")
         return logits, keras.KerasTensor((batch, self.hops, time), dtype="float32")
-
-    def get_config(self):
-        config = {name: getattr(self, name) for name in self.ARGUMENTS}
-        return {**super().get_config(), **config, "answer_tokens": list(self.answer_tokens)}

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
     EntityInputs,
@@ -33,13 +34,7 @@ def _build_activation(activation, slots, units):
         activation.build((None, slots, units))
 
 
-def _serialize_activation(activation):
-    if isinstance(activation, keras.layers.PReLU):
-        return keras.saving.serialize_keras_object(activation)
-    return activation
-
-
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class EntityMemoryCell(AbstractRNNCell):
     """One step of an entity memory: a sentence updates a slot for each entity.
 
@@ -59,7 +54,6 @@ class EntityMemoryCell(AbstractRNNCell):
         gate_bias: bool, whether gates have a bias per slot, as in the authors' code.
         candidate_bias: bool, whether candidates have a bias, as in the authors' code.
         initializer: initializer of keys and matrices.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: sentences `(batch, units)`; with a question, `(batch, 2 · units)`: the sentence,
@@ -166,15 +160,6 @@ class EntityMemoryCell(AbstractRNNCell):
         memory = ops.reshape(memory, (-1, self.slots * self.units))
         return memory, [memory, states[1]]
 
-    def get_config(self):
-        names = "slots", "units", "question_dependent", "gate_bias", "candidate_bias"
-        return {
-            **super().get_config(),
-            **{name: getattr(self, name) for name in names},
-            "activation": _serialize_activation(self.activation),
-            "initializer": keras.initializers.serialize(self.initializer),
-        }
-
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class EntityMemory(keras.layers.Layer):
@@ -221,7 +206,6 @@ class EntityMemory(keras.layers.Layer):
         super().__init__(**own)
         self.return_sequences, self.return_gates = return_sequences, return_gates
         self.cell = EntityMemoryCell(slots, units, name="cell", dtype=self.dtype_policy, **kwargs)
-        self.supports_masking = True
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
         if self.cell.question_dependent != (question_shape is not None):
@@ -272,7 +256,7 @@ class EntityMemory(keras.layers.Layer):
         return {**super().get_config(), **cell, **returns}
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class EntityOutput(keras.layers.Layer):
     """Reads an entity memory with a question.
 
@@ -283,7 +267,6 @@ class EntityOutput(keras.layers.Layer):
     Args:
         activation: φ, a name or a `keras.layers.PReLU`, such as that of the memory.
         initializer: initializer of H.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         memory: `(batch, slots, units)`.
@@ -325,10 +308,3 @@ class EntityOutput(keras.layers.Layer):
 
     def compute_output_shape(self, memory_shape, question_shape):
         return question_shape, memory_shape[:2]
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "activation": _serialize_activation(self.activation),
-            "initializer": keras.initializers.serialize(self.initializer),
-        }

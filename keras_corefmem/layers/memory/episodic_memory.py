@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
 from keras_corefmem.utils.checks import check_sizes
 
@@ -12,7 +13,7 @@ ATTENTIONS = ("gated", "softmax", "attention_gru")
 UPDATES = ("gru", "relu")
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class EpisodicMemory(keras.layers.Layer):
     """Reads facts several times, each time with an attention that depends on what it remembers.
 
@@ -36,7 +37,6 @@ class EpisodicMemory(keras.layers.Layer):
             the mean of `-log softmax(s)_f`. The pass behind the last one should attend to the end,
             if any.
         dropout: float, fraction of the units of the memory to drop after each pass.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         facts: `(batch, time, units)`.
@@ -63,11 +63,6 @@ class EpisodicMemory(keras.layers.Layer):
         ((2, 4), (2, 2, 5))
     """
 
-    ARGUMENTS = (
-        *("units", "passes", "attention", "compact", "update"),
-        *("end_of_passes", "gate_loss", "dropout"),
-    )
-
     def __init__(
         self,
         units,
@@ -93,7 +88,6 @@ class EpisodicMemory(keras.layers.Layer):
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
         self.gate_loss, self.dropout = gate_loss, dropout
         self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
-        self.supports_masking = True
 
     def build(self, facts_shape, question_shape, supporting_facts_shape=None):
         if not facts_shape[-1] == question_shape[-1] == self.units:
@@ -201,9 +195,6 @@ class EpisodicMemory(keras.layers.Layer):
 
     def compute_mask(self, *args, **kwargs):
         return None
-
-    def get_config(self):
-        return super().get_config() | {name: getattr(self, name) for name in self.ARGUMENTS}
 
 
 def _supervision_targets(facts, passes, time, end_of_passes):

@@ -4,11 +4,12 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import MASKED
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_sizes
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class QueryReductionCell(AbstractRNNCell):
     """One step of a query-reduction network: a sentence changes its query.
 
@@ -24,7 +25,6 @@ class QueryReductionCell(AbstractRNNCell):
         units: int, width d of sentences, queries and the state.
         reset: bool, whether there is a gate r.
         update_bias: float c; below zero, most sentences change little at first.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         inputs: `(batch, 2 · units)`: the sentence x, then its query q.
@@ -76,12 +76,8 @@ class QueryReductionCell(AbstractRNNCell):
         h = added + ops.sigmoid(-update) * states[0]
         return h, [h]
 
-    def get_config(self):
-        names = "units", "reset", "update_bias"
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}
 
-
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class QueryReduction(keras.layers.Layer):
     """A layer of a query-reduction network, all sentences at once.
 
@@ -92,7 +88,6 @@ class QueryReduction(keras.layers.Layer):
     Args:
         units: int, width d of sentences, queries and states.
         update_bias: float, constant c of the update gate.
-        **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
         sentences: `(batch, time, units)`.
@@ -121,7 +116,7 @@ class QueryReduction(keras.layers.Layer):
         self.cell = QueryReductionCell(
             units, update_bias=update_bias, name="cell", dtype=self.dtype_policy
         )
-        self.supports_masking = True
+        self.units, self.update_bias = units, update_bias
 
     def build(self, sentences_shape, queries_shape):
         self.cell.build((None, sentences_shape[-1] + queries_shape[-1]))
@@ -156,7 +151,3 @@ class QueryReduction(keras.layers.Layer):
 
     def compute_mask(self, inputs, previous_mask=None):
         return None
-
-    def get_config(self):
-        cell = self.cell.get_config()
-        return {**super().get_config(), **{name: cell[name] for name in ("units", "update_bias")}}

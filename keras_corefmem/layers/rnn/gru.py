@@ -1,8 +1,8 @@
 """GRU cells without a graph: a plain one, and one whose update is weighed by an attention."""
 
-import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.gates import GATES
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
@@ -10,7 +10,7 @@ from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_sizes
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class GRUCell(AbstractRNNCell):
     """One step of a plain GRU, whose gates those of `CorefGRUCell` and `MAGEGRUCell` generalize.
 
@@ -79,11 +79,8 @@ class GRUCell(AbstractRNNCell):
     def call(self, inputs, states, training=None):
         return self.update(self.project(inputs), states[0])
 
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
 
-
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class AttentionGRUCell(GRUCell):
     """One step of the GRU of dynamic memory networks, which updates by the attention to a fact.
 
@@ -139,6 +136,3 @@ class AttentionGRUCell(GRUCell):
         mask = None if mask is None else ops.transpose(mask)
         (states,) = graph_gru(recurrence, [inputs], mask=mask)
         return ops.cast(ops.transpose(states, (1, 0, 2)), self.compute_dtype)
-
-    def get_config(self):
-        return {**super().get_config(), "update_gate": self.update_gate}

@@ -5,6 +5,7 @@ from itertools import accumulate
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.edges import edge_softmax
 from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
@@ -25,7 +26,7 @@ def _recurrence(units, carry, shared):
     return Recurrence(total, tuple(zip([0, *ends], ends, strict=False)), carry)
 
 
-@keras.saving.register_keras_serializable("keras_corefmem")
+@serializable
 class MAGEGRUCell(GraphCell):
     """One step of a MAGE-GRU, with memory slots for the states that typed edges carry.
 
@@ -86,20 +87,14 @@ class MAGEGRUCell(GraphCell):
 
     def build_extras(self, features):
         if self.carry == "mixed":
-            shape = features, self.recurrence.units
-            self.carry_kernel = self.add_weight(name="carry_kernel", shape=shape)
-            self.carry_bias = self.add_weight(
-                name="carry_bias", shape=shape[1:], initializer="zeros"
-            )
+            units = self.recurrence.units
+            self.carry_kernel = self.add_weight((features, units), name="carry_kernel")
+            self.carry_bias = self.add_weight((units,), "zeros", name="carry_bias")
         if self.edge_attention:
-            self.reader_keys, self.source_keys = (
-                self.add_weight(
-                    name=name,
-                    shape=(features, count),
-                    initializer=keras.initializers.RandomNormal(stddev=0.1),
-                )
-                for name, count in (("reader_keys", self.types + 1), ("source_keys", self.types))
-            )
+            normal, shape = keras.initializers.RandomNormal, (features, self.types + 1)
+            self.reader_keys = self.add_weight(shape, normal(stddev=0.1), name="reader_keys")
+            shape = features, self.types
+            self.source_keys = self.add_weight(shape, normal(stddev=0.1), name="source_keys")
 
     def carry_gate(self, x):
         if self.carry != "mixed":
@@ -139,10 +134,6 @@ class MAGEGRUCell(GraphCell):
             carry = gate * carry + (1 - gate) * previous
         h = self.update(x, gathered, carry)
         return h, [h, self.write(memory, writes, h), *scores]
-
-    def get_config(self):
-        options = {name: getattr(self, name) for name in ("carry", "shared", "edge_attention")}
-        return {**super().get_config(), **options}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")

@@ -134,30 +134,6 @@ def test_what_a_layer_adds_starts_near_0():
     np.testing.assert_allclose(ops.convert_to_numpy(layer(x)), expected, atol=0.1)
 
 
-def test_config_holds_every_argument():
-    options = {"dropout": 0.1, "loss_weight": 1.0, "row_weight": "mean", "return_supervised": True}
-    options |= {"signals": tuple(SIGNALS), "windows": tuple(WINDOWS)}
-    config = AttentionEncoder(2, 3, UNITS, INNER, **options).get_config()
-    assert AttentionEncoder.from_config(config).get_config() == config
-    assert options.items() <= config.items()
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"layers": 0}, "layers must be an integer of at least 1, got 0"),
-        ({"units": 7}, "units must be a multiple of 4 heads, got 7"),
-        ({"signals": [(0, 0, "a")]}, "Layer 0 has a signal or window; layers are 1 to 4"),
-        ({"windows": [(5, 0)]}, "Layer 5 has a signal or window"),
-        ({"signals": [(1, 4, "a")]}, "Head 4 is supervised"),
-        ({"return_supervised": True}, "return_supervised needs signals"),
-    ],
-)
-def test_bad_arguments_are_refused(options, error):
-    with pytest.raises(ValueError, match=error):
-        AttentionEncoder(**options)
-
-
 def test_bad_calls_are_refused():
     layer, x = make_layer(), np.zeros((BATCH, TIME, WIDTH), "float32")
     with pytest.raises(ValueError, match="windows need sentences"):

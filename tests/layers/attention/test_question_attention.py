@@ -90,9 +90,3 @@ def test_a_query_without_tokens_gives_finite_numbers():
     layer.build(*(array.shape for array in arrays))
     output, gradients = value_and_gradients(lambda c, q: layer(c, q, **masks), arrays)
     assert all(np.all(np.isfinite(array)) for array in (output, *gradients))
-
-
-@pytest.mark.parametrize("kind", [GatedAttention, BidirectionalAttention])
-def test_both_sequences_must_be_equally_wide(kind):
-    with pytest.raises(ValueError, match="equally wide, got 4 and 3"):
-        kind()(np.zeros((1, 2, 4)), np.zeros((1, 2, 3)))

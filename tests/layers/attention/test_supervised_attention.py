@@ -22,7 +22,6 @@ from tests.support.supervised import (
     KEY_DIM,
     MASK,
     SENTENCES,
-    SIGNALS,
     TIME,
     make_layer,
 )
@@ -198,25 +197,6 @@ def test_without_targets_or_weight_there_is_no_loss(rng):
     assert loss == 0 and layer.measured is None
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ({"num_heads": 0}, "num_heads must be an integer of at least 1, got 0"),
-        ({"signals": [(3, "a")]}, "Head 3 is supervised, but heads are 0 to 2"),
-        ({"signals": [(1, "a"), (1, "b")]}, "Head 1 is supervised twice"),
-        ({"windows": [-1]}, "Head -1 is windowed"),
-        ({"windows": [0, 0]}, "Head 0 is windowed twice"),
-        ({"signals": ["a"]}, "signals must be pairs of a head and the name of its signal; got 'a'"),
-        ({"loss_weight": -1}, "loss_weight must not be negative, got -1"),
-        ({"row_weight": "sum"}, "row_weight must be one of count, mean; got 'sum'"),
-        ({"signals": (), "return_supervised": True}, "return_supervised needs signals"),
-    ],
-)
-def test_bad_arguments_are_refused(options, error):
-    with pytest.raises(ValueError, match=error):
-        SupervisedMultiHeadAttention(**{"num_heads": HEADS, "key_dim": KEY_DIM, **options})
-
-
 def test_bad_calls_are_refused():
     layer, x = make_layer(), np.zeros((1, 2, WIDTH), "float32")
     symbol = keras.KerasTensor(x.shape)
@@ -230,11 +210,3 @@ def test_bad_calls_are_refused():
             layer(inputs, np.zeros((2, 1, 2), "int32"), sentences)
         with pytest.raises(ValueError, match=r"must be pairs, \(batch, n, 2\); got \(1, 2\)"):
             layer(inputs, [pairs, pairs[0]], sentences)
-
-
-def test_config_holds_every_argument():
-    options = {"loss_weight": 1.0, "row_weight": "mean", "dropout": 0.1, "use_bias": False}
-    options |= {"signals": SIGNALS, "windows": (1,), "return_supervised": True}
-    config = SupervisedMultiHeadAttention(HEADS, KEY_DIM, **options).get_config()
-    assert SupervisedMultiHeadAttention.from_config(config).get_config() == config
-    assert options.items() <= config.items()

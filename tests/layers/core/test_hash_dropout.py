@@ -65,8 +65,3 @@ def test_a_model_of_any_batch_trains_with_it():
     targets = np.ones((50, 40, 1), "float32")
     losses = model.fit(ONES, targets, batch_size=20, epochs=3, verbose=0).history["loss"]
     assert np.all(np.isfinite(losses)) and losses[-1] < losses[0]
-
-
-def test_rejects_bad_arguments():
-    with pytest.raises(ValueError, match="rate"):
-        HashDropout(1.5)

@@ -1,7 +1,6 @@
 """Highway layers against their equation."""
 
 import numpy as np
-import pytest
 from keras import ops
 
 from keras_corefmem.layers import Highway
@@ -33,8 +32,3 @@ def test_most_is_passed_on_at_first():
     x = random_features(np.random.default_rng(1), 2, 3)
     passed = 1 / (1 + np.exp(-1))
     np.testing.assert_allclose(ops.convert_to_numpy(layer(x)), passed * x, rtol=1e-5)
-
-
-def test_there_must_be_a_layer():
-    with pytest.raises(ValueError, match="layers must be an integer of at least 1, got 0"):
-        Highway(0)

@@ -148,16 +148,3 @@ def test_mixed_precision_keeps_the_same(policy):
         layer.idf.assign(idf)
         output.append(evaluate(layer, sentences, question)[1])
     np.testing.assert_array_equal(*output)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((0, WORDS), "k must be an integer of at least 1, got 0"),
-        ((3, WORDS, 0), "hops must be an integer of at least 1, got 0"),
-        ((3, WORDS, 4), "hops must be at most 3, the sentences to keep; got 4"),
-    ],
-)
-def test_rejects_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        RetrieveSentences(*arguments)

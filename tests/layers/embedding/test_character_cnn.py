@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import CharacterCNN
-from tests.support.evaluation import assert_follows, compiled
+from tests.support.evaluation import assert_follows
 
 BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
 COUNTS = np.array([[5, 1, 3], [2, 0, 4]])
@@ -46,38 +46,3 @@ def test_output_and_gradients_follow_the_equations(activation):
     layer = make_layer(activation)
     output, gradients = assert_follows(layer, follows, [characters], scale=0.7, mask=mask)
     assert not np.any(output[1, 1]) and not np.any(gradients[0][~mask])
-
-
-def test_a_word_by_hand():
-    layer = CharacterCNN(1, (2,))
-    layer.build((1, 1, 3, 1))
-    layer.set_weights([np.array([[1.0], [-2.0]]), np.array([0.5])])
-    # Windows of (0, 3), (3, 1) and (1, 0): -6, 1 and 1.
-    word = np.array([3.0, 1.0, 7.0]).reshape(1, 1, 3, 1)
-    output = compiled(lambda x: layer(x, mask=np.array([[[True, True, False]]])))(word)
-    np.testing.assert_allclose(output, [[[np.tanh(1.5)]]], rtol=1e-6)
-
-
-def test_padding_changes_nothing():
-    rng = np.random.default_rng(5)
-    layer = make_layer()
-    characters = rng.normal(size=(BATCH, TIME, LENGTH, FEATURES)).astype("float32")
-    expected = compiled(layer)(characters)
-    longer = np.concatenate([characters, rng.normal(size=characters.shape)], axis=2)
-    mask = np.broadcast_to(np.arange(2 * LENGTH) < LENGTH, longer.shape[:3])
-    output = compiled(lambda x: layer(x, mask=mask))(longer.astype("float32"))
-    np.testing.assert_allclose(output, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"filters": 0}, "filters must be an integer of at least 1, got 0"),
-        ({"widths": ()}, "widths must be an integer of at least 1"),
-        ({"widths": (2, 0)}, "widths must be an integer of at least 1"),
-        ({"activation": "gelu"}, "activation must be one of tanh, relu; got 'gelu'"),
-    ],
-)
-def test_rejects_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        CharacterCNN(**arguments)

@@ -1,6 +1,5 @@
 """Layers from words to sentences against their equations."""
 
-import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -47,15 +46,3 @@ def test_the_multiplicative_mask_follows_the_equation(words, mask):
     layer.set_weights([factors])
     expected = np.einsum("btwd,wd,btw->btd", words, factors[:WORDS], mask)
     np.testing.assert_allclose(evaluate(layer, words, mask=mask), expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("layer", [PositionEncoding, MultiplicativeMask])
-def test_rejects_longer_sentences(words, layer):
-    with pytest.raises(ValueError, match=f"{WORDS} words, but length is 4; pass a larger length"):
-        layer(4)(words)
-
-
-@pytest.mark.parametrize("layer", [MultiplicativeMask(4, "zeros"), PositionEncoding(4)])
-def test_config_round_trip(layer):
-    copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
-    assert type(copy) is type(layer) and copy.get_config() == layer.get_config()

@@ -60,8 +60,3 @@ def test_attention_sum_takes_a_masked_document_silently(inputs):
         warnings.simplefilter("error", UserWarning)
         logits = layer(keras.layers.Masking()(document), query, numbers)
     np.testing.assert_array_equal(*map(ops.convert_to_numpy, (logits, layer(*inputs, numbers))))
-
-
-def test_attention_sum_needs_the_number_of_candidates():
-    with pytest.raises(ValueError, match="num_candidates is needed"):
-        AttentionSum()(np.zeros((1, 2, 3)), np.zeros((1, 3)), np.zeros((1, 2), "int32"))

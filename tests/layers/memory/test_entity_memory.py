@@ -137,20 +137,6 @@ def test_layers_may_share_a_prelu():
         assert np.max(np.abs(old - new)) > 1e-3
 
 
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="activation must be one of prelu, relu"):
-        EntityMemory(SLOTS, UNITS, activation="gelu")
-    with pytest.raises(ValueError, match="slots must be an integer of at least 1, got 0"):
-        EntityMemoryCell(0, UNITS)
-    sentences, question = np.zeros((1, 2, UNITS), "float32"), np.zeros((1, UNITS), "float32")
-    with pytest.raises(ValueError, match="takes no question"):
-        EntityMemory(SLOTS, UNITS)(sentences, question)
-    with pytest.raises(ValueError, match="needs a question"):
-        EntityMemory(SLOTS, UNITS, question_dependent=True)(sentences)
-    with pytest.raises(ValueError, match="as wide as the slots, 4 together; got 5"):
-        EntityMemory(SLOTS, UNITS)(np.zeros((1, 2, 5), "float32"))
-
-
 @pytest.mark.parametrize("activation", ["prelu", "sigmoid"])
 def test_the_output_module_follows_the_equations(activation):
     rng = np.random.default_rng(4)

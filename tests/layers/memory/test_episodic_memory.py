@@ -76,20 +76,6 @@ def test_memory_gates_and_gradients_follow_the_equations(kind, name):
         assert np.all(gates.transpose(0, 2, 1)[~mask] == 0)
 
 
-@every_case
-def test_the_last_word_remembers_what_a_sentence_does(name):
-    mask, inputs = make_mask(WordMemory, name), make_inputs(np.random.default_rng(4))
-    words, whole = (make_layer(kind, name) for kind in (WordMemory, EpisodicMemory))
-    words.set_weights(random_weights(words, np.random.default_rng(5), scale=0.8))
-    whole.set_weights(words.get_weights())
-    by_word, memory = (
-        compiled(lambda *arrays, layer=layer: layer(*arrays, mask=mask)[0])(*inputs)
-        for layer in (words, whole)
-    )
-    last = np.full(BATCH, TIME) - 1 if mask is None else mask.sum(axis=-1) - 1
-    np.testing.assert_allclose(by_word[np.arange(BATCH), last], memory, atol=1e-5)
-
-
 @pytest.mark.parametrize("update_gate", [True, False])
 def test_the_fused_gru_equals_its_cell_in_a_keras_rnn(update_gate):
     rng = np.random.default_rng(3)
@@ -192,31 +178,3 @@ def test_without_passes_the_memory_is_the_question(kind):
     expected = np.broadcast_to(question[:, None] if words else question, memory.shape)
     np.testing.assert_array_equal(memory, expected)
     assert memory.shape == (BATCH, *words, UNITS) and gates.shape == (BATCH, 0, *words, TIME)
-
-
-@pytest.mark.parametrize(
-    ("kind", "options", "error"),
-    [
-        (EpisodicMemory, {"passes": -1}, "passes must be an integer of at least 0, got -1"),
-        (EpisodicMemory, {"attention": "hard"}, "attention must be one of gated, softmax"),
-        (EpisodicMemory, {"gate_loss": -1}, "gate_loss must not be negative, got -1"),
-        (EpisodicMemory, {"update": "lstm"}, "update must be one of gru, relu; got 'lstm'"),
-        (WordMemory, {"passes": -2}, "passes must be an integer of at least 0, got -2"),
-        (WordMemory, {"end_of_passes": True}, "end_of_passes is for one memory a text"),
-        (WordMemory, {"gate_loss": 1.0}, "gate_loss is for one memory a text"),
-    ],
-)
-def test_bad_arguments_are_refused(kind, options, error):
-    with pytest.raises(ValueError, match=error):
-        kind(UNITS, **options)
-
-
-def test_bad_widths_are_refused():
-    with pytest.raises(ValueError, match="must be 3 wide, as the memory; got 4 and 3"):
-        EpisodicMemory(UNITS)(np.zeros((1, 2, 4), "float32"), np.zeros((1, 3), "float32"))
-
-
-def test_the_configuration_makes_the_same_layer():
-    layer = WordMemory(UNITS, 2, attention="softmax", compact=True, update="relu", dropout=0.1)
-    copy = WordMemory.from_config(layer.get_config())
-    assert copy.get_config() == layer.get_config()

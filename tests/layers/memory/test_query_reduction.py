@@ -6,25 +6,11 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import QueryReduction, QueryReductionCell
-from tests.support import oracles
+from tests.support import memory_oracles
 from tests.support.evaluation import assert_agree, random_weights, stateless
 from tests.support.graphs import random_features, random_mask
 
 BATCH, TIME, UNITS = 4, 6, 3
-
-
-def oracle(sentences, queries, mask, weights, reset, reverse):
-    """States of one text."""
-
-    def step(t, previous, states):
-        x, q = sentences[t], queries[t]
-        scores = (x * q) @ weights["gate_kernel"] + weights["gate_bias"]
-        z = oracles.sigmoid(scores[0] - 2.5)
-        r = oracles.sigmoid(scores[1]) if reset else 1.0
-        candidate = np.tanh(np.concatenate([q, x]) @ weights["kernel"] + weights["bias"])
-        return z * r * candidate + (1 - z) * previous
-
-    return oracles.unroll(step, sentences, mask, UNITS, reverse)
 
 
 @pytest.mark.parametrize("reset", [True, False])
@@ -63,12 +49,5 @@ def test_the_layer_its_cell_and_the_equation_agree(reset):
     assert np.all(gates[~mask] == 0) and np.all((gates[mask] > 0) & (gates[mask] < 1))
     named = {w.name: value for w, value in zip(layer.weights, weights, strict=True)}
     for b in range(BATCH):
-        states = [oracle(x[b], q[b], mask[b], named, reset, reverse) for reverse in (False, True)]
+        states, _ = memory_oracles.query_reduction(x[b], q[b], mask[b], named, reset)
         np.testing.assert_allclose(output[b], np.concatenate(states, axis=-1), atol=1e-5)
-
-
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="units must be an integer of at least 1, got 0"):
-        QueryReductionCell(0)
-    with pytest.raises(ValueError, match="must be 3 wide each, got 7 together"):
-        QueryReduction(UNITS)(np.zeros((1, 2, 3), "float32"), np.zeros((1, 2, 4), "float32"))

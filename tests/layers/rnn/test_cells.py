@@ -10,7 +10,6 @@ from keras import ops
 from keras_corefmem.layers import (
     AbstractRNNCell,
     AttentionGRUCell,
-    CorefGRU,
     CorefGRUCell,
     DAGRNNCell,
     EntityMemoryCell,
@@ -173,24 +172,6 @@ def test_a_cell_without_slots_is_sequential(cell, oracle, edges):
     np.testing.assert_allclose(evaluate(layer, x, mask=mask), expected, atol=1e-5)
 
 
-def test_bidirectional_cells_equal_the_fused_layer():
-    rng = np.random.default_rng(1)
-    x, mask = random_features(rng, BATCH, TIME), random_mask(BATCH, TIME)
-    members, antecedents = random_chains(rng, BATCH, TIME, CHAINS, mask)
-    columns = np.concatenate([x, members], axis=-1)
-    rnn = keras.layers.RNN(CorefGRUCell(4, chains=CHAINS), return_sequences=True)
-    layer = keras.layers.Bidirectional(rnn)
-    layer.build(columns.shape)
-    fused = CorefGRU(4, bidirectional=True)
-    fused.build(x.shape, antecedents.shape)
-    weights = random_weights(fused, rng)
-    layer.set_weights(weights)
-    fused.set_weights(weights)
-    # Keras' Bidirectional gives zeros at masked tokens.
-    states = evaluate(fused, x, antecedents, mask=mask) * mask[..., None]
-    np.testing.assert_allclose(states, evaluate(layer, columns, mask=mask), atol=1e-5)
-
-
 def test_training_a_cell_with_jit_compile_and_a_mask():
     rng = np.random.default_rng(2)
     members, _ = random_chains(rng, BATCH, TIME, CHAINS)
@@ -202,16 +183,3 @@ def test_training_a_cell_with_jit_compile_and_a_mask():
     target = np.ones((BATCH, 4), "float32")
     losses = model.fit(x, target, batch_size=BATCH, epochs=3, verbose=0).history["loss"]
     assert np.all(np.isfinite(losses)) and losses[-1] < losses[0]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: MAGEGRUCell((2, 2), chains=-1), "chains must be an integer of at least 0"),
-        (lambda: DAGRNNCell(0), "units must be an integer of at least 1, got 0"),
-        (lambda: GRUCell(0), "units must be an integer of at least 1, got 0"),
-    ],
-)
-def test_rejects_bad_sizes(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

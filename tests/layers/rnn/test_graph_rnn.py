@@ -5,38 +5,11 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU, CorefGRUCell
+from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU
 from tests.support.evaluation import evaluate
 from tests.support.graphs import WIDTH
 
 X = np.ones((2, 3, WIDTH), "float32")
-
-
-@pytest.mark.parametrize("make", [CorefGRU, CorefGRUCell])
-def test_coref_units_must_be_even(make):
-    with pytest.raises(ValueError, match="units must be even.* got 5"):
-        make(5)
-
-
-@pytest.mark.parametrize(
-    ("units", "options", "message"),
-    [
-        ((4, 2), {"carry": "gather"}, "carry must be one of gathered, previous, mixed; .*'gather'"),
-        ((), {}, "positive width per edge type"),
-        ((4, 0), {}, r"positive width per edge type, got \(4, 0\)"),
-        ((4,), {"edge_attention": True}, "edge_attention needs a second edge type"),
-    ],
-)
-def test_mage_options_are_checked(units, options, message):
-    with pytest.raises(ValueError, match=message):
-        MAGEGRU(units, **options)
-
-
-@pytest.mark.parametrize(("units", "types"), [((4, 2), 2), ((4, 2, 1), 1), ((4,), 1), ((4, 2), 0)])
-def test_the_number_of_edge_types_must_fit(units, types):
-    sources = np.zeros((2, 3, types, 1), "int32") if types else None
-    with pytest.raises(ValueError, match=f"sources has {types} edge types, .* {len(units) - 1} "):
-        MAGEGRU(units)(X, sources)
 
 
 def test_dropout_drops_the_same_features_at_every_token():

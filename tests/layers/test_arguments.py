@@ -1,0 +1,136 @@
+"""Every layer says which argument is wrong and what it takes instead."""
+
+import numpy as np
+import pytest
+
+from keras_corefmem import layers
+
+BOTH = layers.EpisodicMemory, layers.WordMemory
+SIZES = {
+    "units": (layers.GRUCell, layers.DAGRNNCell, layers.QueryReductionCell),
+    "slots": (lambda size: layers.EntityMemoryCell(size, 4),),
+    "hops": (
+        lambda size: layers.EndToEndMemory(9, 6, size, 3, 5, [8]),
+        lambda size: layers.RetrieveSentences(3, 12, size),
+    ),
+    "k": (lambda size: layers.RetrieveSentences(size, 12),),
+    "words": (lambda size: layers.AnswerDecoder(size, 2),),
+    "length": (lambda size: layers.AnswerDecoder(2, size), layers.SentenceEnds),
+    "layers": (layers.Highway, layers.AttentionEncoder),
+    "filters": (layers.CharacterCNN,),
+    "num_heads": (lambda size: layers.SupervisedMultiHeadAttention(size, 2),),
+}
+
+
+def zeros(*shape):
+    return np.zeros(shape, "float32")
+
+
+def attention(**options):
+    return lambda: layers.SupervisedMultiHeadAttention(3, 2, **options)
+
+
+def encoder(**options):
+    return lambda: layers.AttentionEncoder(**options)
+
+
+def mage(*units, types):
+    sources = np.zeros((2, 3, types, 1), "int32") if types else None
+    return lambda: layers.MAGEGRU(units)(zeros(2, 3, 4), sources)
+
+
+def entities(width, *question, **options):
+    return lambda: layers.EntityMemory(3, 4, **options)(zeros(1, 2, width), *question)
+
+
+REJECTED = [
+    (lambda: layers.MAGEGRUCell((2, 2), chains=-1), "chains must be an integer of at least 0"),
+    (lambda: layers.CorefGRU(5), "units must be even.* got 5"),
+    (lambda: layers.CorefGRUCell(5), "units must be even.* got 5"),
+    (
+        lambda: layers.MAGEGRU((4, 2), "gather"),
+        "carry must be one of gathered, previous, mixed; .*'gather'",
+    ),
+    (lambda: layers.MAGEGRU(()), "positive width per edge type"),
+    (lambda: layers.MAGEGRU((4, 0)), r"positive width per edge type, got \(4, 0\)"),
+    (lambda: layers.MAGEGRU((4,), edge_attention=True), "edge_attention needs a second edge type"),
+    (mage(4, 2, types=2), "sources has 2 edge types, .* 1 "),
+    (mage(4, 2, 1, types=1), "sources has 1 edge types, .* 2 "),
+    (mage(4, types=1), "sources has 1 edge types, .* 0 "),
+    (mage(4, 2, types=0), "sources has 0 edge types, .* 1 "),
+    (lambda: layers.EntityMemory(3, 4, activation="gelu"), "activation must be one of prelu, relu"),
+    (entities(4, zeros(1, 4)), "takes no question"),
+    (entities(4, question_dependent=True), "needs a question"),
+    (entities(5), "as wide as the slots, 4 together; got 5"),
+    *((lambda kind=kind: kind(3, -1), "passes must .* of at least 0, got -1") for kind in BOTH),
+    (lambda: layers.EpisodicMemory(3, attention="hard"), "attention must be one of gated, softmax"),
+    (lambda: layers.EpisodicMemory(3, gate_loss=-1), "gate_loss must not be negative, got -1"),
+    (
+        lambda: layers.EpisodicMemory(3, update="lstm"),
+        "update must be one of gru, relu; .*'lstm'",
+    ),
+    (lambda: layers.WordMemory(3, end_of_passes=True), "end_of_passes is for one memory a text"),
+    (lambda: layers.WordMemory(3, gate_loss=1.0), "gate_loss is for one memory a text"),
+    (
+        lambda: layers.EpisodicMemory(3)(zeros(1, 2, 4), zeros(1, 3)),
+        "must be 3 wide, as the memory; got 4 and 3",
+    ),
+    (
+        lambda: layers.QueryReduction(3)(zeros(1, 2, 3), zeros(1, 2, 4)),
+        "must be 3 wide each, got 7 together",
+    ),
+    (encoder(units=7), "units must be a multiple of 4 heads, got 7"),
+    (encoder(signals=[(0, 0, "a")]), "Layer 0 has a signal or window; layers are 1 to 4"),
+    (encoder(windows=[(5, 0)]), "Layer 5 has a signal or window"),
+    (encoder(signals=[(1, 4, "a")]), "Head 4 is supervised"),
+    (encoder(return_supervised=True), "return_supervised needs signals"),
+    (attention(signals=[(3, "a")]), "Head 3 is supervised, but heads are 0 to 2"),
+    (attention(signals=[(1, "a"), (1, "b")]), "Head 1 is supervised twice"),
+    (attention(windows=[-1]), "Head -1 is windowed"),
+    (attention(windows=[0, 0]), "Head 0 is windowed twice"),
+    (attention(signals=["a"]), "signals must be pairs of a head and the name .* got 'a'"),
+    (attention(loss_weight=-1), "loss_weight must not be negative, got -1"),
+    (attention(row_weight="sum"), "row_weight must be one of count, mean; got 'sum'"),
+    (attention(return_supervised=True), "return_supervised needs signals"),
+    *(
+        (lambda kind=kind: kind()(zeros(1, 2, 4), zeros(1, 2, 3)), "equally wide, got 4 and 3")
+        for kind in (layers.GatedAttention, layers.BidirectionalAttention)
+    ),
+    (
+        lambda: layers.AttentionSum()(zeros(1, 2, 3), zeros(1, 3), np.zeros((1, 2), "int32")),
+        "num_candidates is needed",
+    ),
+    (
+        lambda: layers.CandidateAnswers([None, 1])(zeros(2, 3), np.ones((2, 4), "int32")),
+        "There are 3 logits, but 2 answer_tokens",
+    ),
+    (lambda: layers.CandidateAnswers([2, 2]), r"distinct ids from 1, or None; got \[2, 2\]"),
+    (lambda: layers.CandidateAnswers([0]), r"distinct ids from 1, or None; got \[0\]"),
+    (lambda: layers.CharacterCNN(widths=()), "widths must be an integer of at least 1"),
+    (lambda: layers.CharacterCNN(widths=(2, 0)), "widths must be an integer of at least 1"),
+    (
+        lambda: layers.CharacterCNN(activation="gelu"),
+        "activation must be one of tanh, relu; got 'gelu'",
+    ),
+    *(
+        (lambda kind=kind: kind(4)(zeros(3, 5, 6)), "5 words, but length is 4; pass a larger")
+        for kind in (layers.PositionEncoding, layers.MultiplicativeMask)
+    ),
+    (
+        lambda: layers.RetrieveSentences(3, 12, 4),
+        "hops must be at most 3, the sentences to keep; got 4",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), REJECTED)
+def test_bad_arguments_are_rejected(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_are_at_least_1(name):
+    for make in SIZES[name]:
+        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
+            make(0)
