@@ -7,8 +7,9 @@ import pathlib
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
+Record = TypeVar("Record")
 Path = str | os.PathLike[str]
 
 
@@ -31,6 +32,20 @@ def load_json(path: Path, form: str = "JSON", remedy: str = "is the file truncat
         return json.loads(read_text(path, form))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}:{error.lineno}: no JSON ({error.msg}); {remedy}") from error
+
+
+def validate(path: Path, content: object, kind: type[Record]) -> Record:
+    """Checks what a file holds against a type; `path` is for errors."""
+    import pydantic
+
+    try:
+        return pydantic.TypeAdapter(kind).validate_python(content)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        key, message = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        if not key:
+            raise ValueError(f"{path}: {message}") from None
+        raise ValueError(f"{path}: {key}: {message} (got {first['input']!r}).") from None
 
 
 @contextlib.contextmanager

@@ -22,6 +22,8 @@ def test_the_first_folder_that_holds_all_files(tmp_path):
     assert find_folder(tmp_path, ("a", "b", ""), ["x.txt", "*.json"], "") == tmp_path / "b"
     with pytest.raises(FileNotFoundError, match=r"No files \*.json in .*/a or .*/c; get them\.$"):
         find_folder(tmp_path, ("a", "c"), ["*.json"], "get them")
+    with pytest.raises(ValueError, match=r"Give the folder of the files: get them\."):
+        find_folder(None, ("a",), ["*.json"], "get them")
 
 
 @pytest.mark.parametrize("name", DATASETS)

@@ -14,10 +14,11 @@ from keras_corefmem.preprocessing.batches import Batches, EpochHooks, tensorflow
 from keras_corefmem.preprocessing.features import check_ids
 from keras_corefmem.preprocessing.fitting import get
 from keras_corefmem.text.word_vectors import load_word_vectors
+from keras_corefmem.utils.files import validate
 from zoo.architectures.config import Config as BaseConfig
 from zoo.architectures.devices import answered_once, check_jit, local_rows
 from zoo.architectures.optimizer import make_optimizer
-from zoo.configs import rename, validate
+from zoo.configs import rename
 from zoo.reading.answers import read
 
 # Features that are ids of words.

@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "configurations": ["Configuration", "TrainingOptions", "configuration", "models"],
-        "reading": ["read_toml", "validate"],
+        "reading": ["read_toml"],
         "renamed": ["rename"],
     },
 )

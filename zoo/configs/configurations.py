@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 import pydantic
 from typing_extensions import TypedDict
 
-from zoo.configs.reading import FOLDER, read_toml, validate
+from keras_corefmem.utils.files import validate
+from zoo.configs.reading import FOLDER, read_toml
 
 STRICT = pydantic.ConfigDict(extra="forbid", strict=True)
 Reads = Literal["passages", "stories", "sentences"]

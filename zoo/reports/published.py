@@ -5,7 +5,8 @@ import functools
 
 import pydantic
 
-from zoo.configs.reading import FOLDER, read_toml, validate
+from keras_corefmem.utils.files import validate
+from zoo.configs.reading import FOLDER, read_toml
 
 
 @pydantic.dataclasses.dataclass(frozen=True, config=pydantic.ConfigDict(extra="forbid"))

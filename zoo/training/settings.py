@@ -4,8 +4,9 @@ import dataclasses
 import warnings
 from typing import Any
 
+from keras_corefmem.utils.files import validate
 from zoo import architectures
-from zoo.configs import TrainingOptions, configuration, validate
+from zoo.configs import TrainingOptions, configuration
 from zoo.configs.renamed import RENAMED, rename
 
 

@@ -18,23 +18,20 @@ from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.utils.checks import check_sizes
-from keras_corefmem.utils.files import Path, load_json
+from keras_corefmem.utils.files import Path, load_json, validate
 
 ORIGIN = "https://qangaroo.cs.ucl.ac.uk"
 NAMES = ("wikihop", "medhop")
 MAX_TOKENS = 2200
 
 
-@dataclasses.dataclass(frozen=True)
-class HopExample(CandidateExample):
-    """A `CandidateExample` of documents, and what people said of the question, if anything."""
-
-    annotations: tuple[tuple[str, ...], ...] = dataclasses.field(default=(), compare=False)
-
-    @property
-    def subject(self) -> str:
-        """The subject of the relation: the question without its first word."""
-        return self.question.partition(" ")[2].rstrip("?").strip()
+@dataclasses.dataclass
+class _Question:
+    id: str
+    query: str
+    supports: list[str]
+    candidates: list[str]
+    answer: str | None = None
 
 
 def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
@@ -45,7 +42,7 @@ def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
         name: `"wikihop"` or `"medhop"`.
 
     Returns:
-        Parts of `HopExample`; `valid` is a twentieth of the training questions, held out.
+        Parts of `CandidateExample`; `valid` is a twentieth of the training questions, held out.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -67,41 +64,27 @@ def load_shuffled(data_dir: Path | None, name: str = "wikihop") -> Splits:
     return load(data_dir, name).map(lambda example: truncate(shuffle(example, 0), tokenize))
 
 
-def read_file(path: Path) -> list[HopExample]:
+def read_file(path: Path) -> list[CandidateExample]:
     """Reads questions in the official format."""
-    data = load_json(path)
-    if not isinstance(data, list) or not data:
-        raise ValueError(f"{path}: no list of questions, pass a file of {' or '.join(NAMES)}.")
-    return [_example(question, f"{path}:{n}") for n, question in enumerate(data)]
+    questions = validate(path, load_json(path), list[_Question])
+    if not questions:
+        raise ValueError(f"{path}: no question in the file, pass a file of {' or '.join(NAMES)}.")
+    return [_example(question, f"{path}:{n}:{question.id}") for n, question in enumerate(questions)]
 
 
-def _example(question, place):
-    try:
-        source = f"{place}:{question['id']}"
-        if "answer" not in question:
-            raise ValueError(f"{source}: no answer, it is masked; pass a part that has answers.")
-        lists = question["supports"], question["candidates"]
-        texts = [*lists[0], *lists[1], question["query"], question["answer"]]
-        if not all(isinstance(part, list) for part in lists) or not all(
-            isinstance(text, str) for text in texts
-        ):
-            raise TypeError("supports and candidates are lists of strings, the rest strings")
-    except (KeyError, TypeError) as error:
-        raise ValueError(
-            f"{place}: not the expected JSON ({type(error).__name__}: {error}), each question has "
-            "id, query, supports, candidates and answer."
-        ) from error
-    return HopExample(
-        tuple(filter(None, map(str.strip, lists[0]))),
-        question["query"].strip(),
-        question["answer"].strip(),
+def _example(question, source):
+    if question.answer is None:
+        raise ValueError(f"{source}: no answer, it is masked; pass a part that has answers.")
+    return CandidateExample(
+        tuple(filter(None, map(str.strip, question.supports))),
+        question.query.strip(),
+        question.answer.strip(),
         source=source,
-        candidates=tuple(dict.fromkeys(map(str.strip, lists[1]))),
-        annotations=tuple(map(tuple, question.get("annotations", ()))),
+        candidates=tuple(dict.fromkeys(map(str.strip, question.candidates))),
     )
 
 
-def shuffle(example: HopExample, seed: int, epoch: int = 0) -> HopExample:
+def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateExample:
     """Puts the documents into a random order, each example's own, anew in every epoch."""
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
@@ -109,8 +92,8 @@ def shuffle(example: HopExample, seed: int, epoch: int = 0) -> HopExample:
 
 
 def truncate(
-    example: HopExample, tokenize: Callable[[str], list[str]], max_tokens: int = MAX_TOKENS
-) -> HopExample:
+    example: CandidateExample, tokenize: Callable[[str], list[str]], max_tokens: int = MAX_TOKENS
+) -> CandidateExample:
     """Keeps the first tokens of the documents, which become tokens joined by spaces."""
     check_sizes(max_tokens=max_tokens)
     documents, left = [], max_tokens

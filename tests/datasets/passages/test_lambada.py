@@ -19,8 +19,8 @@ def path(tmp_path):
 
 
 def test_the_last_sentence_is_the_question(path):
-    passages = lambada.read_file(path)
-    first, second = passages.examples
+    # The third passage has one sentence alone.
+    first, second = lambada.read_file(path)
     smiled = "mr. gray looked up and -lrb- at last -rrb- smiled ."
     sentences = ("`` who is it ? ''", "asked tom .", smiled, "` come in ! '")
     assert first == Example(sentences, "he said to", "tom")
@@ -28,49 +28,24 @@ def test_the_last_sentence_is_the_question(path):
     assert (second.question, second.answer) == ("`` no , '' said", "bob")
 
 
-def test_full_stops_alone_may_end_the_context(path):
-    example = lambada.read_file(path, ends=(".",)).examples[0]
-    assert example.sentences[-1] == "mr. gray looked up and -lrb- at last -rrb- smiled ."
-    assert example.question == "` come in ! ' he said to"
-
-
-def test_all_passages_count(path):
-    passages = lambada.read_file(path)
-    assert (passages.count, len(passages.examples), passages.answerable) == (3, 2, 1)
-    assert passages.correction == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize("line", ["", "word", " "])
 def test_lines_without_a_passage_are_named(path, line):
     path.write_text(f"{PASSAGE}\n{line}\n{PASSAGE}\n")
     with pytest.raises(ValueError, match="passages.txt:2: no passage on this line, pass a file"):
         lambada.read_file(path)
-    path.write_text("")
-    with pytest.raises(ValueError, match="passages.txt:1: no passage"):
-        lambada.read_file(path)
 
 
-@pytest.mark.parametrize(
-    "ends, read, answerable, share",
-    [((".",), 4862, 3950, 0.811), ((".", "!", "?"), 4869, 4039, 0.830)],
-)
-def test_the_shares_of_the_development_file(real_data, ends, read, answerable, share):
-    passages = lambada.read_file(real_data(f"lambada/{lambada.DEVELOPMENT}"), ends)
-    assert (passages.count, len(passages.examples)) == (4869, read)
-    assert passages.answerable == answerable
-    assert passages.correction == pytest.approx(share, abs=5e-4)
+def test_the_share_of_the_development_file(real_data):
+    examples = lambada.read_file(real_data(f"lambada/{lambada.DEVELOPMENT}"))
+    assert len(examples) == 4869 and sum(map(lambada.is_answerable, examples)) == 4039
     # People chose these words, so that hardly any is a stop word.
-    assert 0.99 < len(lambada.trainable(passages.examples)) / answerable < 1
-
-
-def example(answer, passage="tom saw ann . ` oh , ' said tom 's ann ."):
-    return Example((passage,), "she met", answer)
+    assert 0.99 < len(lambada.trainable(examples)) / 4039 < 1
 
 
 def test_training_answers_are_words_of_the_context():
     answers = ["tom", "said", "'s", ".", "bob", "her", "the"]
-    passage = "tom saw her . the ` said tom 's hat ."
-    kept = lambada.trainable(example(answer, passage) for answer in answers)
+    passage = ("tom saw her . the ` said tom 's hat .",)
+    kept = lambada.trainable(Example(passage, "she met", answer) for answer in answers)
     assert [e.answer for e in kept] == ["tom", "said"]
 
 
@@ -117,10 +92,3 @@ def test_parts_are_found_in_a_folder_or_inside_it(tmp_path, path, folders):
     path.rename(tmp_path / folders[1] / lambada.DEVELOPMENT)
     splits = lambada.load(tmp_path)
     assert [len(part) for part in (splits.train, splits.valid, splits.test)] == [1, 1, 2]
-
-
-def test_missing_parts_say_how_to_make_them(tmp_path):
-    with pytest.raises(FileNotFoundError, match="train.jsonl .*make them with `corefmem pas"):
-        lambada.load(tmp_path)
-    with pytest.raises(ValueError, match="Give the folder"):
-        lambada.load(None)

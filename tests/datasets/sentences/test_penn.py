@@ -28,14 +28,9 @@ def test_constituents_are_spans_in_the_order_of_their_brackets(path):
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u0085", "\u2028"])
-def test_only_ascii_space_separates(path, space):
-    path.write_bytes(f"(CD 8{space}1/2)\r\n(CD 9)\r\n".encode())
-    assert [tree.words for tree in read_trees(path)] == [(f"8{space}1/2",), ("9",)]
-
-
-def test_a_single_word_is_a_tree(path):
-    path.write_text("(2 (3 fine))(4 good)")
-    assert [len(tree.constituents) for tree in read_trees(path)] == [2, 1]
+def test_words_are_trees_and_only_ascii_space_separates(path, space):
+    path.write_bytes(f"(CD 8{space}1/2)\r\n(CD 9)(CD 7)\r\n".encode())
+    assert [tree.words for tree in read_trees(path)] == [(f"8{space}1/2",), ("9",), ("7",)]
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ def test_only_training_has_phrases(folder, level):
     assert len(splits.train) == 13
     assert told(splits.valid) == [("Great ?", NEUTRAL, True), ("bad .", WORST, True)]
     assert told(splits.test) == [("A fine 1/2 (", BEST, True), ("Great ?", NEUTRAL, True)]
+    (folder / "trees/test.txt").unlink()
+    assert sst.load(folder).test == []
 
 
 def test_binary_drops_what_is_neutral_and_neutral_sentences_whole(folder):
@@ -69,12 +71,6 @@ def test_binary_drops_what_is_neutral_and_neutral_sentences_whole(folder):
     ]
     assert told(splits.valid) == [("bad .", BAD, True)]
     assert told(splits.test) == [("A fine 1/2 (", GOOD, True)]
-
-
-def test_the_test_file_may_be_absent(folder):
-    (folder / "trees/test.txt").unlink()
-    assert sst.load(folder).test == []
-    assert len(sst.load(folder).valid) == 2
 
 
 def many_phrases(sentences=50, parts=8):
@@ -93,6 +89,9 @@ def test_an_epoch_has_all_sentences_and_a_share_of_the_rest(share, others):
     assert (roots, len(chosen) - roots) == (50, others)
     in_order = iter(phrases)
     assert all(phrase in in_order for phrase in chosen)
+    assert sst.epoch_phrases([], 0, share) == []
+    with pytest.raises(ValueError, match="`share` is .* 0..1"):
+        sst.epoch_phrases(phrases, 0, share - 1.1)
 
 
 def test_every_epoch_draws_anew_by_its_seed():
@@ -106,16 +105,6 @@ def test_every_epoch_draws_anew_by_its_seed():
     assert all(0 < counts[phrase] < 20 for phrase in phrases if not phrase.is_root)
 
 
-def test_no_phrases_are_none():
-    assert sst.epoch_phrases([], 0) == []
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.5])
-def test_a_share_lies_between_nothing_and_all(share):
-    with pytest.raises(ValueError, match="`share` is .* 0..1"):
-        sst.epoch_phrases(many_phrases(), 0, share)
-
-
 @pytest.mark.parametrize(
     "tree, message",
     [
@@ -123,8 +112,6 @@ def test_a_share_lies_between_nothing_and_all(share):
         ("(S (NN a) (NN b))", "'S' is no label of a phrase"),
         ("(3 (2 a) (-1 b))", "'-1' is no label of a phrase"),
         ("(3 (2 a) (2", "2 brackets are not closed .* truncated"),
-        ("a fine film", "'a' stands outside all brackets"),
-        ("<html>Not found</html>", "'<html>Not' stands outside"),
     ],
 )
 def test_broken_files_are_named(folder, tree, message):
@@ -133,14 +120,9 @@ def test_broken_files_are_named(folder, tree, message):
         sst.load(folder)
 
 
-def test_missing_files_and_tasks_are_named(folder, tmp_path):
+def test_wrong_tasks(folder):
     with pytest.raises(ValueError, match="no task 'ternary', .*'binary', 'fine'"):
         sst.load(folder, "ternary")
-    (folder / "trees/dev.txt").unlink()
-    with pytest.raises(FileNotFoundError) as error:
-        sst.load(folder)
-    message = str(error.value)
-    assert "dev.txt" in message and str(folder / "trees") in message and sst.ORIGIN in message
 
 
 @pytest.mark.parametrize(
@@ -154,10 +136,4 @@ def test_the_official_treebank_is_read_whole(real_data, task, sentences, phrases
     assert {phrase.answer for phrase in splits.train} == set(sst.CLASSES[task])
     chosen = sst.epoch_phrases(splits.train, 0)
     assert len(chosen) == sentences + round((phrases - sentences) / 2)
-
-
-def test_an_official_sentence_as_it_stands(real_data):
-    root, *rest = sst.read_file(real_data("sst/trees/train.txt"))[:71]
-    assert root.words[:4] == ("The", "Rock", "is", "destined") and root.answer == "positive"
-    assert not any(phrase.is_root for phrase in rest)
-    assert rest[-1].words == (".",)
+    assert splits.train[0].words[:4] == ("The", "Rock", "is", "destined")
