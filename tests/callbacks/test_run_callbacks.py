@@ -7,7 +7,6 @@ import keras
 import numpy as np
 import pytest
 from google.protobuf import text_format
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
@@ -18,6 +17,7 @@ from keras_corefmem.callbacks.run import _charts_of
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.text.vocabulary import Vocabulary
+from tests.support.events import read_events
 
 WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]
 
@@ -36,29 +36,22 @@ def fit(model, callbacks, **kwargs):
     return model.fit(tokens, targets, callbacks=callbacks, **options).history
 
 
-def read(folder):
-    return EventAccumulator(str(folder)).Reload()
-
-
 def hparams(folder):
-    found = read(folder).PluginTagToContent("hparams")
+    found = read_events(folder).PluginTagToContent("hparams")
     start = metadata.parse_session_start_info_plugin_data(found[metadata.SESSION_START_INFO_TAG])
     end = found.get(metadata.SESSION_END_INFO_TAG)
     return start, end and metadata.parse_session_end_info_plugin_data(end)
 
 
 def test_gradients_are_measured_epoch_by_epoch(tmp_path):
-    model = model_of(optimizers.SGD(0.1))
-    norms = []
-
-    class Norms(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            norms.append(model.optimizer.gradient_norm)
-
+    model, norms = model_of(optimizers.SGD(0.1)), []
+    watch = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: norms.append(model.optimizer.gradient_norm)
+    )
     # The first epoch of the second training is not mixed with those before.
-    fit(model, [Scalars(tmp_path), Norms()])
-    fit(model, [Scalars(tmp_path), Norms()], initial_epoch=2, epochs=3)
-    written = read(tmp_path / "train").Scalars("training/gradient_norm")
+    fit(model, [Scalars(tmp_path), watch])
+    fit(model, [Scalars(tmp_path), watch], initial_epoch=2, epochs=3)
+    written = read_events(tmp_path / "train").Scalars("training/gradient_norm")
     assert [event.step for event in written] == [0, 1, 2]
     np.testing.assert_allclose([event.value for event in written], norms, rtol=1e-6)
     # Gradients shrink as the loss does.
@@ -68,12 +61,12 @@ def test_gradients_are_measured_epoch_by_epoch(tmp_path):
 def test_other_optimizers_have_no_gradient_norm(tmp_path):
     fit(model_of(), [Scalars(tmp_path, examples=8)])
     names = ["epoch_loss", "training/examples_per_second", "training/learning_rate"]
-    assert sorted(read(tmp_path / "train").Tags()["scalars"]) == names
+    assert sorted(read_events(tmp_path / "train").Tags()["scalars"]) == names
 
 
 def test_charts_show_what_is_written_once(tmp_path):
     fit(model_of(optimizers.SGD(0.1)), [Scalars(tmp_path, examples=8)])
-    (event,) = read(tmp_path).Tensors("custom_scalars__config__")
+    (event,) = read_events(tmp_path).Tensors("custom_scalars__config__")
     layout = layout_pb2.Layout.FromString(event.tensor_proto.string_val[0])
     (category,) = layout.category
     assert category.title == "Learning"
@@ -113,16 +106,6 @@ def test_hyper_parameters_of_a_run(tmp_path):
     assert end.status == api_pb2.STATUS_SUCCESS and end.end_time_secs >= start.start_time_secs
 
 
-def test_an_interrupted_run_has_no_end(tmp_path):
-    class Interruption(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(model_of(), [HParams(tmp_path, {"units": 8}), Interruption()])
-    assert hparams(tmp_path)[1] is None
-
-
 def preprocessor(**attributes):
     return SimpleNamespace(vocabulary=Vocabulary(WORDS), **attributes)
 
@@ -146,8 +129,8 @@ def test_words_are_projected_as_trained(tmp_path):
     np.testing.assert_allclose(vectors, table[1:], rtol=1e-5)
     config = text_format.Parse((tmp_path / "projector_config.pbtxt").read_text(), ProjectorConfig())
     (embedding,) = config.embeddings
-    assert embedding.tensor_name == "word_embedding"
-    assert (embedding.tensor_path, embedding.metadata_path) == ("vectors.tsv", "words.tsv")
+    paths = embedding.tensor_name, embedding.tensor_path, embedding.metadata_path
+    assert paths == ("word_embedding", "vectors.tsv", "words.tsv")
 
 
 def test_words_that_a_reader_links_are_marked(tmp_path):
@@ -159,18 +142,12 @@ def test_words_that_a_reader_links_are_marked(tmp_path):
     assert {word for word, kind in kinds.items() if kind == "entity"} == {"mary", "john"}
 
 
-def test_only_the_most_frequent_words_are_projected(tmp_path):
+def test_only_the_most_frequent_words_of_models_that_have_some_are_projected(tmp_path):
+    fit(model_of(name="letters"), [WordProjector(tmp_path, preprocessor())])
+    assert not list(tmp_path.iterdir())
     fit(model_of(), [WordProjector(tmp_path, preprocessor(), count=3)])
     assert [row[0] for row in table_of(tmp_path)] == ["word", "[unknown]", "the", "a\\tb"]
     assert len(np.loadtxt(tmp_path / "vectors.tsv")) == 3
-
-
-def test_models_without_word_vectors_have_none_to_project(tmp_path):
-    fit(model_of(name="letters"), [WordProjector(tmp_path, preprocessor())])
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_projector_of_no_words_is_refused(tmp_path):
     with pytest.raises(ValueError, match="count must be an integer of at least 1"):
         WordProjector(tmp_path, preprocessor(), count=0)
 

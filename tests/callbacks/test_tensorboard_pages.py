@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import json
 import pathlib
 import re
@@ -72,7 +73,7 @@ class Page:
         self.driver.switch_to.frame(self.see("return named('iframe')[0]"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def programs():
     """Paths of the browser and of its driver."""
     pytest.importorskip("selenium")
@@ -82,29 +83,24 @@ def programs():
     return paths
 
 
-@pytest.fixture(scope="module")
-def runs(programs, tmp_path_factory):
+@pytest.fixture
+def runs(programs, tmp_path, monkeypatch):
     """The folder of logs of two tiny runs, and the names of the runs."""
-    folder = tmp_path_factory.mktemp("runs")
-    outputs = "--output", str(folder / "models"), "--log-dir", str(folder / "logs")
-    command = [*FIRST_COMMAND, *outputs]
-    for setting in SMALL:
-        command += ["--set", setting]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("zoo.cli.train.show_files", lambda model, folder: None)
-        for rate in ("0.01", "0.02"):
-            assert cli.main([*command, "--set", f"learning_rate={rate}"]) == 0
-    return folder / "logs", sorted(path.name for path in (folder / "logs").iterdir())
+    logs = tmp_path / "logs"
+    command = [*FIRST_COMMAND, "--output", str(tmp_path / "models"), "--log-dir", str(logs)]
+    monkeypatch.setattr("zoo.cli.train.show_files", lambda model, folder: None)
+    for rate in ("0.01", "0.02"):
+        settings = (("--set", setting) for setting in (*SMALL, f"learning_rate={rate}"))
+        assert cli.main([*command, *itertools.chain(*settings)]) == 0
+    return logs, sorted(path.name for path in logs.iterdir())
 
 
 @contextlib.contextmanager
 def tensorboard(folder, log):
     """The address of a TensorBoard that knows all runs of a folder."""
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder)]
+    command = [sys.executable, "-m", "tensorboard.main", "--host", "127.0.0.1", "--port", "0"]
     with open(log, "wb") as output:
-        server = subprocess.Popen(
-            [*command, "--host", "127.0.0.1", "--port", "0"], stdout=output, stderr=output
-        )
+        server = subprocess.Popen([*command, "--logdir", folder], stdout=output, stderr=output)
     runs = sum(1 for _ in folder.rglob("events.out.tfevents.*"))
     end = time.monotonic() + SECONDS
     try:

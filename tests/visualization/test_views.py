@@ -25,10 +25,6 @@ from zoo.architectures.stories.dynamic_memory_network import DynamicMemoryNetwor
 EXAMPLES = simulator.simulate(1, 24)
 
 
-def told(*sentences, facts=()):
-    return Example(sentences, "Where is Mary?", "kitchen", facts)
-
-
 @pytest.fixture(scope="module")
 def model():
     keras.utils.set_random_seed(0)
@@ -47,13 +43,11 @@ def test_answers_do_not_depend_on_the_company(model):
         assert answer == reading.answer
         assert probability == pytest.approx(reading.probability, abs=1e-5)
 
-
-def test_a_model_without_attention_has_none(model):
-    def inspect(features):
+    def blind(features):
         return model.inspect(features)[0], None
 
-    _, logits, attention = inspect_examples(EXAMPLES[:20], model.preprocessor, inspect)
-    assert attention is None and len(logits) == 20
+    _, alone, attention = inspect_examples(EXAMPLES[:20], model.preprocessor, blind)
+    assert attention is None and np.array_equal(alone, logits)
 
 
 def test_views_hold_the_sentences_that_are_read(model):
@@ -76,28 +70,34 @@ def test_views_hold_the_sentences_that_are_read(model):
 
 
 def test_headings_judge_only_where_the_answer_is_known():
-    example, logits = told("Mary left."), np.log([1e-9, 0.2, 0.8])
+    example = Example(("Mary left.",), "Where is Mary?", "kitchen")
+    logits = np.log([1e-9, 0.2, 0.8])
     preprocessor = StoryPreprocessor.fit([example, dataclasses.replace(example, answer="garden")])
-    assert [text for text, _ in heading(example, logits, preprocessor)] == ["✓ kitchen 80%"]
-    other = dataclasses.replace(example, answer="garden")
-    texts = [text for text, _ in heading(other, logits, preprocessor)]
-    assert texts == ["✗ kitchen 80%", "right: garden"]
-    nobody_knows = dataclasses.replace(example, answer=UNKNOWN_ANSWER)
-    assert [text for text, _ in heading(nobody_knows, logits, preprocessor)] == ["kitchen 80%"]
+    for answer, expected in (
+        ("kitchen", ["✓ kitchen 80%"]),
+        ("garden", ["✗ kitchen 80%", "right: garden"]),
+        (UNKNOWN_ANSWER, ["kitchen 80%"]),
+    ):
+        asked = dataclasses.replace(example, answer=answer)
+        assert [text for text, _ in heading(asked, logits, preprocessor)] == expected
+
+
+def uniform(preprocessor):
+    """The `inspect` of a model that knows nothing."""
+
+    def inspect(features):
+        batch, time = features["passage"].shape
+        return np.zeros((batch, len(preprocessor.answers))), np.ones((batch, time))
+
+    return inspect
 
 
 @pytest.mark.parametrize("joint", [True, False])
 def test_chains_reach_the_question_where_it_is_part_of_the_sequence(joint):
     entities = learn_entity_words(EXAMPLES, WordTokenizer())
     preprocessor = ReaderPreprocessor.fit(EXAMPLES, entity_words=entities, joint=joint)
-    random = np.random.default_rng(0)
-
-    def inspect(features):
-        batch, time = features["passage"].shape
-        return random.normal(size=(batch, len(preprocessor.answers))), random.random((batch, time))
-
     for view, example in zip(
-        token_views(EXAMPLES[:4], preprocessor, inspect), EXAMPLES, strict=False
+        token_views(EXAMPLES[:4], preprocessor, uniform(preprocessor)), EXAMPLES, strict=False
     ):
         words = sum(view.sentences, [])
         assert words == WordTokenizer()(example.passage)
@@ -114,11 +114,6 @@ def test_tokens_of_annotated_text_are_those_between_spaces():
     example = AnnotatedExample.from_annotation(annotation, 3, "home")
     example = dataclasses.replace(example, sentences=("Mary walked 3\u00a0km",))
     preprocessor = CandidatePreprocessor.fit([example])
-
-    def inspect(features):
-        batch, time = features["passage"].shape
-        return np.zeros((batch, len(preprocessor.answers))), np.ones((batch, time))
-
-    (view,) = token_views([example], preprocessor, inspect)
+    (view,) = token_views([example], preprocessor, uniform(preprocessor))
     words = sum(view.sentences, [])
     assert "3\u00a0km" in words and len(words) == len(view.attention) == 3

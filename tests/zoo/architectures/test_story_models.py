@@ -5,18 +5,17 @@ import pytest
 
 import zoo
 from keras_corefmem.callbacks import Questions
+from tests.support.events import read_events
 from tests.support.model_cases import RETRIEVE, STORIES, make, shared
 
 
 @pytest.mark.parametrize("name", ["lstm", "ngram"])
 def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path):
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
     model = shared(name)
     for callback in model.tensorboard_callbacks(tmp_path, STORIES[:3]):
         if isinstance(callback, Questions):
             callback.write(0)
-    tags = EventAccumulator(str(tmp_path / "validation")).Reload().Tags()
+    tags = read_events(tmp_path / "validation").Tags()
     shown = [f"questions/attention/{n}" for n in (1, 2, 3)] if model.has_attention else []
     assert sorted(tags["images"]) == [
         "questions/answer_after_sentence/1",
