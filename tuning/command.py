@@ -82,9 +82,6 @@ def search(
     from tuning.search import Search
 
     dataset = dataset or ("babi" if data_dir else "simulator")
-    changes = parse_settings(settings)
-    if epochs is not None:
-        changes["epochs"] = epochs
     chosen = Search(
         model,
         dataset,
@@ -95,7 +92,7 @@ def search(
         tuner,
         trials or (None if tuner in ("grid", "hyperband") else DEFAULT_TRIALS),
         seed or 0,
-        changes,
+        parse_settings(settings, epochs),
         output,
         log_dir,
     )

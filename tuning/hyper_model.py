@@ -76,7 +76,9 @@ class ZooHyperModel(keras_tuner.HyperModel):
 
     def build(self, hp: keras_tuner.HyperParameters) -> keras.Model:
         """Makes the compiled model of a trial."""
-        return self.experiment(hp.values).build(self.splits)
+        settings = self.experiment(hp.values).settings
+        train, *_ = training.draw_parts(self.splits, settings)
+        return training.make_model(train, settings)
 
     def fit(self, hp: keras_tuner.HyperParameters, model: keras.Model, **kwargs: Any) -> Any:
         """Trains a model that `build` made; arguments are those of Keras' `fit`."""

@@ -14,7 +14,7 @@ from tuning.hyper_model import ZooHyperModel
 from zoo import training
 from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
-from zoo.experiments.folders import epochs_done, run_name
+from zoo.experiments.folders import epochs_done, name_in, run_name
 from zoo.experiments.outcome import describe_test
 from zoo.experiments.results import SEARCHES, best_result
 from zoo.hub.files import load
@@ -23,7 +23,7 @@ OUTCOME = "outcome.json"
 # Why a trial failed.
 ERROR = "error.json"
 # How often processes began a trial that they neither ended nor brought further.
-BEGUN = "begun.json"
+STARTS = "begun.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,12 +68,12 @@ class Search:
     output: str = "searches"
     log_dir: str = "tensorboard_logs"
 
-    @property
+    @functools.cached_property
     def name(self) -> str:
         """A readable name, the same for the same arguments but those that say how."""
         space = pathlib.Path(self.space).stem if self.space else None
-        words = self.model, self.dataset, self.task, self.language, space, self.tuner
-        return run_name(*words, f"seed-{self.seed}")
+        words = self.language, space, self.tuner, f"seed-{self.seed}"
+        return name_in(self.output, self.model, self.dataset, self.task, *words)
 
     @property
     def command(self) -> str:
@@ -141,23 +141,23 @@ class Search:
         path = self.trial_folder(trial) / OUTCOME
         return load_json(path) if path.exists() else None
 
-    def begin(self, trial: str) -> None:
+    def count_start(self, trial: str) -> None:
         """Notes that this process begins a trial, or goes on with it; `leave` takes that back."""
         folder = self.trial_folder(trial)
         now = {"epochs": epochs_done(folder), "times": 1}
-        if (folder / BEGUN).exists():
-            before = load_json(folder / BEGUN)
+        if (folder / STARTS).exists():
+            before = load_json(folder / STARTS)
             now["times"] += before["times"] if before["epochs"] == now["epochs"] else 0
         if now["times"] > self.PATIENCE:
             raise ChildProcessError(
                 f"{self.PATIENCE} processes died in this trial, all after {now['epochs']} epochs: "
                 "does it need more memory than there is? The same command tries it again."
             )
-        write_json(folder / BEGUN, now)
+        write_json(folder / STARTS, now)
 
-    def leave(self, trial: str) -> None:
+    def clear_starts(self, trial: str) -> None:
         """Notes that no process has died in a trial: it has ended, or was stopped on purpose."""
-        (self.trial_folder(trial) / BEGUN).unlink(missing_ok=True)
+        (self.trial_folder(trial) / STARTS).unlink(missing_ok=True)
 
     def run_trial(self, trial: str, values: dict[str, Any]) -> dict[str, Any]:
         """Trains a model, or goes on where an interrupted trial stopped; returns its outcome."""
@@ -189,19 +189,23 @@ class Search:
 
     def outcomes(self) -> list[dict[str, Any]]:
         """Outcomes of the trials that are complete, in their order."""
-        return [content for content in map(self.outcome, self.begun()) if content]
+        return [content for content in map(self.outcome, self.started_trials()) if content]
 
-    def begun(self) -> list[str]:
+    def started_trials(self) -> list[str]:
         return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
 
-    def ended(self) -> list[str]:
+    def finished_trials(self) -> list[str]:
         names = OUTCOME, ERROR
-        return [n for n in self.begun() if any((self.trial_folder(n) / f).exists() for f in names)]
+        return [
+            n
+            for n in self.started_trials()
+            if any((self.trial_folder(n) / f).exists() for f in names)
+        ]
 
     def under_way(self) -> dict[str, int]:
         """Epochs that each trial has behind it which has begun and not ended, by its number."""
-        ended = set(self.ended())
-        epochs = {n: epochs_done(self.trial_folder(n)) for n in self.begun()}
+        ended = set(self.finished_trials())
+        epochs = {n: epochs_done(self.trial_folder(n)) for n in self.started_trials()}
         return {n: count for n, count in epochs.items() if count and n not in ended}
 
     def failures(self) -> dict[str, str]:

@@ -44,16 +44,16 @@ class TrialTuner(keras_tuner.Tuner):
 
     def run_trial(self, trial: Any) -> dict[str, float]:
         try:
-            self.trials_of.begin(trial.trial_id)
+            self.trials_of.count_start(trial.trial_id)
             outcome = self.trials_of.run_trial(trial.trial_id, trial.hyperparameters.values)
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, Exception):
                 # A worker tells its chief that a trial failed, and not why.
                 path = self.trials_of.trial_folder(trial.trial_id) / ERROR
                 write_json(path, f"{type(error).__name__}: {error}")
-            self.trials_of.leave(trial.trial_id)
+            self.trials_of.clear_starts(trial.trial_id)
             raise
-        self.trials_of.leave(trial.trial_id)
+        self.trials_of.clear_starts(trial.trial_id)
         self.report(outcome)
         return {name: outcome[f"valid_{name[4:]}"] for name in ("val_accuracy", "val_loss")}
 

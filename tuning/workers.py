@@ -23,7 +23,7 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
     context = multiprocessing.get_context("spawn")
     cores = available_cores()
     reported = {outcome["trial"] for outcome in search.outcomes()}
-    ended, deaths, running = set(search.ended()), collections.Counter[str](), {}
+    ended, deaths, running = set(search.finished_trials()), collections.Counter[str](), {}
     names = ["chief", *(f"worker-{n}" for n in range(workers))]
     port = free_port()
 
@@ -47,7 +47,7 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
         while "chief" in running:
             multiprocessing.connection.wait([p.sentinel for p in running.values()], PULSE)
             report_new()
-            before, ended = ended, set(search.ended())
+            before, ended = ended, set(search.finished_trials())
             if ended - before:
                 deaths.clear()
             for name in names:
@@ -81,8 +81,8 @@ def end(running: dict[str, Any], search: "Search") -> None:
     for process in running.values():
         process.join()
     running.clear()
-    for trial in search.begun():
-        search.leave(trial)
+    for trial in search.started_trials():
+        search.clear_starts(trial)
 
 
 def free_port() -> int:

@@ -80,4 +80,4 @@ def test_a_search_goes_on_where_every_worker_has_a_deadly_trial(tmp_path, monkey
     monkeypatch.setattr(workers, "take_part", deadly_part.take_deadly_part)
     workers.search_with(2, search, report=None)
     assert [(tmp_path / f"worker-{n}-deaths").read_text() for n in range(2)] == ["xxx", "xxx"]
-    assert search.ended() == ["0", "1"]
+    assert search.finished_trials() == ["0", "1"]

@@ -49,23 +49,20 @@ def annotate(
     keras_corefmem.corpora.read_shards reads the records.
     """
     inputs = inputs or []
-    if bool(inputs) == bool(dataset):
-        raise ValueError("Give texts, files or -, or a --dataset with its --data-dir.")
-    if dataset is None and data_dir is not None:
-        raise ValueError(f"--data-dir {data_dir} is that of a --dataset: give both.")
-    if dataset and (output is None or whole):
-        raise ValueError("--dataset writes records of questions: give --output, and not --whole.")
-    if output is None and (runner or processes is not None):
-        raise ValueError("--runner and --processes write records: give --output FOLDER.")
-    if output is not None and as_json:
-        raise ValueError("--json prints annotations and --output writes them: give one of them.")
-    if runner and processes is not None:
-        raise ValueError("Beam has processes of its own: give --runner or --processes.")
-    if runner and "-" in inputs:
-        raise ValueError("Beam reads files, not standard input: give their names.")
-    for name, value in (("--shard-size", shard_size), ("--processes", processes)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} {value}: give at least 1.")
+    writes, chooses = output is not None, processes is not None
+    for wrong, message in (
+        (bool(inputs) == bool(dataset), "Give texts, files or -, or a --dataset and --data-dir."),
+        (data_dir and not dataset, f"--data-dir {data_dir} is that of a --dataset: give both."),
+        (dataset and (whole or not writes), "--dataset writes records: give --output, no --whole."),
+        ((runner or chooses) and not writes, "--runner and --processes write: give --output."),
+        (writes and as_json, "--json prints annotations and --output writes them: give one."),
+        (runner and chooses, "Beam has processes of its own: give --runner or --processes."),
+        (runner and "-" in inputs, "Beam reads files, not standard input: give their names."),
+        (shard_size < 1, f"--shard-size {shard_size}: give at least 1."),
+        (processes is not None and processes < 1, f"--processes {processes}: give at least 1."),
+    ):
+        if wrong:
+            raise ValueError(message)
     from keras_corefmem import corpora, datasets
 
     tokenized = tokenized or dataset is not None

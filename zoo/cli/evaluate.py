@@ -34,7 +34,8 @@ def evaluate(
     examples = getattr(data.load(chosen, task, *place), part)
     result = measure(reader, make_batches(reader, examples))
     count = result["count"]
+    name = f"{chosen} task {task}" if data.DATASETS[chosen].tasks else chosen
     print(
-        f"{chosen} task {task}, {part}: accuracy {result['accuracy']:.2%}, "
+        f"{name}, {part}: accuracy {result['accuracy']:.2%}, "
         f"{count - len(result['wrong'])} of {count} {data.DATASETS[chosen].counted}"
     )

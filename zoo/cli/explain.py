@@ -24,6 +24,7 @@ def explain(
 ) -> None:
     """Show where a reader looks to answer a question."""
     import_quietly("keras")
+    from keras_corefmem.utils.files import replacing
     from keras_corefmem.visualization import draw, make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading
     from zoo.cli.inputs import check_strings, choose_texts, load_model
@@ -56,15 +57,9 @@ def explain(
             path = pathlib.Path(output)
             # A reader with supervised heads has a second view.
             path = path if view is shown[0] else path.with_stem(f"{path.stem}-heads")
-            write_picture(console, path, draw(view))
-
-
-def write_picture(console: Any, path: str | pathlib.Path, png: bytes) -> None:
-    from keras_corefmem.utils.files import replacing
-
-    with replacing(path) as partial:
-        partial.write_bytes(png)
-    console.print(f"Picture: {path}")
+            with replacing(path) as partial:
+                partial.write_bytes(draw(view))
+            console.print(f"Picture: {path}")
 
 
 def annotate_question(example: Any, annotator: str, preprocessor: Any) -> Any:
@@ -99,7 +94,8 @@ def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
     if texts:
         if number is not None:
             raise ValueError("--number chooses a question of a file: give a file, or leave it out.")
-        return Example(split_sentences(texts["passage"]), texts["question"], UNKNOWN_ANSWER)
+        sentences = filter(None, re.split(r"(?<=[.?!])\s+", texts["passage"].strip()))
+        return Example(tuple(sentences), texts["question"], UNKNOWN_ANSWER)
     if file is None:
         raise ValueError("Give --passage and --question, --sentence, or a file of questions.")
     examples, number = read_questions(file), 1 if number is None else number
@@ -109,7 +105,3 @@ def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
             f"1..{len(examples)}."
         )
     return examples[number - 1]
-
-
-def split_sentences(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, re.split(r"(?<=[.?!])\s+", text.strip())))

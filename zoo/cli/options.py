@@ -7,10 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-SETTING_HELP = (
-    "write it as --set NAME=JSON, such as --set units=32 or --set answer_head='\"auto\"'."
-)
-
 
 def option(metavar: str | None, text: str, *names: str, default: Any = ..., **more: Any) -> Any:
     """Declares an option; one without `default` is required, or has that of its argument."""
@@ -92,21 +88,26 @@ SENTENCE = Annotated[str | None, option("TEXT", "text of a model of single sente
 QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .question of CNN")]
 
 
-def parse_settings(assignments: Iterable[str] | None) -> dict[str, Any]:
+def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None) -> dict[str, Any]:
     """Reads fields of `zoo.training.Settings` from `NAME=JSON`; other names are arguments."""
     from zoo.training import merge_settings, split_settings
 
-    values, arguments = {}, {}
+    values: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for assignment in assignments or ():
         name, _, value = assignment.partition("=")
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
-            raise ValueError(f"--set {assignment}: the value is no JSON; {SETTING_HELP}") from None
+            raise ValueError(
+                f"--set {assignment}: the value is no JSON; write it as --set NAME=JSON, such as "
+                "--set units=32 or --set answer_head='\"auto\"'."
+            ) from None
         if name != "arguments":
             values[name] = value
         elif isinstance(value, dict):
             arguments.update(value)
         else:
             raise ValueError(f"--set {assignment}: give an object, or --set NAME=JSON for each.")
+    values |= {} if epochs is None else {"epochs": epochs}
     return merge_settings({"arguments": arguments}, split_settings(values))

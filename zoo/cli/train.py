@@ -1,6 +1,5 @@
 """`corefmem train`: one reader on one task, from data to a model that answers text."""
 
-import dataclasses
 import importlib.util
 import pathlib
 import shlex
@@ -25,7 +24,6 @@ from zoo.cli.options import (
 
 EXAMPLES = 5
 DEFAULT_MODEL = "ga-coref-gru"
-PRESET = {"model", "dataset", "task", "settings"}
 
 
 def train(
@@ -58,9 +56,7 @@ def train(
     from zoo.training import data_parallel, merge_settings
 
     known = read_preset(preset) if preset else {}
-    changes = merge_settings(known.get("settings", {}), parse_settings(settings))
-    if epochs is not None:
-        changes["epochs"] = epochs
+    changes = merge_settings(known.get("settings", {}), parse_settings(settings, epochs))
     model = model or known.get("model", DEFAULT_MODEL)
     dataset = dataset or known.get("dataset") or ("babi" if data_dir else "simulator")
     # Of other data a preset says nothing.
@@ -86,7 +82,8 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     from zoo.experiments.folders import epochs_done
     from zoo.training import evaluate
 
-    folder, log_dir = output / experiment.name, logs / experiment.name
+    name = experiment.name_in(output)
+    folder, log_dir = output / name, logs / name
     splits = experiment.load()
     if fresh:
         for old in (folder, log_dir):
@@ -117,7 +114,9 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         f"Test accuracy: {test['accuracy']:.1%} of {test['count']} "
         f"{DATASETS[experiment.dataset].counted}\n"
     )
-    show_answers(outcome.model, splits.test)
+    chosen = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
+    for line in outcome.model.answer_lines(chosen):
+        print(f"  {line}")
     show_files(outcome.model, folder)
 
 
@@ -125,32 +124,16 @@ def read_preset(path: str) -> dict[str, Any]:
     """Reads what `corefmem search` found best: a model, its data and how it is trained."""
     from keras_corefmem.datasets import DATASETS
     from keras_corefmem.utils.files import load_json
-    from zoo.configs.configurations import models
-    from zoo.training import Settings
+    from zoo.configs import TrainingOptions, models, validate
 
-    content = load_json(path)
-    if not isinstance(content, dict) or not PRESET <= content.keys():
-        raise ValueError(f"{path}: no preset of a search, which has {', '.join(sorted(PRESET))}.")
+    content = validate(path, load_json(path), dict[str, Any])
     for name, known in (("model", models()), ("dataset", list(DATASETS))):
-        if content[name] not in known:
-            raise ValueError(f"{path}: no {name} {content[name]!r}; choose of {', '.join(known)}.")
-    settings = content["settings"]
-    if not isinstance(settings, dict) or not isinstance(settings.get("arguments", {}), dict):
-        raise ValueError(f"{path}: settings, and their arguments, must be objects.")
-    fields = {field.name for field in dataclasses.fields(Settings)} - {"model", "seed"}
-    unknown = settings.keys() - fields
-    if unknown:
-        raise ValueError(
-            f"{path}: settings have no {', '.join(sorted(unknown))}; arguments of the model belong "
-            'into "arguments".'
-        )
+        if content.get(name) not in known:
+            got = content.get(name)
+            raise ValueError(f"{path}: no {name} {got!r}; choose of {', '.join(known)}.")
+    validate(f"{path}: task", content.get("task"), int | str)
+    validate(f"{path}: settings", content.get("settings"), TrainingOptions)
     return content
-
-
-def show_answers(model: Any, examples: list[Any]) -> None:
-    chosen = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
-    for line in model.answer_lines(chosen):
-        print(f"  {line}")
 
 
 def show_files(model: Any, folder: pathlib.Path) -> None:

@@ -2,7 +2,6 @@
 
 import pathlib
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from keras_corefmem.datasets import gap
@@ -16,25 +15,6 @@ from keras_corefmem.graphs.formats.spacy_docs import chains_of, from_doc
 LITBANK = "https://github.com/dbamman/litbank"
 # LitBank annotates people, places, vehicles and organizations, and nothing else.
 LITBANK_KINDS = ("person", "name", "place")
-
-
-class _Clock:
-    """Seconds of the pipeline and of the resolver, apart."""
-
-    def __init__(self) -> None:
-        self.seconds = {"pipeline": 0.0, "resolver": 0.0}
-
-    def parse(self, docs: Iterable[Any]) -> Iterable[Any]:
-        docs = iter(docs)
-        while True:
-            began = time.perf_counter()
-            doc = next(docs, None)
-            self.seconds["pipeline"] += time.perf_counter() - began
-            if doc is None:
-                return
-            began = time.perf_counter()
-            yield doc
-            self.seconds["resolver"] += time.perf_counter() - began
 
 
 def score_litbank(
@@ -51,9 +31,11 @@ def score_litbank(
             f"--mentions gold: {nlp.meta['lang']}_{nlp.meta['name']} finds mentions of its own; "
             "leave the option out, or give a pipeline without coreference."
         )
-    resolver, clock, pairs = Resolver(singletons=True, kinds=LITBANK_KINDS), _Clock(), []
+    resolver, pairs = Resolver(singletons=True, kinds=LITBANK_KINDS), []
     documents = [annotation for path in paths for _, annotation in read_conll(path)]
-    docs = clock.parse(nlp.pipe(make_doc(nlp, document) for document in documents))
+    began = time.perf_counter()
+    docs = list(nlp.pipe(make_doc(nlp, document) for document in documents))
+    parsed = time.perf_counter()
     for document, doc in zip(documents, docs, strict=True):
         key = [[mention[:2] for mention in chain] for chain in document.chains]
         if has_coreference(nlp):
@@ -63,11 +45,12 @@ def score_litbank(
             chains = resolver.chains(doc, spans)
             response = [[(phrase.start, phrase.end) for phrase in chain] for chain in chains]
         pairs.append((key, response))
+    seconds = {"pipeline": parsed - began, "resolver": time.perf_counter() - parsed}
     return {
         "mentions": mentions,
         "documents": len(documents),
         "tokens": sum(map(len, documents)),
-        "seconds": clock.seconds,
+        "seconds": seconds,
         "scores": {
             "all": _as_json(score_chains(pairs)),
             "without_singletons": _as_json(score_chains(pairs, singletons=False)),
@@ -79,18 +62,18 @@ def score_gap(nlp: Any, data_dir: str | pathlib.Path, part: str = "development")
     path = pathlib.Path(data_dir) / f"gap-{part}.tsv"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file, get it from {gap.ORIGIN}.")
-    examples, resolver, clock = gap.read_gap(path), Resolver(), _Clock()
-    answers, tokens = [], 0
-    docs = clock.parse(nlp.pipe(example.text for example in examples))
-    for example, doc in zip(examples, docs, strict=True):
-        doc = doc if has_coreference(nlp) else resolver(doc)
-        tokens += len(doc)
-        answers.append(gap.answer(example, from_doc(doc)))
+    examples = gap.read_gap(path)
+    began = time.perf_counter()
+    docs = list(nlp.pipe(example.text for example in examples))
+    parsed = time.perf_counter()
+    docs = docs if has_coreference(nlp) else list(map(Resolver(), docs))
+    answers = [gap.answer(*pair) for pair in zip(examples, map(from_doc, docs), strict=True)]
+    seconds = {"pipeline": parsed - began, "resolver": time.perf_counter() - parsed}
     return {
         "part": part,
         "pronouns": len(examples),
-        "tokens": tokens,
-        "seconds": clock.seconds,
+        "tokens": sum(map(len, docs)),
+        "seconds": seconds,
         "scores": _as_json(gap.score(examples, answers)),
     }
 

@@ -28,34 +28,24 @@ def load(
     Records are read from the folder `annotated` in `data_dir` and the name of the data set there,
     for CBT with its task, `cbt-NE` say. Arguments and errors are those of `datasets.load`.
     """
-    if dataset in DATASETS and DATASETS[dataset].from_record:
-        annotated = load_annotated(dataset, data_dir, task)
-        if annotated is not None:
-            return annotated
-    return datasets.load(dataset, task, data_dir, language)
+    folder = find_annotated(dataset, data_dir, task)
+    if folder is None:
+        return datasets.load(dataset, task, data_dir, language)
+    return corpora.read_questions(folder, DATASETS[dataset].from_record)
 
 
 def find_annotated(
     dataset: str, data_dir: str | pathlib.Path | None, task: int | str | None = None
 ) -> pathlib.Path | None:
     """Finds the records that `corefmem annotate --dataset` wrote, `None` where there are none."""
-    if data_dir is None:
+    known = DATASETS.get(dataset)
+    if data_dir is None or known is None or known.from_record is None:
         return None
-    name = f"{dataset}-{task}" if DATASETS[dataset].tasks else dataset
+    name = f"{dataset}-{task}" if known.tasks else dataset
     try:
         return find_folder(data_dir, (f"annotated/{name}", ""), ["train/index.json"], "")
     except FileNotFoundError:
         return None
-
-
-def load_annotated(
-    dataset: str, data_dir: str | pathlib.Path | None, task: int | str | None = None
-) -> Splits | None:
-    """Loads the questions of `find_annotated`, `None` where there are none."""
-    folder, make_example = find_annotated(dataset, data_dir, task), DATASETS[dataset].from_record
-    if folder is None or make_example is None:
-        return None
-    return corpora.read_questions(folder, make_example)
 
 
 def word_vectors(data_dir: str | pathlib.Path) -> pathlib.Path:

@@ -1,7 +1,6 @@
 """One experiment: settings and data in, a trained model and how well it does out."""
 
 import dataclasses
-import functools
 import os
 import pathlib
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import replacing, write_json
 from zoo import training
 from zoo.experiments import data
-from zoo.experiments.folders import check_folder, epochs_done, run_name, state_folder
+from zoo.experiments.folders import check_folder, epochs_done, name_in, state_folder
 from zoo.experiments.outcome import Outcome
 
 MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
@@ -63,10 +62,14 @@ class Experiment:
     @property
     def name(self) -> str:
         """A readable name, the same for the same arguments; more epochs continue a run."""
+        return self.name_in()
+
+    def name_in(self, folder: str | pathlib.Path | None = None) -> str:
+        """The name of its folder in that of all runs."""
         changes = {k: v for k, v in self.changes.items() if k not in ("arguments", "epochs")}
         changes |= self.changes.get("arguments", {})
         words = self.model, self.dataset, self.task, f"seed-{self.seed}", self.language
-        return run_name(*words, values=changes)
+        return name_in(folder, *words, values=changes)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -82,17 +85,6 @@ class Experiment:
             raise ValueError("An experiment without a data set needs its splits.")
         data.check_model(self.model, self.dataset)
         return data.load(self.dataset, self.task, self.data_dir, self.language)
-
-    @functools.cached_property
-    def vectors(self) -> pathlib.Path | None:
-        """The file of pretrained vectors."""
-        return data.word_vectors(self.data_dir or ".") if self.word_vectors else None
-
-    def build(self, splits: Splits) -> keras.Model:
-        """Makes the compiled model for the training part of the data."""
-        train, *_ = training.draw_parts(splits, self.settings)
-        options = {"word_vectors": self.vectors} if self.vectors else {}
-        return training.make_model(train, self.settings, **options)
 
 
 def run_experiment(
@@ -145,8 +137,9 @@ def run_experiment(
     if experiment.dataset:
         counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
         report(f"{folder.name}: {counts} {data.DATASETS[experiment.dataset].texts}")
-    model = experiment.build(splits)
-    batches = training.batch_parts(model, training.draw_parts(splits, settings), settings)
+    vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
+    options = {"word_vectors": vectors} if vectors else {}
+    model, batches = training.prepare(splits, settings, **options)
     write_json(folder / "run.json", experiment.record)
     before = epochs_done(folder)
     if before:
@@ -157,7 +150,7 @@ def run_experiment(
     progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
     with replacing(folder / "model.keras") as partial:
         model.save(partial)
-    return Outcome(model, settings, splits, batches, progress, experiment.vectors)
+    return Outcome(model, settings, splits, batches, progress, vectors)
 
 
 def watch(

@@ -5,6 +5,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+from keras_corefmem.datasets import DATASETS
 from keras_corefmem.utils.files import as_name, different_fields, load_json
 
 
@@ -13,6 +14,22 @@ def run_name(*words: str | int | None, values: dict[str, Any] | None = None) -> 
     for name, value in sorted((values or {}).items()):
         parts.append(f"{name}-{as_name(os.path.basename(str(value)))}")
     return "-".join(part for part in parts if part)
+
+
+def name_in(
+    folder: str | pathlib.Path | None,
+    model: str,
+    dataset: str | None,
+    task: int | str,
+    *words: str | None,
+    values: dict[str, Any] | None = None,
+) -> str:
+    """Names a run in a folder, as version 0.1 did, with a task always, where that one is there."""
+    older = run_name(model, dataset, task, *words, values=values)
+    has_tasks = dataset is not None and DATASETS[dataset].tasks
+    if has_tasks or (folder is not None and pathlib.Path(folder, older).exists()):
+        return older
+    return run_name(model, dataset, *words, values=values)
 
 
 def state_folder(folder: str | pathlib.Path) -> pathlib.Path:

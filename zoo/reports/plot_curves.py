@@ -5,7 +5,7 @@ import textwrap
 from typing import Any
 
 from zoo.reports.curves import BASELINE, PUBLISHED, Curve, Panels
-from zoo.reports.plot_style import COLOURS, LINE, MARKERS, PALE, add_heading, new_figure
+from zoo.reports.plot_style import COLOURS, LINE, MARKERS, PALE, new_figure
 
 # Panels side by side.
 COLUMNS = 4
@@ -23,8 +23,12 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
     order = list(dict.fromkeys(curve.name for curve in measured))
     columns = min(len(panels), COLUMNS)
     rows = -(-len(panels) // columns)
-    width = 2.3 * max(columns, 1.5) + 1.3 * (1 if same else columns) + 0.7
-    figure, grid = new_figure(width, 0.6 + 2.8 * rows, rows, columns, sharey=same)
+    size = 2.3 * max(columns, 1.5) + 1.3 * (1 if same else columns) + 0.7, 0.6 + 2.8 * rows
+    counts = [len(scores) for curve in measured for scores in curve.points.values()]
+    note = "shaded: from the lowest to the highest"
+    figure, grid = new_figure(
+        size, heading, counts, note, unit=unit, grid=(rows, columns), sharey=same
+    )
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     for axes, (name, curves) in zip(grid, panels.items(), strict=False):
@@ -48,8 +52,6 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
             axes.set_ylabel(measure)
         if not same or n == columns - 1:
             _name_ends(axes, curves, order)
-    counts = [len(scores) for curve in measured for scores in curve.points.values()]
-    add_heading(figure, heading, counts, "shaded: from the lowest to the highest", unit=unit)
     return figure
 
 

@@ -37,22 +37,25 @@ def style() -> Iterator[None]:
 
 
 def new_figure(
-    width: float, height: float, rows: int = 1, columns: int = 1, sharey: bool = False
+    size: tuple[float, float],
+    heading: str,
+    counts: Iterable[int],
+    *notes: str,
+    unit: str = "seed",
+    grid: tuple[int, int] = (1, 1),
+    sharey: bool = False,
 ) -> tuple[Any, Any]:
-    """A figure of `width` × `height` inches without global state, and its axes in reading order."""
+    """Makes a figure without global state; returns it and its axes in reading order.
+
+    Below the heading stand numbers of runs, and notes, the first only where points have several.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=120, facecolor="white", layout="constrained")
+    figure = Figure(figsize=size, dpi=120, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.subplots(rows, columns, sharey=sharey, squeeze=False).ravel()
-
-
-def add_heading(
-    figure: Any, text: str, counts: Iterable[int], *notes: str, unit: str = "seed"
-) -> None:
-    """Writes a heading, numbers of runs, and notes; the first only where points have several."""
     counts = set(counts)
     seeds = f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"
     note = "; ".join(filter(None, [seeds, *notes[0 if max(counts) > 1 else 1 :]]))
-    figure.suptitle(f"{text}\n{note}", x=0.01, ha="left", size=11)
+    figure.suptitle(f"{heading}\n{note}", x=0.01, ha="left", size=11)
+    return figure, figure.subplots(*grid, sharey=sharey, squeeze=False).ravel()

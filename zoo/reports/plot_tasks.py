@@ -6,7 +6,7 @@ from typing import Any
 
 from zoo.experiments.results import Result
 from zoo.experiments.studies import ERROR, STUDIES
-from zoo.reports.plot_style import COLOURS, INK, LINE, MARKERS, PALE, add_heading, new_figure
+from zoo.reports.plot_style import COLOURS, INK, LINE, MARKERS, PALE, new_figure
 from zoo.reports.scores import (
     at_best_settings,
     group_runs,
@@ -53,8 +53,11 @@ def draw_shades(
     beside_first: bool = False,
 ) -> Any:
     """Draws a table of means, the darker the worse, or coloured by distance to the first."""
-    size = 2.3 + WIDTH * len(columns), 1.6 + HEIGHT * len(labels)
-    figure, (axes,) = new_figure(max(5, size[0]), size[1])
+    size = max(5, 2.3 + WIDTH * len(columns)), 1.6 + HEIGHT * len(labels)
+    best_cell = "bold: the best of a row" if len(columns) > 1 else ""
+    colours = f"blue: above {columns[0]}, red: below" if beside_first else ""
+    notes = "± standard deviation", best_cell, colours
+    figure, (axes,) = new_figure(size, heading, counts, *notes)
     for y, row in enumerate(rows):
         means = [f"{statistics.mean(scores):.1f}" if scores else "–" for scores in row]
         known = [float(mean) for mean in means if mean != "–"]
@@ -69,9 +72,6 @@ def draw_shades(
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    best_cell = "bold: the best of a row" if len(columns) > 1 else ""
-    colours = f"blue: above {columns[0]}, red: below" if beside_first else ""
-    add_heading(figure, heading, counts, "± standard deviation", best_cell, colours)
     return figure
 
 
@@ -131,16 +131,18 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
         name: [guess_score(first, name), *(kind_score(k, guess["kinds"]) for k in kinds)]
         for name, guess in first.get("baselines", {}).items()
     }
-    figure = _draw_dots(measured, guesses, labels, measure)
-    add_heading(figure, heading, counts, "bars: from the lowest to the highest")
+    size = 8, 1.7 + 0.42 * len(labels)
+    figure, (axes,) = new_figure(size, heading, counts, "bars: from the lowest to the highest")
+    _draw_dots(axes, measured, guesses, labels)
+    axes.set_xlabel(measure)
+    figure.legend(loc="outside lower left", frameon=False, ncols=4)
     return figure
 
 
 def _draw_dots(
-    measured: dict[str, list[Scores]], guesses: dict[str, Scores], labels: list[str], measure: str
-) -> Any:
-    """A row of dots a label; `guesses` are scores without reading."""
-    figure, (axes,) = new_figure(8, 1.7 + 0.42 * len(labels))
+    axes: Any, measured: dict[str, list[Scores]], guesses: dict[str, Scores], labels: list[str]
+) -> None:
+    """Draws a row of dots a label; `guesses` are scores without reading."""
     places = range(len(labels))
     for y in places:
         axes.axhline(y, color=LINE, linewidth=0.8, zorder=0)
@@ -153,10 +155,8 @@ def _draw_dots(
             axes.plot([min(scores), max(scores)], [up, up], linewidth=2.5, alpha=0.5, **style)
         means = list(map(statistics.mean, rows))
         axes.scatter(means, heights, marker=MARKERS[n], s=36, label=model, **style)
-    axes.set(ylim=(len(labels) - 0.5, -0.5), xlabel=measure)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=-1)
     axes.set_yticks(places, labels)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    figure.legend(loc="outside lower left", frameon=False, ncols=4)
-    return figure

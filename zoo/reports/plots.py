@@ -18,6 +18,7 @@ from zoo.reports.searches import read_search
 DATED = {".png": {"Software": None}, ".svg": {"Date": None}}
 
 
+@style()
 def draw(
     study: str,
     folder: str | os.PathLike,
@@ -50,10 +51,9 @@ def draw(
     runs = read_results(study, results)
     if not runs:
         return []
-    with style():
-        figures = figures_of(study, runs) if by is None else {f"-by-{by}": draw_by(runs, by)}
-        pairs = ((pathlib.Path(folder, study + end), figure) for end, figure in figures.items())
-        return [path for place, figure in pairs for path in _save(figure, place)]
+    figures = figures_of(study, runs) if by is None else {f"-by-{by}": draw_by(runs, by)}
+    pairs = ((pathlib.Path(folder, study + end), figure) for end, figure in figures.items())
+    return [path for place, figure in pairs for path in _save(figure, place)]
 
 
 def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
@@ -84,6 +84,7 @@ def draw_by(runs: list[Result], by: str) -> Any:
     return draw_curves(f"{study}: {measure} by {by}", panels, by, measure, "run")
 
 
+@style()
 def draw_search(
     name: str, folder: str | os.PathLike, results: str | os.PathLike = "results"
 ) -> list[pathlib.Path]:
@@ -107,9 +108,8 @@ def draw_search(
     if not panels:
         raise ValueError(f"{name}: no hyper-parameter has several numbers, nothing to draw.")
     measure = "validation accuracy in %"
-    with style():
-        figure = draw_curves(f"{name}: {measure}", panels, "value", measure, "trial")
-        return _save(figure, pathlib.Path(folder, name))
+    figure = draw_curves(f"{name}: {measure}", panels, "value", measure, "trial")
+    return _save(figure, pathlib.Path(folder, name))
 
 
 def _save(figure: Any, path: pathlib.Path) -> list[pathlib.Path]:

@@ -78,7 +78,7 @@ def annotated(data_dir):
 
 
 def test_annotation_keeps_the_questions_of_lambada(annotated):
-    splits = data.load_annotated("lambada", annotated)
+    splits = data.load("lambada", 1, annotated)
     plain = datasets.load("lambada", data_dir=annotated, cased=True)
     for part in training.PARTS:
         for example, before in zip(getattr(splits, part), getattr(plain, part), strict=True):
@@ -146,7 +146,7 @@ def test_text_without_annotation_is_read_too(data_dir, tmp_path):
     plain.mkdir()
     for path in ("train.json", "dev.json", "passages", "lambada_development_plain_text.txt"):
         (plain / path).symlink_to(data_dir / path)
-    assert data.load_annotated("lambada", plain) is None
+    assert data.find_annotated("lambada", plain) is None
     splits = data.load("lambada", 1, plain)
     assert splits.train[0].passage.startswith("so mary met john")
     settings = training.Settings.of("as-gru", "lambada", **SETTINGS)
@@ -193,7 +193,7 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     assert cli.main(["explain", str(path), *asked]) == 0
     assert re.search(r"tom\[\d+%\] met", capsys.readouterr().out)
     assert cli.main(["evaluate", str(path)]) == 0
-    assert "lambada task 1, test: accuracy" in capsys.readouterr().out
+    assert "lambada, test: accuracy" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
