@@ -31,13 +31,12 @@ class ZooHyperModel(keras_tuner.HyperModel):
             setting nor an argument of the model.
 
     Example:
-
-    >>> import keras_tuner
-    >>> import tuning
-    >>> from keras_corefmem.datasets.stories import simulator
-    >>> hyper_model = tuning.ZooHyperModel("qdren", simulator.load(task=1, train=20), epochs=20)
-    >>> tuner = keras_tuner.RandomSearch(hyper_model, objective="val_accuracy", max_trials=10)
-    >>> tuner.search()  # doctest: +SKIP
+        >>> import keras_tuner
+        >>> import tuning
+        >>> from keras_corefmem.datasets.stories import simulator
+        >>> hyper_model = tuning.ZooHyperModel("qdren", simulator.load(task=1, train=20), epochs=20)
+        >>> tuner = keras_tuner.RandomSearch(hyper_model, objective="val_accuracy", max_trials=10)
+        >>> tuner.search()  # doctest: +SKIP
     """
 
     def __init__(

@@ -46,10 +46,9 @@ class Search:
         log_dir: folder of TensorBoard's runs.
 
     Example:
-
-    >>> import tuning
-    >>> tuning.Search("qdren", "babi", task=5, trials=12).name
-    'qdren-babi-task-05-random-seed-0'
+        >>> import tuning
+        >>> tuning.Search("qdren", "babi", task=5, trials=12).name
+        'qdren-babi-task-05-random-seed-0'
     """
 
     # How often in a row processes may die in a trial, or one of them before any trial ends.
@@ -92,7 +91,6 @@ class Search:
 
     @functools.cached_property
     def hyper_model(self) -> ZooHyperModel:
-        """The model whose hyper-parameters are searched."""
         settings = {"seed": self.seed, **self.settings}
         return ZooHyperModel(self.model, None, self.space, self.dataset, **settings)
 

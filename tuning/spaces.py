@@ -26,10 +26,9 @@ class Space:
             `step`. A range whose ends are integers has integers alone.
 
     Example:
-
-    >>> import tuning
-    >>> tuning.SPACES["hops"].entries["hops"]
-    [1, 2, 3, 4]
+        >>> import tuning
+        >>> tuning.SPACES["hops"].entries["hops"]
+        [1, 2, 3, 4]
     """
 
     line: str

@@ -41,7 +41,6 @@ class Command(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses the words of the command line."""
         kinds = {name: param.metavar or "" for param in self.params for name in param.opts}
         spread, rest = [], list(args)
         while rest:

@@ -124,7 +124,8 @@ def read_preset(path: str) -> dict[str, Any]:
     """Reads what `corefmem search` found best: a model, its data and how it is trained."""
     from keras_corefmem.datasets import DATASETS
     from keras_corefmem.utils.files import load_json
-    from zoo.configs import TrainingOptions, models, validate
+    from zoo.configs.configurations import TrainingOptions, models
+    from zoo.configs.reading import validate
 
     content = validate(path, load_json(path), dict[str, Any])
     for name, known in (("model", models()), ("dataset", list(DATASETS))):

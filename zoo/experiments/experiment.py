@@ -37,12 +37,11 @@ class Experiment:
         ValueError: if a setting is wrong.
 
     Example:
-
-    >>> experiment = zoo.experiments.Experiment("qdren", task=2, changes={"epochs": 3})
-    >>> experiment.name
-    'qdren-simulator-task-02-seed-0'
-    >>> experiment.settings.learning_rate
-    0.005
+        >>> experiment = zoo.experiments.Experiment("qdren", task=2, changes={"epochs": 3})
+        >>> experiment.name
+        'qdren-simulator-task-02-seed-0'
+        >>> experiment.settings.learning_rate
+        0.005
     """
 
     model: str
@@ -121,13 +120,12 @@ def run_experiment(
         ValueError: if the folder holds another run, or a setting does not fit the data.
 
     Example:
-
-    >>> from keras_corefmem.datasets.stories import simulator
-    >>> stories = simulator.load(task=1, train=8, valid=4, test=4)
-    >>> experiment = zoo.experiments.Experiment("ngram", changes={"epochs": 1, "buckets": 1})
-    >>> outcome = zoo.experiments.run_experiment(experiment, "models/ngram", splits=stories)
-    >>> outcome.describe()["questions"]
-    {'train': 8, 'valid': 4, 'test': 4}
+        >>> from keras_corefmem.datasets.stories import simulator
+        >>> stories = simulator.load(task=1, train=8, valid=4, test=4)
+        >>> experiment = zoo.experiments.Experiment("ngram", changes={"epochs": 1, "buckets": 1})
+        >>> outcome = zoo.experiments.run_experiment(experiment, "models/ngram", splits=stories)
+        >>> outcome.describe()["questions"]
+        {'train': 8, 'valid': 4, 'test': 4}
     """
     folder, settings = pathlib.Path(folder), experiment.settings
     splits = experiment.load() if splits is None else splits

@@ -68,7 +68,6 @@ class Outcome:
 
 
 def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> dict[str, Any]:
-    """Describes what a model makes of the test part."""
     test = training.evaluate(model, batches)
     content = {"test_accuracy": test["accuracy"], "test_wrong": test["wrong"]}
     content |= _describe_kinds(examples, test["wrong"])

@@ -67,9 +67,8 @@ def reproduce(
         ValueError: if there is a result of the same name but other settings.
 
     Example:
-
-    >>> runs = zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1])
-    >>> failures = zoo.experiments.reproduce(runs)  # doctest: +SKIP
+        >>> runs = zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1])
+        >>> failures = zoo.experiments.reproduce(runs)  # doctest: +SKIP
     """
     studies, waiting = {run.study for run in runs}, []
     recorded = {

@@ -35,9 +35,8 @@ class Run:
         tag: name of these settings, part of the run's name.
 
     Example:
-
-    >>> zoo.experiments.Run("babi-1k", "qdren", task=3, seed=1, tag="small").name
-    'qdren-small-task-03-seed-1'
+        >>> zoo.experiments.Run("babi-1k", "qdren", task=3, seed=1, tag="small").name
+        'qdren-small-task-03-seed-1'
     """
 
     study: str
@@ -70,12 +69,10 @@ class Run:
         )
 
     def folder(self, runs: str | pathlib.Path) -> pathlib.Path:
-        """Its folder in that of all runs."""
         return pathlib.Path(runs) / self.study / self.name
 
     @property
     def command(self) -> str:
-        """The command that repeats it."""
         words = ["corefmem", "reproduce", self.study, "--models", self.model]
         words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
         if STUDIES[self.study].needs_folder:
@@ -144,9 +141,8 @@ def plan(
         ValueError: if a study, model or task does not exist, or no task is for the models.
 
     Example:
-
-    >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]
-    ['qdren-task-03-seed-0', 'qdren-task-01-seed-0']
+        >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]
+        ['qdren-task-03-seed-0', 'qdren-task-01-seed-0']
     """
     if study not in STUDIES:
         raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")

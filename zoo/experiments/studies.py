@@ -82,10 +82,9 @@ class Study:
         variants: with each of these, by the names of both: `GROUP-VARIANT`.
 
     Example:
-
-    >>> study = zoo.experiments.STUDIES["babi-passes"]
-    >>> study.tasks["task-3-2"].arguments
-    {'passes': 2}
+        >>> study = zoo.experiments.STUDIES["babi-passes"]
+        >>> study.tasks["task-3-2"].arguments
+        {'passes': 2}
     """
 
     description: str
@@ -138,13 +137,12 @@ def read_study(path: str | pathlib.Path) -> Study:
             it names the file and the key.
 
     Example:
-
-    >>> lines = 'description = "Mine"', 'dataset = "babi"', 'measure = "test error in %"'
-    >>> lines += 'models = ["qdren"]', "numbered_tasks = 2"
-    >>> open("mine.toml", "w").write("\\n".join(lines)) > 0
-    True
-    >>> list(zoo.experiments.read_study("mine.toml").tasks)
-    [1, 2]
+        >>> lines = 'description = "Mine"', 'dataset = "babi"', 'measure = "test error in %"'
+        >>> lines += 'models = ["qdren"]', "numbered_tasks = 2"
+        >>> open("mine.toml", "w").write("\\n".join(lines)) > 0
+        True
+        >>> list(zoo.experiments.read_study("mine.toml").tasks)
+        [1, 2]
     """
     study = validate(path, read_toml(path), Study)
     named = {model for task in study.tasks.values() for model in task.models}

@@ -77,7 +77,6 @@ class StudyColumns:
         return columns
 
     def labels(self) -> Column:
-        """The first column."""
         rows = [task_label(self.name, key) for key in self.study.tasks]
         below = [f"{group}, the best by validation" for group in self.chosen]
         if self.errors:

@@ -57,7 +57,6 @@ def draw(
 
 
 def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
-    """Makes the figures of a study, by the ending of their name."""
     known = study_named(study)
     if any(known.by):
         heading = f"{study}: {known.measure} by {known.by[1]}"
@@ -71,7 +70,6 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
 
 
 def draw_by(runs: list[Result], by: str) -> Any:
-    """Draws curves of the runs of a study against an argument or setting."""
     study, panels = runs[0]["study"], curves_by(runs, by)
     if not panels:
         names = sorted({name for run in runs for name in numbers_of(run)})

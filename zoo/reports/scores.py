@@ -10,14 +10,12 @@ Groups = dict[tuple[str, int | str], list[Result]]
 
 
 def study_named(name: str) -> Study:
-    """The study of a name."""
     if name not in STUDIES:
         raise ValueError(f"There is no study {name!r}; choose one of {', '.join(STUDIES)}.")
     return STUDIES[name]
 
 
 def group_runs(runs: Iterable[Result]) -> Groups:
-    """Lists of runs by model and task."""
     groups = collections.defaultdict(list)
     for run in runs:
         groups[run["model"], run["task"]].append(run)
@@ -68,5 +66,4 @@ def list_numbers(numbers: Iterable[int]) -> str:
 
 
 def made_by(*commands: str) -> str:
-    """The commands that made a table."""
     return "Made by\n```\n" + "\n".join(commands) + "\n```"

@@ -16,7 +16,6 @@ from zoo.reports.scores import made_by
 
 
 def read_search(name: str, folder: str | os.PathLike = "results") -> list[Result]:
-    """Reads the trials of a search."""
     trials = read_results(f"{SEARCHES}/{name}", folder)
     if not trials:
         known = ", ".join(recorded_searches(folder)) or "nothing: `corefmem search` makes them"
