@@ -95,7 +95,6 @@ PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
     [
         ({"model": "qdrn"}, "no model 'qdrn'; choose of"),
         ({"dataset": ["babi"]}, "no dataset ['babi']; choose of"),
-        ({"task": [1]}, "task: "),
         ({"settings": [1]}, "settings: Input should be a valid dictionary"),
         ({"settings": {"arguments": 3}}, "arguments: Input should be a valid dictionary"),
         ({"settings": {"slots": 3}}, "slots: Extra inputs are not permitted"),

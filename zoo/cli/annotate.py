@@ -102,16 +102,15 @@ def show(inputs: list[str], whole: bool, as_json: bool, annotator: Any) -> None:
     from keras_corefmem.corpora.shards import split_texts
     from keras_corefmem.visualization.terminal import make_console, print_annotation
 
-    console, several = make_console(), False
-    for _, chunk in split_texts(read(inputs, whole), annotator.batch_size):
-        for annotation in annotator(chunk):
-            if as_json:
-                print(json.dumps(annotation.to_dict(), ensure_ascii=False))
-                continue
-            if several:
-                console.print()
-            print_annotation(console, annotation)
-            several = True
+    console, chunks = make_console(), split_texts(read(inputs, whole), annotator.batch_size)
+    annotations = (annotation for _, chunk in chunks for annotation in annotator(chunk))
+    for number, annotation in enumerate(annotations):
+        if as_json:
+            print(json.dumps(annotation.to_dict(), ensure_ascii=False))
+            continue
+        if number:
+            console.print()
+        print_annotation(console, annotation)
 
 
 def read(inputs: list[str], whole: bool) -> Iterator[Any]:

@@ -71,11 +71,10 @@ def parse_line(number: int, line: str) -> dict[str, str]:
         content = json.loads(line)
     except json.JSONDecodeError:
         content = None
+    given = content if isinstance(content, dict) else {}
     for names in TEXTS:
-        texts: dict[str, Any] = {}
-        if isinstance(content, dict):
-            texts = {name: content.get(name) for name in names}
-        if texts and all(isinstance(text, str) for text in texts.values()):
+        texts = {name: given.get(name) for name in names}
+        if all(isinstance(text, str) for text in texts.values()):
             return texts
     raise ValueError(
         f"standard input, line {number}: give an object with passage and question, as "

@@ -132,7 +132,6 @@ def read_preset(path: str) -> dict[str, Any]:
         if content.get(name) not in known:
             got = content.get(name)
             raise ValueError(f"{path}: no {name} {got!r}; choose of {', '.join(known)}.")
-    validate(f"{path}: task", content.get("task"), int | str)
     validate(f"{path}: settings", content.get("settings"), TrainingOptions)
     return content
 

@@ -12,7 +12,7 @@ from zoo.configs import configuration
 from zoo.experiments import data
 from zoo.experiments.folders import run_name
 from zoo.experiments.results import Result
-from zoo.experiments.studies import STUDIES
+from zoo.experiments.studies import STUDIES, study_named
 
 if TYPE_CHECKING:
     from zoo.experiments.experiment import Experiment
@@ -144,19 +144,18 @@ def plan(
         >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]
         ['qdren-task-03-seed-0', 'qdren-task-01-seed-0']
     """
-    if study not in STUDIES:
-        raise ValueError(f"There is no study {study!r}; choose one of {', '.join(STUDIES)}.")
-    models = models or STUDIES[study].models
+    known = study_named(study)
+    models = models or known.models
     for model in models:
         configuration(model)
-        data.check_model(model, STUDIES[study].dataset)
+        data.check_model(model, known.dataset)
     tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in LONGEST)
     runs = [
         Run(study, model, task, seed, data_dir, settings or {}, tag)
         for model in models
         for seed in seeds
         for task in tasks
-        if model in (STUDIES[study].tasks[task].models or models)
+        if model in (known.tasks[task].models or models)
     ]
     if not runs:
         raise ValueError(

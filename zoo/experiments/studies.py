@@ -166,3 +166,9 @@ def read_studies() -> dict[str, Study]:
 
 
 STUDIES = read_studies()
+
+
+def study_named(name: str) -> Study:
+    if name not in STUDIES:
+        raise ValueError(f"There is no study {name!r}; choose one of {', '.join(STUDIES)}.")
+    return STUDIES[name]

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterable
 
 from zoo.experiments.results import Result, best_result
-from zoo.experiments.studies import ERROR
+from zoo.experiments.studies import ERROR, STUDIES
 from zoo.reports.published import published_rows
 from zoo.reports.scores import (
     at_best_settings,
@@ -15,7 +15,6 @@ from zoo.reports.scores import (
     list_numbers,
     score,
     sort_models,
-    study_named,
     task_label,
 )
 
@@ -60,7 +59,7 @@ class StudyColumns:
     """Makes the columns of the tables of a study; a column is a heading and its cells."""
 
     def __init__(self, name: str, runs: list[Result]) -> None:
-        self.name, self.study, self.groups = name, study_named(name), group_runs(runs)
+        self.name, self.study, self.groups = name, STUDIES[name], group_runs(runs)
         self.models = sort_models(name, (run["model"] for run in runs))
         tasks, argument = self.study.tasks.values(), self.study.by[0]
         # Groups of tasks of which validation chooses the best.

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 from zoo.configs import configuration
 from zoo.experiments.results import Result
+from zoo.experiments.studies import STUDIES
 from zoo.reports.published import published_rows
 from zoo.reports.scores import (
     at_best_settings,
     group_runs,
     score,
     sort_models,
-    study_named,
     task_label,
 )
 
@@ -36,7 +36,7 @@ Panels = dict[str, list[Curve]]
 
 def curves_of(study: str, runs: list[Result]) -> Panels:
     """The curves of a study that varies one argument, by group of tasks."""
-    known, groups = study_named(study), group_runs(runs)
+    known, groups = STUDIES[study], group_runs(runs)
     panels: dict[str, dict[Any, Curve]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
         published = published_rows(study).get(model)
@@ -57,7 +57,7 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
 
 def curves_by(runs: list[Result], by: str) -> Panels:
     """The curves of runs against an argument or setting with several numbers, by task."""
-    tasks = list(study_named(runs[0]["study"]).tasks)
+    tasks = list(STUDIES[runs[0]["study"]].tasks)
     panels: dict[str, dict[str, Curve]] = {}
     for run in sorted(runs, key=lambda run: tasks.index(run["task"])):
         if by in (numbers := numbers_of(run)):

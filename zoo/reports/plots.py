@@ -6,12 +6,13 @@ from typing import Any
 
 from keras_corefmem.utils.files import replacing
 from zoo.configs import configuration
-from zoo.experiments.results import Result, read_results
+from zoo.experiments.results import Result
+from zoo.experiments.studies import STUDIES
 from zoo.reports.curves import curves_by, curves_of, curves_of_search, numbers_of
 from zoo.reports.plot_curves import draw_curves
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import draw_kinds, draw_tasks
-from zoo.reports.scores import sort_models, study_named
+from zoo.reports.scores import recorded_runs, sort_models
 from zoo.reports.searches import read_search
 
 # What the files would say of the time and of versions.
@@ -47,8 +48,7 @@ def draw(
         >>> zoo.reports.draw("sst", "docs")  # In a folder without results.
         []
     """
-    study_named(study)
-    runs = read_results(study, results)
+    runs = recorded_runs(study, results)
     if not runs:
         return []
     figures = figures_of(study, runs) if by is None else {f"-by-{by}": draw_by(runs, by)}
@@ -57,7 +57,7 @@ def draw(
 
 
 def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
-    known = study_named(study)
+    known = STUDIES[study]
     if any(known.by):
         heading = f"{study}: {known.measure} by {known.by[1]}"
         return {"": draw_curves(heading, curves_of(study, runs), known.by[1], known.measure)}
@@ -78,7 +78,7 @@ def draw_by(runs: list[Result], by: str) -> Any:
             f"--by {by}: no model has runs of {study} with several numbers of it; choose of "
             f"{known or 'nothing, they have none'}."
         )
-    measure = study_named(study).measure
+    measure = STUDIES[study].measure
     return draw_curves(f"{study}: {measure} by {by}", panels, by, measure, "run")
 
 

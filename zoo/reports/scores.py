@@ -1,18 +1,19 @@
 """Scores of recorded runs, and the order in which tables and pictures show them."""
 
 import collections
+import os
 from collections.abc import Iterable
 
-from zoo.experiments.results import Result, as_ranges, best_result
-from zoo.experiments.studies import ERROR, STUDIES, Study
+from zoo.experiments.results import Result, as_ranges, best_result, read_results
+from zoo.experiments.studies import ERROR, STUDIES, study_named
 
 Groups = dict[tuple[str, int | str], list[Result]]
 
 
-def study_named(name: str) -> Study:
-    if name not in STUDIES:
-        raise ValueError(f"There is no study {name!r}; choose one of {', '.join(STUDIES)}.")
-    return STUDIES[name]
+def recorded_runs(study: str, folder: str | os.PathLike) -> list[Result]:
+    """Reads the runs of a study that exists."""
+    study_named(study)
+    return read_results(study, folder)
 
 
 def group_runs(runs: Iterable[Result]) -> Groups:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import Result, best_result, read_results
-from zoo.reports.scores import group_runs, made_by, score, sort_models, study_named, task_label
+from zoo.experiments.studies import study_named
+from zoo.reports.scores import group_runs, made_by, score, sort_models, task_label
 
 # Below which a difference counts as one.
 LEVEL = 0.05

@@ -9,11 +9,11 @@ from typing import Any
 
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.configs import configuration
-from zoo.experiments.results import SEARCHES, Result, read_results
+from zoo.experiments.results import SEARCHES, Result
 from zoo.experiments.studies import STUDIES
 from zoo.reports.columns import StudyColumns
 from zoo.reports.coreference import coreference_tables
-from zoo.reports.scores import made_by, study_named
+from zoo.reports.scores import made_by, recorded_runs
 from zoo.reports.searches import search_table
 from zoo.reports.significance import comparison
 
@@ -69,7 +69,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
         return search_table(search, folder)
     if kind == "coreference":
         return coreference_tables(folder)
-    runs = _recorded(name, folder)
+    runs = recorded_runs(name, folder)
     if not runs:
         return _nothing_yet(name)
     made = StudyColumns(name, runs)
@@ -100,7 +100,7 @@ def summary(study: str, folder: str | os.PathLike = "results") -> str:
         >>> zoo.reports.summary("sst")[:30]  # In a folder without results.
         'No run of `sst` is recorded ye'
     """
-    runs = _recorded(study, folder)
+    runs = recorded_runs(study, folder)
     return markdown_table(StudyColumns(study, runs).summary()) if runs else _nothing_yet(study)
 
 
@@ -126,19 +126,14 @@ def fill(text: str, folder: str | os.PathLike = "results") -> str:
         study, *words = match[2].split()
         if words == ["summary"]:
             made = summary(study, folder)
+        elif words:
+            made = comparison(study, words[0], words[1], folder)
         else:
-            made = (
-                comparison(study, words[0], words[1], folder) if words else tables_of(study, folder)
-            )
+            made = tables_of(study, folder)
         return f"{match[1]}\n{made}\n{match[3]}"
 
     marks = r"(<!-- results (\S+(?: summary| \S+ \S+)?) -->)\n.*?(<!-- end -->)"
     return re.sub(marks, replace, text, flags=re.DOTALL)
-
-
-def _recorded(study: str, folder: str | os.PathLike) -> list[Result]:
-    study_named(study)
-    return read_results(study, folder)
 
 
 def _nothing_yet(study: str) -> str:
