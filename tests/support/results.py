@@ -24,6 +24,14 @@ def result_of(run, wrong=(), total=1000, valid=0.9, loss=0.5, **fields):
     }
 
 
+def record_trial(folder, number, accuracy, slots, search="qdren-small", **fields):
+    """Records a trial of a search."""
+    content = {"study": f"searches/{search}", "model": "qdren", "task": 1, "seed": 0}
+    content |= {"trial": f"{number:02}", "chosen": {"slots": slots}, "valid_accuracy": accuracy}
+    content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
+    append_result(content | fields, folder)
+
+
 def record(folder, model="ga-mage-gru", task=1, seed=0, tag="", study="babi-1k", **fields):
     """Records the result of one run and returns it; with a tag, its dropout is 0.3."""
     settings = {"arguments": {"dropout": 0.3}} if tag else {}

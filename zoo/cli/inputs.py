@@ -71,9 +71,9 @@ def parse_line(number: int, line: str) -> dict[str, str]:
         content = json.loads(line)
     except json.JSONDecodeError:
         content = None
-    given = content if isinstance(content, dict) else {}
+    known: dict[str, Any] = content if isinstance(content, dict) else {}
     for names in TEXTS:
-        texts = {name: given.get(name) for name in names}
+        texts = {name: known.get(name) for name in names}
         if all(isinstance(text, str) for text in texts.values()):
             return texts
     raise ValueError(

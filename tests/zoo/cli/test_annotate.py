@@ -16,8 +16,8 @@ import pytest
 from keras_corefmem.corpora.index import shard_name
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.graphs import Annotation
+from tests.support.commands import printed, refused
 from tests.support.shards import contents
-from zoo.cli import app as cli
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())"]
@@ -39,12 +39,16 @@ def inputs(tmp_path_factory):
 def whole(inputs, tmp_path_factory):
     """The folder of an uninterrupted run of one process."""
     folder = tmp_path_factory.mktemp("whole")
-    process = start(inputs, folder, 1)
-    out, error = process.communicate()
-    assert process.returncode == 0, error
-    assert error == "" and f"Records: {folder}\n" in out
+    out = finish(start(inputs, folder, 1))
+    assert f"Records: {folder}\n" in out
     assert "Complete: 300 texts, 145,200 tokens in 75 shards." in out
     return folder
+
+
+def finish(process):
+    out, error = process.communicate()
+    assert (process.returncode, error) == (0, ""), error
+    return out
 
 
 def start(inputs, folder, processes):
@@ -104,10 +108,7 @@ def test_interrupted_killed_and_continued(inputs, whole, tmp_path):
     with pytest.raises(FileNotFoundError, match="is not complete"):
         read_shards(tmp_path)
 
-    process = start(inputs, tmp_path, 2)
-    out, error = process.communicate()
-    assert process.returncode == 0, error
-    assert f"; {len(killed)} shards were there" in out
+    assert f"; {len(killed)} shards were there" in finish(start(inputs, tmp_path, 2))
     assert contents(tmp_path) == contents(whole)
 
 
@@ -121,14 +122,10 @@ def test_records_are_those_of_the_texts(inputs, whole):
     assert all(len(annotation.chains) == 1 for annotation, _ in found)
 
 
-def run(*words):
-    return cli.main(["annotate", *map(str, words)])
-
-
 def test_a_complete_folder_needs_no_work(inputs, whole, capsys):
     before = contents(whole)
-    assert run(*inputs, "--output", whole, "--shard-size", SIZE) == 0
-    assert "All there: 300 texts, 145,200 tokens in 75 shards." in capsys.readouterr().out
+    out = printed(capsys, "annotate", *inputs, "--output", whole, "--shard-size", SIZE)
+    assert "All there: 300 texts, 145,200 tokens in 75 shards." in out
     assert contents(whole) == before
 
 
@@ -137,32 +134,29 @@ def test_a_complete_folder_needs_no_work(inputs, whole, capsys):
     [
         (["--shard-size", "5"], "other shard_size"),
         (["--shard-size", SIZE, "--tokenized"], "other tokenized"),
-        (["--shard-size", SIZE, "--whole"], None),
+        (["--shard-size", SIZE, "--whole"], "whole texts whose name ends in .txt"),
     ],
 )
 def test_other_settings_are_refused(inputs, whole, capsys, changes, message):
     before = contents(whole)
-    assert run(*inputs, "--output", whole, *changes) == 2
-    error = capsys.readouterr().err
-    assert (message or "whole texts whose name ends in .txt") in error and contents(whole) == before
+    assert message in refused(capsys, "annotate", *inputs, "--output", whole, *changes)
+    assert contents(whole) == before
 
 
 def test_a_changed_input_is_refused(inputs, whole, tmp_path, capsys):
     changed = tmp_path / "a.txt"
     changed.write_text(Path(inputs[0]).read_text().replace("Mary7", "Mary8"))
-    assert run(changed, inputs[1], "--output", whole, "--shard-size", SIZE) == 2
-    assert "other inputs: choose another folder, or remove that one" in capsys.readouterr().err
+    words = "annotate", changed, inputs[1], "--output", whole, "--shard-size", SIZE
+    assert "other inputs: choose another folder, or remove that one" in refused(capsys, *words)
 
 
 def test_a_bad_line_leaves_what_was_before_it(threads, tmp_path, capsys):
     path, folder = tmp_path / "a.jsonl", tmp_path / "out"
     path.write_text('{"text": "Mary left."}\n' * 5 + "{}\n")
-    assert run(path, "--output", folder, "--shard-size", 2, "--processes", 1) == 2
-    captured = capsys.readouterr()
-    assert f"corefmem: error: {path}:6: give an object with a text" in captured.err
-    assert {path.name for path in folder.iterdir()} <= {
-        *("plan.json", shard_name(0), shard_name(1))
-    }
+    words = "annotate", path, "--output", folder, "--shard-size", 2, "--processes", 1
+    assert f"{path}:6: give an object with a text" in refused(capsys, *words)
+    written = {path.name for path in folder.iterdir()}
+    assert written <= {"plan.json", shard_name(0), shard_name(1)}
 
 
 def test_a_text_that_does_not_annotate(threads, tmp_path, capsys):
@@ -170,37 +164,35 @@ def test_a_text_that_does_not_annotate(threads, tmp_path, capsys):
 
     spacy.blank("en").to_disk(tmp_path / "blank")
     (tmp_path / "a.txt").write_text("Mary left.\n")
-    words = [tmp_path / "a.txt", "--annotator", tmp_path / "blank", "--processes", 1]
-    assert run(*words, "--output", tmp_path / "out") == 2
-    assert "put a parser before" in capsys.readouterr().err
+    words = "annotate", tmp_path / "a.txt", "--annotator", tmp_path / "blank", "--processes", 1
+    assert "put a parser before" in refused(capsys, *words, "--output", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["plan.json"]
 
 
 def test_standard_input(threads, monkeypatch, tmp_path, capsys):
-    def give(content):
+    def run(check, content):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        return run("-", "--output", tmp_path, "--shard-size", 2, "--processes", 1)
+        words = "--output", tmp_path, "--shard-size", 2, "--processes", 1
+        return check(capsys, "annotate", "-", *words)
 
-    assert give(b"Mary left.\nJohn left.\nZoe left.\n") == 0
+    run(printed, b"Mary left.\nJohn left.\nZoe left.\n")
     before = contents(tmp_path)
     (described,) = json.loads(before["index.json"])["inputs"]
     assert described["name"] == "standard input" and described["bytes"] == 32
-    assert give(b"Mary left.\nJohn left.\nZoe left.\n") == 0
-    assert contents(tmp_path) == before
-    assert "2 shards were there" in capsys.readouterr().out
-    assert give(b"Mary left.\nJohn slept.\n") == 2
-    assert "shard-00000.tfrecord holds other texts" in capsys.readouterr().err
+    again = run(printed, b"Mary left.\nJohn left.\nZoe left.\n")
+    assert contents(tmp_path) == before and "2 shards were there" in again
+    error = run(refused, b"Mary left.\nJohn slept.\n")
+    assert "shard-00000.tfrecord holds other texts" in error
 
 
 def test_texts_are_printed(tmp_path, capsys):
     path = tmp_path / "a.txt"
     path.write_text("We met Zoë. Zoë left.\nThe end.\n")
-    assert run("We saw Mary. Mary saw us.", path) == 0
-    assert capsys.readouterr().out == (
+    assert printed(capsys, "annotate", "We saw Mary. Mary saw us.", path) == (
         "We saw Mary#1 .\nMary#1 saw us .\n\nWe met Zoë#1 .\nZoë#1 left .\n\nThe end .\n"
     )
-    assert run("--json", "--tokenized", "we saw Mary's friend .", path) == 0
-    lines = capsys.readouterr().out.splitlines()
+    words = "annotate", "--json", "--tokenized", "we saw Mary's friend .", path
+    lines = printed(capsys, *words).splitlines()
     found = [Annotation.from_dict(json.loads(line)) for line in lines]
     assert found[0].tokens == ("we", "saw", "Mary's", "friend", ".")
     assert [annotation.text for annotation in found[1:]] == ["We met Zoë. Zoë left.", "The end."]
@@ -213,45 +205,47 @@ def test_texts_are_printed(tmp_path, capsys):
         (["none.jsonl", "--output", "out"], "none.jsonl: no such file"),
         (["A text.", "--output", "out"], "A text.: no such file, pass a file of texts"),
         ([" "], "Text 1 is empty"),
-        (["a", "--processes", "2"], "--runner and --processes write records: give --output"),
+        (["a", "--processes", "2"], "--runner and --processes write: give --output"),
         (["a", "--runner", "DirectRunner"], "give --output"),
-        (["a", "--output", "out", "--json"], "give one of them"),
+        (["a", "--output", "out", "--json"], "give one."),
         (["a", "--output", "out", "--shard-size", "0"], "--shard-size 0: give at least 1"),
         (["a", "--output", "out", "--processes", "0"], "--processes 0: give at least 1"),
         (["-", "--output", "out", "--runner", "DirectRunner"], "not standard input"),
         (["a", "--output", "out", "--runner", "x", "--processes", "2"], "processes of its own"),
         (["a", "--annotator", "none_at_all"], "No spaCy pipeline 'none_at_all'"),
         (["a", "--truecaser", "none.json"], "none.json: no such file"),
+        ([], "Give texts, files or -, or a --dataset"),
+        (["Mary left.", "--dataset", "lambada"], "Give texts, files or -, or a --dataset"),
+        (["Mary left.", "--data-dir", "x"], "--data-dir x is that of a --dataset"),
+        (["--dataset", "lambada"], "--dataset writes records: give --output"),
     ],
 )
 def test_errors_of_arguments(monkeypatch, tmp_path, capsys, words, message):
     monkeypatch.chdir(tmp_path)
-    assert run(*words) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("corefmem: error: ") and message in error and error.count("\n") == 1
+    assert message in refused(capsys, "annotate", *words)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_beam_has_to_be_installed(monkeypatch, inputs, tmp_path, capsys):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert run(*inputs, "--output", tmp_path / "out", "--runner", "DirectRunner") == 2
-    assert "pip install 'keras_corefmem[beam]'" in capsys.readouterr().err
+    words = "annotate", *inputs, "--output", tmp_path / "out", "--runner", "DirectRunner"
+    assert "pip install 'keras_corefmem[beam]'" in refused(capsys, *words)
 
 
 @pytest.mark.slow
 def test_beam_writes_the_same(inputs, whole, tmp_path, capsys):
     pytest.importorskip("apache_beam", reason="apache-beam is not installed")
-    words = ["--shard-size", SIZE, "--runner", "DirectRunner"]
-    assert run(*inputs, "--output", tmp_path, *words) == 0
-    assert "Complete: 300 texts, 145,200 tokens in 75 shards." in capsys.readouterr().out
+    words = "--output", tmp_path, "--shard-size", SIZE, "--runner", "DirectRunner"
+    out = printed(capsys, "annotate", *inputs, *words)
+    assert "Complete: 300 texts, 145,200 tokens in 75 shards." in out
     assert contents(tmp_path) == contents(whole)
 
 
 def test_a_killed_worker_is_told(monkeypatch, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("Mary left.\n")
     monkeypatch.setattr("keras_corefmem.corpora.writing._begin_worker", os.abort)
-    assert run(tmp_path / "a.txt", "--output", tmp_path / "out", "--processes", 1) == 2
-    assert "was killed, perhaps for want of memory" in capsys.readouterr().err
+    words = "annotate", tmp_path / "a.txt", "--output", tmp_path / "out", "--processes", 1
+    assert "was killed, perhaps for want of memory" in refused(capsys, *words)
 
 
 def test_lines_a_minute_where_there_is_no_terminal(monkeypatch):

@@ -11,6 +11,7 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets.stories import babi
+from tests.support.commands import printed, refused
 from tests.support.tiny_babi import write_babi
 from zoo.cli import app as cli
 from zoo.cli.reproduce import join_seeds
@@ -41,12 +42,17 @@ def trained(data_dir, tmp_path_factory):
 NAME = "as-coref-gru-babi-task-01-seed-0-batch_size-50-buckets-1-units-4"
 
 
+def run_fresh(code, **environment):
+    """Runs code in a process of its own."""
+    options = {"capture_output": True, "text": True, "env": {**os.environ, **environment}}
+    return subprocess.run([sys.executable, "-c", code], **options)
+
+
 def test_help_needs_no_keras():
     code = "import sys; from zoo.cli import main; main(['--help']); main(['train', '--help'])\n"
     heavy = "keras", "numpy", "tensorflow", "spacy", "zoo.experiments.studies", "rich.table"
     code += f"print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("\n[]\n")
+    assert run_fresh(code).stdout.endswith("\n[]\n")
 
 
 @pytest.mark.slow
@@ -54,7 +60,7 @@ def test_training_needs_no_reports():
     code = "import sys; from zoo.cli import main; main(['train', '--task', '4'])\n"
     code += "print([name for name in sys.modules if name.startswith('zoo.reports')"
     code += " or name in ('zoo.experiments.studies', 'tuning.search')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_fresh(code)
     assert done.stdout == "[]\n" and "Task 4 cannot be simulated" in done.stderr
 
 
@@ -63,10 +69,8 @@ COMMANDS = [*cli.COMMANDS, "search"]
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command, capsys):
-    assert cli.main(["-h"]) == 0
-    assert re.search(rf"^ +{command} +[A-Z].*\.$", capsys.readouterr().out, re.MULTILINE)
-    assert cli.main([command, "--help"]) == 0
-    assert f"Usage: corefmem {command} " in capsys.readouterr().out
+    assert re.search(rf"^ +{command} +[A-Z].*\.$", printed(capsys, "-h"), re.MULTILINE)
+    assert f"Usage: corefmem {command} " in printed(capsys, command, "--help")
 
 
 @pytest.mark.parametrize(
@@ -109,13 +113,10 @@ def test_options_take_several_values_or_none():
 @pytest.mark.slow
 def test_training_says_where_everything_is(trained, capsys):
     folder, command = trained
-    assert cli.main([*command, "--epochs", "2"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, *command, "--epochs", 2)
     assert f"{NAME}: 50 train, 10 valid, 12 test questions" in out
-    assert (
-        "Found a run with these arguments, 1 epochs old." in out
-        and "nothing left to train" not in out
-    )
+    assert "Found a run with these arguments, 1 epochs old." in out
+    assert "nothing left to train" not in out
     assert re.search(r"Best of 2 epochs by validation: [12], validation accuracy \d+\.\d%", out)
     assert re.search(r"Test accuracy: \d+\.\d% of 12 questions", out)
     assert len(re.findall(r"^  .*\?  \w+ \(\d+%\), (right|wrong: \w+)$", out, re.MULTILINE)) == 5
@@ -135,8 +136,8 @@ def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
     run = folder / "models" / NAME
     epochs = len(json.loads((run / "state" / "state.json").read_text())["history"])
     before = (run / "state" / "state.json").stat().st_mtime_ns
-    assert cli.main([*command, "--epochs", str(epochs)]) == 0
-    assert "nothing left to train. Pass --fresh to start again." in capsys.readouterr().out
+    out = printed(capsys, *command, "--epochs", epochs)
+    assert "nothing left to train. Pass --fresh to start again." in out
     assert (run / "state" / "state.json").stat().st_mtime_ns == before
 
 
@@ -146,41 +147,37 @@ def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsy
     for path in data_dir.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     command = [str(tmp_path) if word == str(data_dir) else word for word in command]
-    assert cli.main(command) == 2
-    assert "holds a run with another data_dir: pass --fresh" in capsys.readouterr().err
+    assert "holds a run with another data_dir: pass --fresh" in refused(capsys, *command)
 
 
 @pytest.mark.slow
 def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, monkeypatch):
-    path = str(trained[0] / "models" / NAME / "model.keras")
-    assert cli.main(["evaluate", path]) == 0
-    found = re.search(r"babi task 1, test: accuracy (\S+)%, (\d+) of 12", capsys.readouterr().out)
+    path = trained[0] / "models" / NAME / "model.keras"
+    out = printed(capsys, "evaluate", path)
+    found = re.search(r"babi task 1, test: accuracy (\S+)%, (\d+) of 12", out)
     assert float(found[1]) == pytest.approx(100 * int(found[2]) / 12, abs=0.01)
 
-    assert cli.main(["evaluate", path, "--task", "0"]) == 2
-    assert "no bAbI task 0" in capsys.readouterr().err
-    assert cli.main(["evaluate", path, "--part", "valid", "--language", "en"]) == 2
-    assert "No files qa1_" in capsys.readouterr().err
+    assert "no bAbI task 0" in refused(capsys, "evaluate", path, "--task", 0)
+    words = "evaluate", path, "--part", "valid"
+    assert "No files qa1_" in refused(capsys, *words, "--language", "en")
     # The folder it was trained on is no matter of another data set.
-    assert cli.main(["evaluate", path, "--dataset", "simulator", "--part", "valid"]) == 0
-    assert "simulator task 1, valid: accuracy" in capsys.readouterr().out
+    out = printed(capsys, *words, "--dataset", "simulator")
+    assert "simulator task 1, valid: accuracy" in out
 
-    assert cli.main(["predict", path, str(data_dir / "qa1_test.txt")]) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    out = printed(capsys, "predict", path, data_dir / "qa1_test.txt")
+    lines = list(map(json.loads, out.splitlines()))
     assert sum(line["answer"] == line["expected"] for line in lines) == int(found[2])
     assert sum(lines[0]["answers"].values()) <= 1.001
     assert lines[0]["answer"] == next(iter(lines[0]["answers"]))
 
-    assert cli.main(["predict", path, "--passage", STORY, "--question", "Where is Mary?"]) == 0
-    alone = json.loads(capsys.readouterr().out)
     question = {"passage": STORY, "question": "Where is Mary?"}
+    words = "--passage", STORY, "--question", "Where is Mary?"
+    alone = printed(capsys, "predict", path, *words)
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{json.dumps(question)}\n\n"))
-    assert cli.main(["predict", path]) == 0
-    assert json.loads(capsys.readouterr().out) == alone
-    reading = zoo.load(path).read(STORY, "Where is Mary?")
-    assert reading.answer == alone["answer"]
+    assert printed(capsys, "predict", path) == alone
+    assert zoo.load(path).read(STORY, "Where is Mary?").answer == json.loads(alone)["answer"]
 
-    assert cli.main(["export", path, str(tmp_path / "saved")]) == 0
+    printed(capsys, "export", path, tmp_path / "saved")
     assert (tmp_path / "saved" / "saved_model.pb").exists()
 
 
@@ -190,8 +187,7 @@ def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys)
     command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
     command += ["--data-dir", str(data_dir), "--results", results, "--runs", runs, "--resume"]
     command += [*TINY, "--set", "epochs=1", "--tag", "tiny", "--presets", presets]
-    assert cli.main(command) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, *command)
     assert "[1/1] as-gru-tiny-task-01-seed-0: valid" in out
     assert report.tables_of("babi-1k", results) in out
     card = preset.read_preset("as_gru_babi_1", presets)["card"]
@@ -214,8 +210,7 @@ def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
 
 
 def test_list_names_everything(capsys):
-    assert cli.main(["list"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "list")
     for name in (*zoo.models(), *zoo.presets(), "simulator", "babi-mix", "babi-1k"):
         assert f"  {name}  " in out
     assert re.search(r"lambada, seed \d: validation \d+.\d%, development \d", out)
@@ -256,10 +251,8 @@ def test_list_names_everything(capsys):
 )
 def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.main(command.split()) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("corefmem: error: ") and message in error
-    assert error.count("\n") == 1 and not list(tmp_path.iterdir())
+    assert message in refused(capsys, *command.split())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -306,9 +299,7 @@ def test_files_that_hold_no_reader_of_text_are_refused(
         ["evaluate", str(path), "--dataset", "simulator", "--task", "1"],
         ["export", str(path), str(tmp_path / "saved")],
     ):
-        assert cli.main(command) == 2
-        error = capsys.readouterr().err
-        assert error.startswith("corefmem: error: ") and error.count("\n") == 1
+        error = refused(capsys, *command)
         assert str(path) in error and message in error
     assert not (tmp_path / "saved").exists()
 
@@ -328,25 +319,18 @@ def test_a_broken_line_of_json_is_named(capsys, monkeypatch):
     texts = '{"passage": "Mary left.", "question": 3}', '{"sentence": ["Mary", "left"]}'
     for line in ('{"passage": 1}', "Mary", "[]", *texts):
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{line}\n"))
-        assert cli.main(["predict", "x.keras"]) == 2
-        assert "standard input, line 1: give an object" in capsys.readouterr().err
+        error = refused(capsys, "predict", "x.keras")
+        assert "standard input, line 1: give an object" in error
 
 
 def test_download_names_the_folder(monkeypatch, capsys):
     monkeypatch.setattr(babi, "download", lambda cache_dir: f"{cache_dir}/tasks_1-20_v1-2")
-    assert cli.main(["download", "babi", "--cache-dir", "cache"]) == 0
-    assert "--data-dir cache/tasks_1-20_v1-2" in capsys.readouterr().out
+    out = printed(capsys, "download", "babi", "--cache-dir", "cache")
+    assert "--data-dir cache/tasks_1-20_v1-2" in out
 
 
 def test_a_backend_that_is_missing_is_named():
-    program = "import sys; from zoo import cli; sys.exit(cli.main(['evaluate', 'x.keras']))"
-    hide = "import sys; sys.modules['jax'] = None; " + program
-    process = subprocess.run(
-        [sys.executable, "-c", hide],
-        env={**os.environ, "KERAS_BACKEND": "jax"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    program = "from zoo import cli; sys.exit(cli.main(['evaluate', 'x.keras']))"
+    process = run_fresh(f"import sys; sys.modules['jax'] = None; {program}", KERAS_BACKEND="jax")
     assert process.returncode == 2
     assert process.stderr.endswith("jax, which is not installed: pip install jax\n")

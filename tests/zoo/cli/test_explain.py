@@ -10,7 +10,7 @@ import pytest
 import zoo
 from keras_corefmem.callbacks import AttentionPictures, SentencePictures
 from keras_corefmem.datasets.stories import babi, simulator
-from zoo.cli import app as cli
+from tests.support.commands import printed, refused
 from zoo.configs import configuration
 
 EXAMPLES = simulator.simulate(1, 12)
@@ -47,9 +47,7 @@ def folder(tmp_path_factory):
 
 
 def explain(capsys, *arguments):
-    """The lines that the command prints."""
-    assert cli.main(["explain", *map(str, arguments)]) == 0
-    return capsys.readouterr().out.splitlines()
+    return printed(capsys, "explain", *arguments).splitlines()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -152,10 +150,8 @@ def test_a_model_without_attention_says_so(capsys, tmp_path):
     assert lines[:2] == [QUESTION, f"{reading.answer} {reading.probability:.0%}"]
     assert "nothing" in lines[2]
     picture = tmp_path / "a.png"
-    assert (
-        cli.main(["explain", str(tmp_path / "plain.keras"), *STORY, "--output", str(picture)]) == 2
-    )
-    assert "plain.keras has no attention to draw" in capsys.readouterr().err
+    words = "explain", tmp_path / "plain.keras", *STORY, "--output", picture
+    assert "plain.keras has no attention to draw" in refused(capsys, *words)
     assert not picture.exists()
 
 
@@ -184,7 +180,5 @@ def test_unknown_words_are_named(folder, capsys):
 def test_bad_input_gives_one_line_and_status_2(arguments, message, folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     before = sorted(folder.iterdir())
-    assert cli.main(["explain", "dmn.keras", *arguments]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("corefmem: error: ") and message in error and error.count("\n") == 1
+    assert message in refused(capsys, "explain", "dmn.keras", *arguments)
     assert sorted(folder.iterdir()) == before

@@ -10,6 +10,7 @@ import pytest
 import zoo
 from keras_corefmem import datasets
 from keras_corefmem.datasets import AnnotatedExample, CandidateExample
+from tests.support.commands import printed
 from zoo import training
 from zoo.cli import app as cli
 from zoo.configs import configuration
@@ -185,29 +186,12 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     command = ["train", "--dataset", "lambada", "--data-dir", str(annotated), "--epochs", "1"]
     for setting in ("units=4", "embedding_dim=4", "layers=1", "batch_size=8", "buckets=1"):
         command += ["--set", setting]
-    assert cli.main(command) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, *command)
     assert "24 train, 5 valid, 7 test questions" in out and "Test accuracy: " in out
     (path,) = tmp_path.glob("models/*/model.keras")
-    asked = ["--passage", "So Tom met Ann .", "--question", "They saw"]
-    assert cli.main(["explain", str(path), *asked]) == 0
-    assert re.search(r"tom\[\d+%\] met", capsys.readouterr().out)
-    assert cli.main(["evaluate", str(path)]) == 0
-    assert "lambada, test: accuracy" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "Give texts, files or -, or a --dataset"),
-        (["Mary left.", "--dataset", "lambada"], "Give texts, files or -, or a --dataset"),
-        (["Mary left.", "--data-dir", "x"], "--data-dir x is that of a --dataset"),
-        (["--dataset", "lambada"], "--dataset writes records of questions: give --output"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(arguments, message, capsys):
-    assert cli.main(["annotate", *arguments]) == 2
-    assert message in capsys.readouterr().err
+    texts = "--passage", "So Tom met Ann .", "--question", "They saw"
+    assert re.search(r"tom\[\d+%\] met", printed(capsys, "explain", path, *texts))
+    assert "lambada, test: accuracy" in printed(capsys, "evaluate", path)
 
 
 def test_published_settings():

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -76,12 +77,10 @@ def test_gap_is_scored(pipeline, data_dir, capsys):
 def test_what_is_missing_is_said(pipeline, data_dir, capsys, tmp_path):
     for dataset, folder, options, message in (
         ("litbank", tmp_path / "none", (), "No .conll files in .*none; get coref/conll of https"),
-        ("gap", data_dir, ("--part", "test"), "gap-test.tsv: no such file, get it from https"),
+        ("gap", data_dir, ("--part", "test"), ".*gap-test.tsv: no such file, get it from https"),
     ):
         assert run(dataset, pipeline, folder, *options)[0] == 2
-        error = capsys.readouterr().err
-        assert error.startswith("corefmem: error:")
-        assert pytest.importorskip("re").search(message, error)
+        assert re.search(f"corefmem: error: {message}", capsys.readouterr().err)
 
 
 def test_mentions_of_a_resolving_pipeline_are_its_own(pipeline, data_dir, tmp_path, capsys):

@@ -3,6 +3,7 @@ import multiprocessing
 
 import pytest
 
+from tests.support.results import result_of
 from zoo.experiments.results import (
     append_result,
     as_ranges,
@@ -12,17 +13,12 @@ from zoo.experiments.results import (
     replace_results,
     result_name,
 )
+from zoo.experiments.runs import Run
 
 
 def result(task=1, seed=0, **fields):
-    content = {"study": "babi-1k", "model": "qdren", "task": task, "seed": seed, "tag": ""}
-    wrong = [0, 3, 4, 5, 999]
-    return {
-        **content,
-        "valid_accuracy": 0.1 + 0.2,
-        "valid_loss": 1e-7,
-        "test_wrong": wrong,
-    } | fields
+    run = Run("babi-1k", "qdren", task, seed)
+    return result_of(run, [0, 3, 4, 5, 999], valid=0.1 + 0.2, loss=1e-7, **fields)
 
 
 def test_a_result_is_one_line_and_comes_back_as_it_was(tmp_path):
@@ -59,13 +55,8 @@ def append_some(folder, seeds):
 
 def test_processes_that_write_at_once_lose_nothing(tmp_path):
     context = multiprocessing.get_context("fork")
-    workers = [
-        context.Process(target=append_some, args=(tmp_path, range(n, 60, 4))) for n in range(4)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    with context.Pool(4) as pool:
+        pool.starmap(append_some, [(tmp_path, range(n, 60, 4)) for n in range(4)], chunksize=1)
     assert {each["seed"] for each in read_results("babi-1k", tmp_path)} == set(range(60))
 
 
@@ -97,23 +88,12 @@ def test_the_best_result_has_the_highest_accuracy_then_the_lowest_loss():
     assert best_result(results) == results[1]
 
 
-@pytest.mark.parametrize(
-    "line, message",
-    [('{"study"', "babi-1k.jsonl:2: no JSON"), ("{}", "babi-1k.jsonl:2: no result")],
-)
-def test_broken_lines_are_named(line, message, tmp_path):
+@pytest.mark.parametrize("line, message", [('{"study"', "no JSON"), ("{}", "no result of a run")])
+@pytest.mark.parametrize("name, place", [(".jsonl", ".jsonl:2"), ("/x.json", "/x.json(:1)?")])
+def test_broken_results_are_named(line, message, name, place, tmp_path):
     append_result(result(), tmp_path)
-    with open(tmp_path / "babi-1k.jsonl", "a") as file:
-        file.write(line + "\n")
-    with pytest.raises(ValueError, match=message):
-        append_result(result(seed=1), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "content, message", [('{"study"', "x.json:1: no JSON"), ("{}", "x.json: no result of a run")]
-)
-def test_broken_files_of_runs_are_named(content, message, tmp_path):
     (tmp_path / "babi-1k").mkdir()
-    (tmp_path / "babi-1k" / "x.json").write_text(content)
-    with pytest.raises(ValueError, match=message):
-        read_results("babi-1k", tmp_path)
+    with open(f"{tmp_path}/babi-1k{name}", "a") as file:
+        file.write(line)
+    with pytest.raises(ValueError, match=f"babi-1k{place}: {message}"):
+        append_result(result(seed=1), tmp_path)

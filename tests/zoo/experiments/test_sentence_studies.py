@@ -13,14 +13,14 @@ import zoo
 from keras_corefmem.callbacks import Questions
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.text import UNKNOWN
+from tests.support.commands import printed, refused
+from tests.support.results import record
 from zoo import training
-from zoo.cli import app as cli
 from zoo.experiments import data
-from zoo.experiments.results import append_result, read_results, result_name
-from zoo.experiments.runs import Run, plan
+from zoo.experiments.results import read_results, result_name
+from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES
 from zoo.reports import tables as report
-from zoo.reports.published import published_rows
 
 TREES = ("(3 (2 a) (4 (3 great) (2 film)))", "(1 (2 a) (0 (1 bad) (2 film)))", "(2 (2 a) (2 film))")
 TREES += ("(4 (4 great) (2 film))", "(0 (0 bad) (2 film))", "(3 (3 great) (2 .))")
@@ -123,7 +123,7 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     for name, value in {**TINY, **TINY["arguments"]}.items():
         if name != "arguments":
             command += ["--set", f"{name}={value}"]
-    assert cli.main(command) == 0
+    out = printed(capsys, *command)
     (content,) = read_results("pos", results)
     assert result_name(content) == f"{content['model']}-tiny-characters-0-seed-0"
     assert content["questions"]["test"] == 15
@@ -135,19 +135,19 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     assert "words have a vector" in content["word_vectors"]["coverage"]
     assert str(data_dir) not in pathlib.Path(results, "pos.jsonl").read_text()
     label = STUDIES["pos"].tasks["characters-0"].label
-    assert f"| {label} | {100 * content['test_accuracy']:.1f} |" in capsys.readouterr().out
+    assert f"| {label} | {100 * content['test_accuracy']:.1f} |" in out
     path = str(pathlib.Path(runs, "pos", result_name(content), "model.keras"))
     assert zoo.load(path).read("great film").probabilities
-    assert cli.main(["predict", path, "--passage", "Great.", "--question", "Is it?"]) == 2
-    assert "reads sentence, not passage and question: give --sentence" in capsys.readouterr().err
+    error = refused(capsys, "predict", path, "--passage", "Great.", "--question", "Is it?")
+    assert "reads sentence, not passage and question: give --sentence" in error
 
 
 @pytest.mark.slow
 def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = ["train", "--model", "dmn-tagger", "--dataset", "pos", "--data-dir", str(data_dir)]
-    assert cli.main([*command, "--epochs", "1", "--set", "units=4", "--set", "buckets=1"]) == 0
-    out = capsys.readouterr().out
+    command = ["train", "--model", "dmn-tagger", "--dataset", "pos", "--data-dir", data_dir]
+    command += ["--epochs", "1", "--set", "units=4", "--set", "buckets=1"]
+    out = printed(capsys, *command)
     name = "dmn-tagger-pos-XPOS-seed-0-buckets-1-units-4"
     assert f"{name}: 27 train, 3 valid, 6 test sentences\n" in out
     accuracy = re.search(r"Test accuracy: (\S+)% of 15 labels", out)[1]
@@ -156,21 +156,17 @@ def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypa
     tags = event_tags(f"tensorboard_logs/{name}/validation")
     assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
 
-    assert cli.main(["evaluate", path]) == 0
-    found = re.search(
-        r"pos task XPOS, test: accuracy (\S+)%, \d+ of 15 labels", capsys.readouterr().out
-    )
+    shown = printed(capsys, "evaluate", path)
+    found = re.search(r"pos task XPOS, test: accuracy (\S+)%, \d+ of 15 labels", shown)
     assert float(found[1]) == pytest.approx(float(accuracy), abs=0.051)
 
     monkeypatch.setattr("sys.stdin", io.StringIO('{"sentence": "The great film"}\n'))
-    assert cli.main(["predict", path]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert cli.main(["predict", path, "--sentence", "The great film"]) == 0
-    assert json.loads(capsys.readouterr().out) == found
+    found = json.loads(printed(capsys, "predict", path))
+    sentence = "--sentence", "The great film"
+    assert json.loads(printed(capsys, "predict", path, *sentence)) == found
     reading = zoo.load(path).read("The great film")
     assert found["tags"] == list(reading.tags) and found["words"] == ["The", "great", "film"]
-    assert cli.main(["explain", path, "--sentence", "The great film", "--output", "x.png"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed(capsys, "explain", path, *sentence, "--output", "x.png").splitlines()
     assert lines[0] == "The great film" and (tmp_path / "x.png").exists()
     shown = [re.split(" +", line.strip())[1:3] for line in lines[3:6]]
     assert shown == [list(pair) for pair in zip(reading.words, reading.tags, strict=True)]
@@ -188,8 +184,7 @@ def test_a_classifier_shows_its_labels_and_its_passes_over_words(data_dir, tmp_p
     assert [tag for tag in tags["tensors"] if tag.startswith("answers")]
     path = str(tmp_path / "model.keras")
     model.save(path)
-    assert cli.main(["explain", path, "--sentence", "A great film"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed(capsys, "explain", path, "--sentence", "A great film").splitlines()
     assert lines[1].startswith(model.read("A great film").answer)
     assert lines[2].split() == ["pass", "1", "pass", "2", "pass", "3"]
     assert [line.split()[1] for line in lines[3:6]] == ["A", "great", "film"]
@@ -223,19 +218,15 @@ def test_accuracy_counts_every_tag(data_dir):
     assert found["wrong"] == wrong and found["count"] == len(tags) and len(tags) - 1 in wrong
 
 
-def write(folder, task, seed, right, valid):
-    run = Run("sst", "dmn-sentiment", task, seed)
-    content = {name: getattr(run, name) for name in ("study", "model", "task", "seed", "tag")}
-    content |= {"command": run.command.replace(" --data-dir DIR", ""), "backend": "tensorflow"}
-    content |= {"test_wrong": list(range(1000 - right)), "questions": {"test": 1000}}
-    append_result({**content, "valid_accuracy": valid, "valid_loss": 1.0}, folder)
-
-
 def test_a_table_of_accuracies_by_passes(tmp_path):
-    write(tmp_path, "fine-0", 0, 400, 0.41)
-    write(tmp_path, "fine-2", 0, 420, 0.40)
-    write(tmp_path, "fine-2", 1, 440, 0.42)
-    write(tmp_path, "binary-1", 0, 812, 0.8)
+    for task, seed, wrong, valid in (
+        ("fine-0", 0, 600, 0.41),
+        ("fine-2", 0, 580, 0.40),
+        ("fine-2", 1, 560, 0.42),
+        ("binary-1", 0, 188, 0.8),
+    ):
+        fields = {"study": "sst", "wrong": wrong, "valid": valid, "backend": "tensorflow"}
+        record(tmp_path, "dmn-sentiment", task, seed, **fields)
     text = report.tables_of("sst", tmp_path)
     rows = dict(line[2:-2].split(" | ", 1) for line in text.splitlines() if line.startswith("| "))
     assert rows["dev accuracy in %"] == "`dmn-sentiment` | Kumar et al. 2016, test, GloVe 300d"
@@ -264,16 +255,6 @@ def test_tasks_are_chosen_by_name_or_group():
         plan("sst", models=["ga-gru"])
     with pytest.raises(ValueError, match="dmn-tagger does not read babi;"):
         plan("babi-1k", models=["dmn-tagger"])
-
-
-def test_published_rows_are_of_tasks_and_groups():
-    for study in ("sst", "pos"):
-        for model in STUDIES[study].models:
-            row, tasks = published_rows(study)[model], STUDIES[study].tasks
-            assert set(row.scores) <= set(tasks)
-            assert set(row.best) <= {task.group for task in tasks.values()}
-            for group in {tasks[name].group for name in row.scores}:
-                assert max(row.scores.values()) == row.best[group]
 
 
 def test_missing_files_are_named(tmp_path):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support.results import RESULTS, ROOT, result_of
+from tests.support.commands import printed, refused
+from tests.support.results import RESULTS, ROOT, record_trial, result_of
 from zoo.cli.app import main
 from zoo.experiments.results import append_result, read_results, recorded_searches, replace_results
 from zoo.experiments.runs import plan
@@ -129,9 +130,9 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
     # Runs that say nothing of slots have 20.
     curve = ("ren", {5: [45.0], 20: [30.0, 10.0, 11.0]}, MEASURED)
     assert panels == {"1 single supporting fact": [curve], "2 two supporting facts": [curve]}
-    words = ["report", "babi-1k", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn")]
-    assert main([*words, "--by", "slots"]) == 0
-    names = [pathlib.Path(line).name for line in capsys.readouterr().out.splitlines()]
+    words = "report", "babi-1k", "--results", tmp_path, "--plots", tmp_path / "drawn"
+    out = printed(capsys, *words, "--by", "slots")
+    names = [pathlib.Path(line).name for line in out.splitlines()]
     assert names == ["babi-1k-by-slots.png", "babi-1k-by-slots.svg"]
     # A model has one colour in all panels.
     write(tmp_path, plan("babi-1k", models=["qrn"], tasks=[1], tag="slow"), settings=arguments)
@@ -143,34 +144,29 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
     assert {shown} == colours[1]
     # One number alone is no curve, nor is what is no number.
     for name in ("learning_rate", "characters", "units"):
-        assert main([*words, "--by", name]) == 2
         message = f"--by {name}: no model has runs of babi-1k with several numbers of it; choose of"
-        assert f"{message} slots." in capsys.readouterr().err
-    assert main(["report", "babi-1k", "--by", "slots"]) == 2
-    assert "give --plots DIR with it" in capsys.readouterr().err
+        assert f"{message} slots." in refused(capsys, *words, "--by", name)
+    error = refused(capsys, "report", "babi-1k", "--by", "slots")
+    assert "give --plots DIR with it" in error
 
 
 def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     for n, slots in enumerate((5, 20, 20)):
         chosen = {"slots": slots, "dropout": 0.1 * n, "optimizer": "adam", "units": 8}
-        content = {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
-        content |= {"chosen": chosen, "valid_accuracy": 0.5 + n / 10, "valid_loss": 0.1}
-        append_result({**content, "trial": n}, tmp_path)
+        record_trial(tmp_path, n, 0.5 + n / 10, slots, chosen=chosen)
     trials = read_results("searches/qdren-small", tmp_path)
     panels = curves_of_search(trials)
     assert list(panels) == ["dropout", "slots"]
     assert panels["slots"] == [("qdren", {5: [50.0], 20: [60.0, 70.0]}, MEASURED)]
-    words = ["report", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn"), "--search"]
-    assert main([*words, "qdren-small"]) == 0
+    words = "report", "--results", tmp_path, "--plots", tmp_path / "drawn", "--search"
     written = tmp_path / "drawn" / "qdren-small.svg"
-    assert str(written) in capsys.readouterr().out
+    assert str(written) in printed(capsys, *words, "qdren-small")
     note = "mean over 1–2 trials; shaded: from the lowest to the highest"
     assert {"dropout", "slots", note} <= set(svg_texts(written))
-    assert main([*words, "none"]) == 2
-    assert "has no trial of 'none'; it has qdren-small." in capsys.readouterr().err
+    assert "has no trial of 'none'; it has qdren-small." in refused(capsys, *words, "none")
     replace_results("searches/qdren-small", trials[:1], tmp_path)
-    assert main([*words, "qdren-small"]) == 2
-    assert "qdren-small: no hyper-parameter has several numbers" in capsys.readouterr().err
+    error = refused(capsys, *words, "qdren-small")
+    assert "qdren-small: no hyper-parameter has several numbers" in error
 
 
 KINDS = {"answerable": [40, 80], "person": [5, 10]}

@@ -14,6 +14,11 @@ def test_published_rows_are_whole(study):
         assert model in STUDIES[study].models
         assert set(row.scores) <= set(STUDIES[study].tasks)
         assert set(row.kinds) <= set(STUDIES[study].kinds)
+        tasks = STUDIES[study].tasks
+        assert set(row.best) <= {task.group for task in tasks.values()}
+        for group in {tasks[name].group for name in row.scores} & row.best.keys():
+            in_group = (score for name, score in row.scores.items() if tasks[name].group == group)
+            assert max(in_group) == row.best[group]
         if row.errors:
             assert len(row.errors) == len(TASKS)
             assert sum(row.errors) / len(TASKS) == pytest.approx(row.mean, abs=0.06)

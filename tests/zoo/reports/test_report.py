@@ -5,8 +5,9 @@ import shlex
 import pytest
 
 from keras_corefmem.utils.files import load_json
-from tests.support.results import RESULTS, ROOT, record
-from zoo.cli.app import main, parse
+from tests.support.commands import printed, refused
+from tests.support.results import RESULTS, ROOT, record, record_trial
+from zoo.cli.app import parse
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
 from zoo.experiments.results import append_result
@@ -104,16 +105,15 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     path.write_text("Before\n<!-- results babi-1k -->\nold\n<!-- end -->\nAfter\n")
     other = tmp_path / "other.md"
     other.write_text("Nothing to fill\n")
-    pages = [str(path), str(other)]
-    assert main(["report", "--write", *pages, "--results", str(tmp_path)]) == 0
+    printed(capsys, "report", "--write", path, other, "--results", tmp_path)
     assert other.read_text() == "Nothing to fill\n"
     text = path.read_text(encoding="utf-8")
     assert "old" not in text and report.tables_of("babi-1k", tmp_path) in text
     assert text.startswith("Before\n<!-- results babi-1k -->\n|")
     assert text.endswith("<!-- end -->\nAfter\n")
     assert report.fill(text, tmp_path) == text
-    assert main(["report", "babi-1k", "--results", str(tmp_path)]) == 0
-    assert report.tables_of("babi-1k", tmp_path) in capsys.readouterr().out
+    shown = printed(capsys, "report", "babi-1k", "--results", tmp_path)
+    assert report.tables_of("babi-1k", tmp_path) in shown
 
 
 def test_scores_of_coreference_are_a_table_too(tmp_path):
@@ -134,34 +134,27 @@ def test_scores_of_coreference_are_a_table_too(tmp_path):
     assert "| validation | 50.0 | 50.0 | 40.0 | 0.80 | 6,000 |" in text
 
 
-def write_trial(folder, number, accuracy, **content):
-    chosen = {"slots": 10 * number, "dropout": 0.5}
-    content |= {"study": "searches/qdren-small", "model": "qdren", "task": 1, "seed": 0}
-    content |= {"trial": f"{number:02}", "chosen": chosen, "valid_accuracy": accuracy}
-    content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
-    append_result(content, folder)
-
-
 def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys):
     for number, accuracy in enumerate((0.5, 0.75, 0.5)):
         tested = {"test_accuracy": 0.625} if accuracy > 0.5 else {}
-        write_trial(tmp_path, number, accuracy, **tested)
+        record_trial(tmp_path, number, accuracy, 10 * number, **tested)
     expected = (
-        "| trial | dropout | slots | valid accuracy | valid loss | epochs | seconds |\n"
-        "|---|---:|---:|---:|---:|---:|---:|\n"
-        "| 01 | 0.5 | 10 | 75.0% | 0.2500 | 7 | 61 |\n"
-        "| 00 | 0.5 | 0 | 50.0% | 0.2500 | 7 | 61 |\n"
-        "| 02 | 0.5 | 20 | 50.0% | 0.2500 | 7 | 61 |\n\n"
+        "| trial | slots | valid accuracy | valid loss | epochs | seconds |\n"
+        "|---|---:|---:|---:|---:|---:|\n"
+        "| 01 | 10 | 75.0% | 0.2500 | 7 | 61 |\n"
+        "| 00 | 0 | 50.0% | 0.2500 | 7 | 61 |\n"
+        "| 02 | 20 | 50.0% | 0.2500 | 7 | 61 |\n\n"
         "Trial 01 is the best by validation; its test accuracy is 62.5%.\n\n"
         "Made by\n```\ncorefmem search\n```"
     )
     page = "<!-- results searches/qdren-small -->\nold\n<!-- end -->"
     assert expected in report.fill(page, tmp_path)
+    command = "report", "--results", tmp_path
     for words in (["--search", "qdren-small"], []):
-        assert main(["report", "--results", str(tmp_path), *words]) == 0
-        assert f"## searches/qdren-small\n\n{expected}\n" in capsys.readouterr().out
-    assert main(["report", "--results", str(tmp_path), "--search", "other"]) == 2
-    assert "no trial of 'other'; it has qdren-small" in capsys.readouterr().err
+        out = printed(capsys, *command, *words)
+        assert f"## searches/qdren-small\n\n{expected}\n" in out
+    error = refused(capsys, *command, "--search", "other")
+    assert "no trial of 'other'; it has qdren-small" in error
 
 
 def test_a_study_without_runs_says_so(tmp_path):

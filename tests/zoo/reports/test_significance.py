@@ -1,16 +1,15 @@
+import functools
 import math
 
 import pytest
 
+from tests.support.commands import printed, refused
 from tests.support.results import record, result_of
-from zoo.cli.app import main
 from zoo.experiments.runs import Run
 from zoo.reports import tables as report
 from zoo.reports.significance import Counts, comparison, count_answers, holm, mcnemar
 
-
-def write(folder, model, wrong, task=1, total=20, **fields):
-    record(folder, model, task, wrong=wrong, total=total, **fields)
+write = functools.partial(record, total=20)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +51,13 @@ def test_questions_are_counted_by_who_answers_them():
 
 @pytest.fixture
 def folder(tmp_path):
-    write(tmp_path, "ga-coref-gru", {0}, task=1)
-    write(tmp_path, "ga-coref-gru", range(15), task=1, seed=1, valid=0.8)
-    write(tmp_path, "ga-gru", range(12), task=1)
+    write(tmp_path, "ga-coref-gru", wrong={0}, task=1)
+    write(tmp_path, "ga-coref-gru", wrong=range(15), task=1, seed=1, valid=0.8)
+    write(tmp_path, "ga-gru", wrong=range(12), task=1)
     for task, wrong in ((2, {1}), (5, ())):
-        write(tmp_path, "ga-coref-gru", wrong, task=task)
-        write(tmp_path, "ga-gru", {1, 2}, task=task)
-    write(tmp_path, "ga-gru", {1, 2}, task=3)
+        write(tmp_path, "ga-coref-gru", wrong=wrong, task=task)
+        write(tmp_path, "ga-gru", wrong={1, 2}, task=task)
+    write(tmp_path, "ga-gru", wrong={1, 2}, task=3)
     return tmp_path
 
 
@@ -82,8 +81,8 @@ def test_the_best_runs_are_compared_on_common_tasks(folder):
 
 
 def test_studies_of_accuracy_count_answers_and_one_task_needs_no_correction(tmp_path):
-    write(tmp_path, "ga-gru", range(12), task="passages", study="lambada")
-    write(tmp_path, "ga-coref-gru", {0}, task="passages", study="lambada")
+    write(tmp_path, "ga-gru", wrong=range(12), task="passages", study="lambada")
+    write(tmp_path, "ga-coref-gru", wrong={0}, task="passages", study="lambada")
     text = comparison("lambada", "ga-coref-gru", "ga-gru", tmp_path)
     assert "| all passages | 95.0 | 40.0 | +55.0 | 8 | 11 | 0 | 1 | 0.0010 |\n" in text
     assert "| p |\n" in text and "Holm" not in text
@@ -91,10 +90,9 @@ def test_studies_of_accuracy_count_answers_and_one_task_needs_no_correction(tmp_
 
 
 def test_the_command_prints_it_and_files_hold_it(folder, capsys):
-    words = ["report", "babi-1k", "--results", str(folder)]
-    assert main([*words, "--compare", "ga-coref-gru", "ga-gru"]) == 0
+    words = "report", "babi-1k", "--results", folder, "--compare", "ga-coref-gru", "ga-gru"
     made = comparison("babi-1k", "ga-coref-gru", "ga-gru", folder)
-    assert capsys.readouterr().out == made + "\n"
+    assert printed(capsys, *words) == made + "\n"
     assert made.endswith("```\ncorefmem report babi-1k --compare ga-coref-gru ga-gru\n```")
     page = "<!-- results babi-1k ga-coref-gru ga-gru -->\nold\n<!-- end -->\n"
     filled = report.fill(page, folder)
@@ -113,7 +111,6 @@ def test_the_command_prints_it_and_files_hold_it(folder, capsys):
     ],
 )
 def test_what_cannot_be_compared_is_refused(words, message, folder, capsys):
-    write(folder, "lstm", (), task=20)
-    write(folder, "ren", (), task=1, total=19)
-    assert main(["report", *words, "--results", str(folder)]) == 2
-    assert message in capsys.readouterr().err
+    write(folder, "lstm", wrong=(), task=20)
+    write(folder, "ren", wrong=(), task=1, total=19)
+    assert message in refused(capsys, "report", *words, "--results", folder)
