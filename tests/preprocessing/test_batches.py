@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.preprocessing import ReaderPreprocessor, pad
+from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.preprocessing.batches import Batches, length_buckets
 from zoo import GatedAttentionReader
 
@@ -59,18 +59,14 @@ def test_one_more_bucket_must_save_enough():
     assert length_buckets([8] * 5 + [160] * 5) == [160]
 
 
-def test_padding_goes_behind():
-    assert pad([np.array([1, 2]), ()], 3).tolist() == [[1, 2, 0], [0, 0, 0]]
-
-
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_an_epoch_has_every_example_once(encoded, preprocessor, buckets, shuffle):
     batches = Batches(encoded, preprocessor, NAMES, buckets, batch_size=8, shuffle=shuffle)
-    for _ in range(3):
-        rows, shapes = [], set()
+    for _ in range(20):
+        rows, shapes = [], []
         for n in range(len(batches)):
             features, answers, weights = batches[n]
-            shapes.add(features["passage"].shape)
+            shapes.append(features["passage"].shape)
             assert set(features) == set(NAMES)
             assert not features["passage"][weights == 0].any()
             assert not answers[weights == 0].any()
@@ -78,17 +74,13 @@ def test_an_epoch_has_every_example_once(encoded, preprocessor, buckets, shuffle
             counted = (part[weights > 0] for part in parts)
             for passage, question, answer in zip(*counted, strict=True):
                 rows.append((*passage[passage > 0], -1, *question[question > 0], -1, answer))
-        assert sorted(rows) == sorted((*e.passage, -1, *e.question, -1, e.answer) for e in encoded)
-        assert {shape[0] for shape in shapes} == {8}
+        members = [encoded[i] for i in batches.order]
+        assert rows == [(*e.passage, -1, *e.question, -1, e.answer) for e in members]
+        assert sorted(batches.order) == list(range(len(encoded)))
         assert len(batches) == -(-len(encoded) // 8)
-        assert {shape[1] for shape in shapes} == set(buckets)
+        assert set(shapes) == {(8, length) for length in buckets}
+        assert shapes[0] != shapes[1] or not shuffle
         batches.on_epoch_end()
-
-
-def test_order_says_which_example_a_row_is(encoded, preprocessor, buckets):
-    batches = Batches(encoded, preprocessor, NAMES, buckets, batch_size=8, shuffle=True)
-    answers = np.concatenate([batches[n][1][batches[n][2] > 0] for n in range(len(batches))])
-    assert answers.tolist() == [encoded[i].answer for i in batches.order]
 
 
 def test_the_seed_and_the_epoch_decide_the_order(encoded, preprocessor):
@@ -107,13 +99,6 @@ def test_the_seed_and_the_epoch_decide_the_order(encoded, preprocessor):
     resumed = Batches(encoded, preprocessor, NAMES, batch_size=8, shuffle=True)
     resumed.start_epoch(2)
     assert resumed.order.tolist() == first[2]
-
-
-def test_first_two_batches_differ_in_length(encoded, preprocessor, buckets):
-    batches = Batches(encoded, preprocessor, NAMES, buckets, batch_size=4, shuffle=True)
-    for epoch in range(20):
-        batches.start_epoch(epoch)
-        assert batches[0][0]["passage"].shape != batches[1][0]["passage"].shape
 
 
 @pytest.fixture

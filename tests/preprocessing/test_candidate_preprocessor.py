@@ -114,9 +114,6 @@ def test_unknown_words_are_told_apart():
 
 
 def test_refuses(preprocessor):
-    for name in ("num_candidates", "word_length"):
-        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
-            CandidatePreprocessor(["a"], [0], **{"num_candidates": 1, name: 0})
     with pytest.raises(ValueError, match="penn keeps capital letters, take penn_lower"):
         CandidatePreprocessor(["a"], [0], 1, tokenizer="penn")
     with pytest.raises(ValueError, match="The passage of b:2 has nothing but punctuation"):

@@ -1,4 +1,5 @@
 import json
+import random
 
 import keras
 import numpy as np
@@ -12,6 +13,7 @@ from keras_corefmem.preprocessing import (
     StoryPreprocessor,
     WindowPreprocessor,
     get,
+    pad,
 )
 
 EXAMPLES = [
@@ -72,17 +74,35 @@ def test_graphs_make_the_same_features_of_text(cls, examples, options):
     tf = pytest.importorskip("tensorflow")
     preprocessor = cls.fit(examples, **options)
     names, strings = preprocessor.feature_names, preprocessor.strings
+    rng, words = random.Random(2), "@entity0 @entity1 @placeholder Mary john slept . ? !".split()
     texts = [
         (" ".join(e.words),) if len(strings) == 1 else (e.passage, e.question) for e in examples
     ]
-    columns = zip(*texts, strict=True)
-    tokens = [preprocessor.tokenizer.graph(tf.constant(column)) for column in columns]
+    for length in (1, 2, 3, 9, 40):
+        passage, question = (" ".join(rng.choices(words, k=length)) for _ in range(2))
+        texts.append((f"{passage} @entity0", f"{question} @placeholder")[: len(strings)])
+
     tables = preprocessor.graph_tables()
-    features = preprocessor.graph_features(tokens, tables, names)
-    rows = [preprocessor.encode_text(*row) for row in texts]
-    lengths = max(map(preprocessor.length, rows)), max(map(preprocessor.question_length, rows))
-    for name, array in preprocessor.collate(rows, len(rows), *lengths).items():
-        np.testing.assert_array_equal(features[name], array, err_msg=name)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], "string")] * len(strings))
+    def graph(*columns):
+        tokens = map(preprocessor.tokenizer.graph, columns)
+        return preprocessor.graph_features(list(tokens), tables, names)
+
+    for batch in (texts, texts[:1], texts[3:]):
+        columns = list(map(list, zip(*batch, strict=True)))
+        rows = [preprocessor.encode_text(*row) for row in batch]
+        lengths = max(map(preprocessor.length, rows)), max(map(preprocessor.question_length, rows))
+        features = graph(*map(tf.constant, columns))
+        expected = preprocessor.collate(rows, len(rows), *lengths)
+        if issubclass(cls, StoryPreprocessor):
+            ids = [list(map(preprocessor.ids_of_text, column)) for column in columns]
+            padded = preprocessor.features(*(pad(each, 60) for each in ids))
+        for name, array in expected.items():
+            np.testing.assert_array_equal(features[name], array, err_msg=name)
+            assert features[name].dtype == array.dtype
+            if issubclass(cls, StoryPreprocessor):
+                np.testing.assert_array_equal(padded[name], array, err_msg=name)
 
 
 @each
@@ -94,6 +114,24 @@ def test_empty_texts_are_refused(cls, examples, options, empty):
     for name in texts:
         with pytest.raises(ValueError, match=f"The {name} is empty{shown}. Give at least one word"):
             preprocessor.encode_text(*{**texts, name: empty}.values())
+
+
+@pytest.mark.parametrize(
+    ("cls", "examples", "name"),
+    [
+        (CandidatePreprocessor, EXAMPLES, "num_candidates"),
+        (CandidatePreprocessor, EXAMPLES, "word_length"),
+        (StoryPreprocessor, EXAMPLES, "max_sentences"),
+        (WindowPreprocessor, CLOZE, "half_width"),
+        (WindowPreprocessor, CLOZE, "max_windows"),
+        (WindowPreprocessor, CLOZE, "max_words"),
+        (SentencePreprocessor, TAGGED, "word_length"),
+    ],
+)
+def test_sizes_that_are_too_small_are_refused(cls, examples, name):
+    least = 1 + (cls is SentencePreprocessor)
+    with pytest.raises(ValueError, match=f"{name} must be an integer of at least {least}, got"):
+        cls.fit(examples, **{name: least - 1})
 
 
 @pytest.mark.parametrize("other", [{"units": 3}, "words", keras.layers.Dense(1)])

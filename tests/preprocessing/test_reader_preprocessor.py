@@ -29,17 +29,11 @@ def features(preprocessor, passage, question, width=None):
 def test_ids_answers_and_numbers():
     preprocessor = fit()
     assert preprocessor.answers == ["[unknown]", "garden", "kitchen", "wolf"]
-    encoded = preprocessor.encode(EXAMPLES[0])
+    encoded = preprocessor.encode(dataclasses.replace(EXAMPLES[0], source="qa1_train.txt:3"))
+    assert encoded.source == "qa1_train.txt:3"
     assert preprocessor.vocabulary.decode(encoded.question) == ["where", "is", "mary", "?"]
     assert len(encoded.passage) == 11 and encoded.passage.dtype == np.int32
     assert encoded.answer == 2
-
-
-def test_sources_stay_with_what_is_encoded():
-    preprocessor = fit()
-    assert preprocessor.encode(EXAMPLES[0]).source == ""
-    example = dataclasses.replace(EXAMPLES[0], source="qa1_train.txt:3")
-    assert preprocessor.encode(example).source == "qa1_train.txt:3"
 
 
 def test_new_words_and_new_answers_are_unknown():

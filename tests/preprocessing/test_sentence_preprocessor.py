@@ -53,20 +53,6 @@ def test_words_are_spelt_as_they_are_written():
     assert "D" in known and spelt.shape == (4, 5) and spelt.dtype == np.int32
 
 
-def test_batches_hold_words_and_their_characters():
-    preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=4)
-    rows = [preprocessor.encode(sentence) for sentence in TAGGED]
-    features = preprocessor.collate(rows, 3, 6)
-    assert features["words"].shape == (3, 6) and features["characters"].shape == (3, 6, 4)
-    for n, row in enumerate(rows):
-        length = len(row.words)
-        np.testing.assert_array_equal(features["words"][n, :length], row.words)
-        np.testing.assert_array_equal(features["characters"][n, :length], row.characters)
-        assert not features["words"][n, length:].any()
-        assert not features["characters"][n, length:].any()
-    assert list(preprocessor.collate(rows, 2, 5, names=("words",))) == ["words"]
-
-
 def test_raw_text_is_cut_into_words():
     preprocessor = SentencePreprocessor.fit(TAGGED)
     encoded = preprocessor.encode_text("The dog doesn't bark.")
@@ -87,8 +73,3 @@ def test_raw_text_is_cut_into_words():
 def test_what_it_cannot_learn_from_is_refused(sentences, message):
     with pytest.raises(ValueError, match=message):
         SentencePreprocessor.fit(sentences)
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="word_length must be an integer of at least 2, got 1"):
-        SentencePreprocessor.fit(TAGGED, word_length=1)

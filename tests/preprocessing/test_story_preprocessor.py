@@ -3,7 +3,6 @@ import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import babi, simulator
-from keras_corefmem.preprocessing import pad
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 
 STORY = ("Mary went to the kitchen.", "She slept.", "Did John leave?", "The milk!")
@@ -30,11 +29,9 @@ def test_ends_of_sentences_need_not_be_read():
     assert words(preprocessor, encoded.sentences) == read
     assert words(preprocessor, [encoded.question]) == ["where is mary"]
     assert encoded.supporting_facts == (1,)
-    tokens = [preprocessor.ids_of_text(text)[None] for text in (" ".join(STORY), "Where is Mary?")]
-    features = preprocessor.features(*tokens)
-    np.testing.assert_array_equal(features["sentences"][0], encoded.sentences)
-    np.testing.assert_array_equal(features["question"][0][:3], encoded.question[:3])
-    assert not features["question"][0][3:].any()
+    features = preprocessor.encode_text(" ".join(STORY), "Where is Mary?")
+    np.testing.assert_array_equal(features.sentences, encoded.sentences)
+    np.testing.assert_array_equal(features.question, [*encoded.question[:3], 0, 0])
 
 
 def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
@@ -48,6 +45,8 @@ def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
     encoded = preprocessor.encode(EXAMPLES[1])
     assert words(preprocessor, encoded.sentences) == ["mary went to the kitchen .", "she slept ."]
     assert encoded.supporting_facts == (2, 1)
+    facts = preprocessor.collate([encoded, preprocessor.encode_text("Mary", "Who?")], 3, 3)
+    assert facts["supporting_facts"].tolist() == [[2, 1], [0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -62,20 +61,6 @@ def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
 def test_text_without_clean_sentences(preprocessor, passage, expected):
     encoded = preprocessor.encode_text(passage, "Where is Mary?")
     assert words(preprocessor, encoded.sentences) == expected
-
-
-def test_batches_and_graphs_cut_alike(preprocessor):
-    passages = [example.passage for example in EXAMPLES] + ["Mary", "She slept. Mary left. No"]
-    encoded = [preprocessor.encode_text(passage, "Who slept?") for passage in passages]
-    encoded[1] = preprocessor.encode(EXAMPLES[1])
-    ids = [preprocessor.ids_of_text(passage) for passage in passages]
-    question = preprocessor.ids_of_text("Who slept?")[None].repeat(len(ids), axis=0)
-    expected = preprocessor.collate(encoded, len(ids), 3)
-    assert expected["supporting_facts"].tolist() == [[0, 0], [2, 1], [0, 0], [0, 0]]
-    expected["supporting_facts"][:] = 0
-    for name, found in preprocessor.features(pad(ids, 30), question).items():
-        np.testing.assert_array_equal(found, expected[name], err_msg=name)
-        assert found.dtype == np.int32
 
 
 def test_sentences_of_an_example_are_rows_whatever_ends_them():
@@ -120,8 +105,3 @@ def test_answers_may_be_sequences_of_words():
     assert numbers == [[3, 2, 4], [1, 4, 4], [3, 1, 4]]
     assert preprocessor.encode_text("Mary", "Who?").answer.tolist() == [0, 0, 0]
     assert StoryPreprocessor.fit(lists).answers == ["[unknown]", "John", "milk,John", "milk,Mary"]
-
-
-def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="max_sentences must be an integer of at least 1, got 0"):
-        StoryPreprocessor.fit(EXAMPLES, max_sentences=0)

@@ -1,14 +1,11 @@
 import dataclasses
 import random
 
-import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.passages.cnn import ClozeExample
-from keras_corefmem.preprocessing import pad
-from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import (
     WindowPreprocessor,
@@ -90,53 +87,6 @@ def test_windows_of_random_texts(preprocessor):
     assert {1, 2, 3, 4} == set(lengths)
 
 
-def test_padding_batches_and_single_texts_agree(preprocessor):
-    rng = random.Random(1)
-    texts = [random_text(rng, n, WORDS) + " @entity3" for n in range(25)]
-    question = "it rained on @placeholder in"
-    encoded = [preprocessor.encode_text(text, question) for text in texts]
-    ids = [preprocessor.ids_of_text(text) for text in texts]
-    asked = pad([preprocessor.ids_of_text(question)] * len(ids), 9)
-    expected = preprocessor.collate(encoded, len(ids), 4)
-    for name, found in preprocessor.features(pad(ids, 40), asked).items():
-        np.testing.assert_array_equal(found, expected[name], err_msg=name)
-        assert found.dtype == np.int32
-    batches = Batches(encoded, preprocessor, ("sentences", "question"), batch_size=8)
-    for index in range(len(batches)):
-        features, _, _ = batches[index]
-        for row, member in enumerate(batches.batches[index][0]):
-            count = len(encoded[member].sentences)
-            np.testing.assert_array_equal(
-                features["sentences"][row, :count], encoded[member].sentences
-            )
-            assert not features["sentences"][row, count:].any()
-
-
-def test_a_graph_makes_the_same_windows(preprocessor):
-    tf = pytest.importorskip("tensorflow")
-    rng = np.random.default_rng(2)
-    spec = tf.TensorSpec([None, None], "int32")
-    compiled = tf.function(
-        lambda passage, question: (
-            preprocessor.features(passage, question, xp=tf.experimental.numpy),
-            preprocessor.invalid_rows(passage, question, xp=tf.experimental.numpy),
-        ),
-        input_signature=[spec, spec],
-        autograph=False,
-    )
-    size = len(preprocessor.vocabulary)
-    for batch, time, length in ((1, 1, 1), (5, 12, 3), (3, 30, 20)):
-        passage = rng.integers(0, size, (batch, time)).astype("int32")
-        question = rng.integers(0, size, (batch, length)).astype("int32")
-        features, refused = compiled(passage, question)
-        for name, expected in preprocessor.features(passage, question).items():
-            np.testing.assert_array_equal(features[name], expected)
-            assert features[name].dtype == tf.int32
-        for name, (problem, rows) in preprocessor.invalid_rows(passage, question).items():
-            assert refused[name][0].numpy().decode() == problem
-            np.testing.assert_array_equal(refused[name][1], rows)
-
-
 def test_all_numbers_up_to_the_highest_are_words_and_answers():
     words, answers = cloze_words(EXAMPLES[:2])
     assert answers == [f"@entity{number}" for number in range(4)]
@@ -202,9 +152,6 @@ def test_bad_arguments_are_refused():
         WindowPreprocessor.fit(EXAMPLES).encode(question)
     with pytest.raises(ValueError, match="words lacks @placeholder: learn them with"):
         WindowPreprocessor(["@entity0"], ["@entity0"])
-    for name in ("half_width", "max_windows", "max_words"):
-        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
-            WindowPreprocessor.fit(EXAMPLES, **{name: 0})
 
 
 def test_real_questions(real_data):

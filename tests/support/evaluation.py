@@ -162,6 +162,13 @@ def assert_agree(function, other, arrays, upstream):
     return output
 
 
+def assert_same_weights(model, other, **tolerance):
+    """Compares the weights of two models, by default bit by bit."""
+    tolerance = tolerance or {"rtol": 0}
+    for weight, expected in zip(model.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_allclose(weight, expected, **tolerance)
+
+
 def alike(variables):
     """Paths of pairs of weights that start with the same random numbers."""
     values = [ops.convert_to_numpy(variable) for variable in variables]

@@ -92,23 +92,20 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
 
     serve = tf.saved_model.load(str(path)).signatures["serving_default"]
     outputs = serve(passage=tf.constant(["Mary"]), question=tf.constant(["Where?"]))
-    assert {name: tuple(value.shape) for name, value in outputs.items()} == {
-        "answer": (1,),
-        "probability": (1,),
-        "answers": (1, 5),
-        "probabilities": (1, 5),
-    }
+    shapes = {name: tuple(value.shape) for name, value in outputs.items()}
+    assert shapes["answer"] == shapes["probability"] == (1,) and len(shapes) == 4
+    assert shapes["answers"] == shapes["probabilities"] == (1, 5)
     assert b"[unknown]" not in outputs["answers"].numpy()
     np.testing.assert_allclose(outputs["probabilities"].numpy().sum(), 1.0, rtol=1e-5)
     words, blank = tf.constant(["Mary", "Zoë"]), tf.constant(["Mary", " \n"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every passage at least one.*\[1\]"):
-        serve(passage=blank, question=words)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"every question at least one"):
-        serve(passage=words, question=blank)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions as passages"):
-        serve(passage=words, question=words[:1])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions as passages"):
-        serve(passage=words[:0], question=words[:0])
+    for passage, question, message in (
+        (blank, words, r"every passage at least one.*\[1\]"),
+        (words, blank, "every question at least one"),
+        (words, words[:1], "as many questions as passages"),
+        (words[:0], words[:0], "as many questions as passages"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            serve(passage=passage, question=question)
 
 
 def test_failure_leaves_nothing_behind(tmp_path, make_reader, monkeypatch):

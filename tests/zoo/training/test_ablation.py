@@ -35,24 +35,16 @@ def drawn(preprocessor, mentions, seed=0, examples=EXAMPLES):
     return np.concatenate([row.chain_ids for row in rows])
 
 
-def test_all_mentions_are_those_of_the_reader(preprocessor):
-    rows = encode_examples(EXAMPLES, preprocessor, None, 0)
-    alone = map(preprocessor.encode, EXAMPLES)
-    for row, other in zip(rows, alone, strict=True):
-        np.testing.assert_array_equal(row.chain_ids, other.chain_ids)
-    expected = collate(preprocessor, rows)
-    assert expected["passage_antecedents"].any() and expected["question_antecedents"].any()
-    found = collate(preprocessor, encode_examples(EXAMPLES, preprocessor, 1.0, 0))
-    for name, array in expected.items():
-        np.testing.assert_array_equal(found[name], array, name)
-
-
-def test_no_mentions_are_no_chains_but_the_same_words_and_answers(preprocessor):
-    expected = collate(preprocessor, encode_examples(EXAMPLES, preprocessor, None, 0))
-    found = collate(preprocessor, encode_examples(EXAMPLES, preprocessor, 0.0, 0))
-    assert not found["passage_antecedents"].any() and not found["question_antecedents"].any()
-    for name in ("passage", "question", "candidates"):
-        np.testing.assert_array_equal(found[name], expected[name])
+def test_all_mentions_or_none(preprocessor):
+    shares = (encode_examples(EXAMPLES, preprocessor, share, 0) for share in (None, 1.0, 0.0))
+    plain, every, none = (collate(preprocessor, rows) for rows in shares)
+    for name, array in collate(preprocessor, list(map(preprocessor.encode, EXAMPLES))).items():
+        np.testing.assert_array_equal(plain[name], array, name)
+        np.testing.assert_array_equal(every[name], array, name)
+        if name.endswith("antecedents"):
+            assert array.any() and not none[name].any()
+        else:
+            np.testing.assert_array_equal(none[name], array, name)
 
 
 def test_mentions_of_a_smaller_share_are_among_those_of_a_larger_one(preprocessor):
@@ -93,12 +85,8 @@ def test_random_mentions_are_as_many_at_other_tokens(preprocessor):
 
 
 def test_annotated_chains_are_drawn_too():
-    example = AnnotatedExample(
-        ("mary met fred .", "she liked him"),
-        "then mary",
-        "left",
-        chain_ids=(1, 0, 2, 0, 1, 0, 2, 0, 1),
-    )
+    sentences, chains = ("mary met fred .", "she liked him"), (1, 0, 2, 0, 1, 0, 2, 0, 1)
+    example = AnnotatedExample(sentences, "then mary", "left", chain_ids=chains)
     preprocessor = CandidatePreprocessor.fit([example])
     (row,) = encode_examples([example], preprocessor, 0.5, 1)
     kept = row.chain_ids > 0
@@ -123,24 +111,15 @@ def test_settings_reach_all_parts_and_leave_the_model_alone():
     splits = Splits(EXAMPLES, EXAMPLES[:5], EXAMPLES[5:12])
     settings = {"seed": 3, "train_size": 10, "mentions": 0.0, "buckets": 1, "arguments": TINY}
     model, batches = training.prepare(splits, Settings("ga-coref-gru", **settings))
-    assert {part: found.count for part, found in batches.items()} == {
-        "train": 10,
-        "valid": 5,
-        "test": 7,
-    }
+    assert [(part, found.count) for part, found in batches.items()] == [
+        *(("train", 10), ("valid", 5), ("test", 7))
+    ]
     for part in batches.values():
         assert not part[0][0]["passage_antecedents"].any()
     # What it knows comes from its own questions; text that it reads has all mentions.
-    words = {w for e in draw_examples(EXAMPLES, 10, 3) for w in get_tokenizer("words")(e.passage)}
-    assert (
-        words
-        <= set(model.preprocessor.vocabulary.words)
-        <= words
-        | {
-            *get_tokenizer("words")(" ".join(e.question for e in EXAMPLES)),
-            *model.preprocessor.vocabulary.words[:2],
-        }
-    )
+    tokenize, known = get_tokenizer("words"), set(model.preprocessor.vocabulary.words[2:])
+    words = {w for e in draw_examples(EXAMPLES, 10, 3) for w in tokenize(e.passage)}
+    assert words <= known <= words | {w for e in EXAMPLES for w in tokenize(e.question)}
     features, *_ = training.make_batches(model, EXAMPLES)[0]
     assert features["passage_antecedents"].any()
 

@@ -18,47 +18,31 @@ for setting in ("units=8", "batch_size=100", "buckets=1", "dropout=0.3"):
     COMMAND += ["--set", setting]
 
 
-def start(folder):
+def run(folder, killed=False):
+    """Runs the command, or kills it once an epoch is on disk: what it prints, and its history."""
     command = [*COMMAND, "--output", str(folder / "models"), "--log-dir", str(folder / "logs")]
-    quick = "--xla_backend_optimization_level=0"
-    environment = {**os.environ, "XLA_FLAGS": quick, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    quick = {"XLA_FLAGS": "--xla_backend_optimization_level=0", "TF_CPP_MIN_LOG_LEVEL": "3"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes)
-
-
-def finish(folder):
-    """What the command prints, and the history that it leaves."""
-    process = start(folder)
-    out, error = process.communicate()
-    assert process.returncode == 0, error
-    return out, history_of(folder)
-
-
-def history_of(folder):
-    """The epochs that are on disk."""
-    states = list(folder.glob("models/*/state/state.json"))
-    return json.loads(states[0].read_text())["history"] if states else []
-
-
-def kill_after_an_epoch(folder):
-    """Starts the command and kills it once an epoch is on disk; returns how many there are."""
-    process = start(folder)
+    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **quick}, **pipes)
     try:
-        while not history_of(folder):
+        while killed and not list(folder.glob("models/*/state/state.json")):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.01)
     finally:
-        process.kill()
-        process.communicate()
-    return len(history_of(folder))
+        if killed:
+            process.kill()
+    out, error = process.communicate()
+    assert killed or process.returncode == 0, error
+    (state,) = folder.glob("models/*/state/state.json")
+    return out, json.loads(state.read_text())["history"]
 
 
 @pytest.mark.slow
 def test_a_killed_run_ends_as_one_in_one_go(tmp_path):
-    out, history = finish(tmp_path / "whole")
-    done = kill_after_an_epoch(tmp_path / "killed")
+    out, history = run(tmp_path / "whole")
+    done = len(run(tmp_path / "killed", killed=True)[1])
     assert 1 <= done < EPOCHS and not list(tmp_path.glob("killed/models/*/model.keras"))
-    continued, found = finish(tmp_path / "killed")
+    continued, found = run(tmp_path / "killed")
     assert "Found a run with these arguments" not in out
     assert f"Found a run with these arguments, {done} epochs old." in continued
     assert continued.count("\nEpoch ") == EPOCHS - done

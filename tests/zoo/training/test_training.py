@@ -1,5 +1,4 @@
 import dataclasses
-import json
 
 import keras
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, assert_same_weights
 from zoo import training
 from zoo.experiments.folders import epochs_done
 from zoo.training import Progress, Settings
@@ -80,8 +79,7 @@ def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_pat
     assert len(progress.history) == len(whole.history) == 3
     for found, wanted in zip(progress.history, whole.history, strict=True):
         assert found == pytest.approx(wanted, rel=1e-5)
-    for found, wanted in zip(model.get_weights(), expected.get_weights(), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+    assert_same_weights(model, expected, rtol=1e-4, atol=1e-6)
     assert model.optimizer.iterations == expected.optimizer.iterations
     assert sorted(path.name for path in tmp_path.glob("epoch-*")) == ["epoch-2.weights.h5"]
 
@@ -91,8 +89,7 @@ def test_a_finished_run_is_not_trained_again(uninterrupted, splits):
     model, batches = prepare(splits)
     progress = training.fit(model, batches, whole.folder, SETTINGS)
     assert progress.history == whole.history and progress.seconds == whole.seconds
-    for found, wanted in zip(model.get_weights(), expected.get_weights(), strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    assert_same_weights(model, expected)
 
 
 def test_the_best_epoch_by_validation_stays(splits, tmp_path):
@@ -254,8 +251,3 @@ def test_the_optimizer_follows_the_settings(splits, changes, kind, rates, clip):
     for iterations, rate in zip((999, 1000), rates, strict=True):
         model.optimizer.iterations.assign(iterations)
         assert float(model.optimizer.learning_rate) == pytest.approx(rate)
-
-
-def test_the_state_is_json(uninterrupted):
-    state = json.loads((uninterrupted[2].folder / "state.json").read_text())
-    assert state["weights"] == "epoch-2" and len(state["history"]) == 3
