@@ -13,27 +13,6 @@ from keras_corefmem.corpora.texts import TextReader
 from keras_corefmem.utils.files import Path
 
 
-class ReadTexts(apache_beam.PTransform):
-    """Reads the texts of files: pairs of the number of a text, from 0, and its `Text`.
-
-    Args:
-        inputs: list of paths that workers can read, see `TextReader`.
-        whole: whether each file is one text.
-    """
-
-    def __init__(self, inputs: Sequence[str], whole: bool = False) -> None:
-        super().__init__()
-        self.inputs, self.whole = list(inputs), whole
-
-    def expand(self, pipeline: Any) -> Any:
-        inputs = pipeline | "Inputs" >> apache_beam.Create([(self.inputs, self.whole)])
-        return inputs | "Read" >> apache_beam.FlatMapTuple(_numbered)
-
-
-def _numbered(inputs, whole):
-    return enumerate(TextReader(inputs, whole))
-
-
 class AnnotateShards(apache_beam.PTransform):
     """Annotates numbered texts and writes them as shards: text n is in shard n // `size`.
 
@@ -53,14 +32,10 @@ class AnnotateShards(apache_beam.PTransform):
     def expand(self, texts: Any) -> Any:
         return (
             texts
-            | "Shard" >> apache_beam.Map(_with_shard, self.size)
+            | "Shard" >> apache_beam.Map(lambda pair, size: (pair[0] // size, pair), self.size)
             | "Group" >> apache_beam.GroupByKey()
             | "Annotate" >> apache_beam.ParDo(_AnnotateShard(self.folder, self.annotator))
         )
-
-
-def _with_shard(numbered, size):
-    return numbered[0] // size, numbered
 
 
 class _AnnotateShard(apache_beam.DoFn):
@@ -91,13 +66,10 @@ def run(
     with apache_beam.Pipeline(options=options) as pipeline:
         (
             pipeline
-            | ReadTexts(inputs, plan["whole"])
+            | "Inputs" >> apache_beam.Create([(list(inputs), plan["whole"])])
+            | "Read" >> apache_beam.FlatMapTuple(lambda *source: enumerate(TextReader(*source)))
             | AnnotateShards(folder, plan["shard_size"], annotator)
             | "Collect" >> apache_beam.combiners.ToList()
-            | "Index" >> apache_beam.Map(_finish, str(folder), plan)
+            | "Index" >> apache_beam.Map(lambda shards: write_index(str(folder), plan, shards))
         )
     return read_index(folder)
-
-
-def _finish(entries, folder, plan):
-    return write_index(folder, plan, entries)

@@ -200,14 +200,8 @@ class SpaceTokenizer(Tokenizer):
         return tf.strings.split(_graph_spaces(texts))
 
 
-_KINDS: tuple[type[Tokenizer], ...] = (
-    WordTokenizer,
-    PennTokenizer,
-    LowerPennTokenizer,
-    UnicodeScriptTokenizer,
-    SpaceTokenizer,
-)
-_TOKENIZERS = {kind.name: kind for kind in _KINDS}
+_KINDS = WordTokenizer, PennTokenizer, LowerPennTokenizer, UnicodeScriptTokenizer, SpaceTokenizer
+_TOKENIZERS: dict[str, type[Tokenizer]] = {kind.name: kind for kind in _KINDS}
 
 
 def get_tokenizer(name: str) -> Tokenizer:

@@ -8,26 +8,16 @@ import tensorflow as tf
 from keras_corefmem.text import PADDING, UNKNOWN, Vocabulary
 
 
-def test_ids_follow_the_specials():
+def test_words_have_ids_behind_the_specials_and_back():
     vocabulary = Vocabulary(["mary", "."])
     assert vocabulary.words == ["", "[unknown]", "mary", "."]
     assert len(vocabulary) == 4
     ids = vocabulary.encode([".", "john", "mary"])
     assert ids.dtype == np.int32
     np.testing.assert_array_equal(ids, [3, UNKNOWN, 2])
-
-
-def test_decode_inverts_encode():
-    vocabulary = Vocabulary(["mary", "."])
-    assert vocabulary.decode(vocabulary.encode(["mary", "."])) == ["mary", "."]
-    assert vocabulary.decode([2, UNKNOWN, PADDING]) == ["mary", "[unknown]", ""]
-
-
-def test_no_tokens():
-    vocabulary = Vocabulary([])
-    assert vocabulary.encode([]).shape == (0,)
-    assert vocabulary.encode([]).dtype == np.int32
-    assert vocabulary.decode([]) == []
+    assert vocabulary.decode([*ids, PADDING]) == [".", "[unknown]", "mary", ""]
+    empty = vocabulary.encode([])
+    assert (empty.shape, empty.dtype, vocabulary.decode(empty)) == ((0,), np.int32, [])
 
 
 @pytest.mark.parametrize("outside", [-1, 3])
@@ -44,7 +34,9 @@ def test_from_tokens_orders_by_frequency_then_alphabet():
 def test_from_counts_is_from_tokens_counted():
     tokens = ["b", "c", "a", "[unknown]", "c", "a", "d"]
     for size in (None, 4):
+        # The special of the text is no word.
         found = Vocabulary.from_counts(collections.Counter(tokens), size)
+        assert "[unknown]" not in found.known
         assert found.words == Vocabulary.from_tokens([tokens], size).words
 
 
@@ -54,12 +46,6 @@ def test_max_size_counts_the_specials():
     assert len(vocabulary) == 4
     with pytest.raises(ValueError, match="max_size"):
         Vocabulary.from_tokens([["a"]], max_size=2)
-
-
-def test_special_tokens_in_the_text_keep_their_ids():
-    vocabulary = Vocabulary.from_tokens([["[unknown]", "a", "[unknown]"]])
-    np.testing.assert_array_equal(vocabulary.encode(["[unknown]", "a"]), [UNKNOWN, 2])
-    assert len(vocabulary) == 3
 
 
 @pytest.mark.parametrize("word", ["", "[unknown]", "mary"])
@@ -95,8 +81,7 @@ def test_number_of_types(types):
         Vocabulary(["mary"], types)
 
 
-@pytest.mark.parametrize("types", [1, 3])
-def test_config_round_trip(types):
-    vocabulary = Vocabulary(["mary", "जि", "."], types)
+def test_config_round_trip():
+    vocabulary = Vocabulary(["mary", "जि", "."], 3)
     config = json.loads(json.dumps(vocabulary.get_config()))
     assert Vocabulary.from_config(config).words == vocabulary.words
