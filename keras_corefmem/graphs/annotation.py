@@ -34,6 +34,12 @@ class Mention(NamedTuple):
     head: int
 
 
+def head_of(governors: Sequence[int], start: int, end: int) -> int:
+    """The first token of a span that depends on none of it, the last one without such a token."""
+    span = range(start, end)
+    return next((t for t in span if governors[t] not in span or governors[t] == t), end - 1)
+
+
 @renamed_arguments(heads="governors")
 @dataclasses.dataclass(frozen=True)
 class Annotation:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.graphs import Annotation, Mention, antecedents
+from keras_corefmem.graphs.annotation import head_of
 from tests.support.graphs import spaced_annotation
 
 # "Mary told his wife that he slept. She left."
@@ -46,6 +47,12 @@ def test_the_shortest_mention_has_its_tokens():
     chains = [[(0, 6, 1), (8, 9, 8)], [(4, 6, 5)], [(4, 5, 4)]]
     numbers = spaced_annotation(text, chains=chains).chain_ids("spans")
     assert numbers.tolist() == [1, 1, 1, 1, 2, 3, 0, 0, 1]
+
+
+def test_heads_of_spans():
+    assert head_of((1, 1, 3, 1), 2, 4) == 3
+    # Where all tokens depend on each other, the last.
+    assert head_of((1, 0), 0, 2) == 1
 
 
 def test_edges(annotation):

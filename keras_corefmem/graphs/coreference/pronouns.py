@@ -39,7 +39,11 @@ def rank(
     """Chooses the antecedent of a third-person pronoun, all earlier mentions being resolved."""
     phrases = clusters.phrases
     phrase, own = phrases[index], clusters.find(index)
-    blocked = _blocked(clusters, phrase, quotations)
+    blocked: set[int] = set()
+    if phrase.quotation is not None:
+        # In speech, it is neither the speaker nor the addressee.
+        speech = quotations[phrase.quotation]
+        blocked = {clusters.find(m) for m in (speech.speaker, speech.addressee) if m is not None}
     best, best_score = None, -math.inf
     later = _main_subject(clusters, phrase)
     if later is not None:
@@ -106,15 +110,6 @@ def _score(clusters, phrase, other, distance, cluster):
         and parse.subject(parse.predicate(phrase.head)) == other.head,
     }
     return sum(WEIGHTS[name] * value for name, value in values.items() if value)
-
-
-def _blocked(clusters, phrase, quotations):
-    """Clusters that a pronoun cannot refer to: in speech, the speaker and the addressee."""
-    if phrase.quotation is None:
-        return set()
-    quotation = quotations[phrase.quotation]
-    participants = (quotation.speaker, quotation.addressee)
-    return {clusters.find(mention) for mention in participants if mention is not None}
 
 
 def _is_coargument(parse, phrase, other):

@@ -1,5 +1,6 @@
 """Coreference by rules, and the spaCy component `corefmem_resolver` that applies them."""
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -62,12 +63,6 @@ def resolve(
     return clusters.chains()
 
 
-def _check_names(argument: str, names: Iterable[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{name!r} is none of the {argument}, {', '.join(known)}.")
-
-
 def kind_of(chain: Iterable[Phrase]) -> str:
     """The kind of entity that some mentions refer to, one of `KINDS`."""
     if any(phrase.person for phrase in chain):
@@ -78,6 +73,7 @@ def kind_of(chain: Iterable[Phrase]) -> str:
     return "place" if places else "other"
 
 
+@dataclasses.dataclass(eq=False)
 class Resolver:
     """A spaCy component that writes coreference chains into `doc.spans`.
 
@@ -106,22 +102,20 @@ class Resolver:
         [[(0, 1), (2, 3)]]
     """
 
-    def __init__(
-        self,
-        steps: Iterable[str] = STEPS,
-        pronoun_distance: int = PRONOUN_DISTANCE,
-        nominal_distance: int = NOMINAL_DISTANCE,
-        singletons: bool = False,
-        kinds: Iterable[str] = KINDS,
-    ) -> None:
-        _check_names("steps", steps, STEPS)
-        _check_names("kinds", kinds, KINDS)
-        check_sizes(0, pronoun_distance=pronoun_distance, nominal_distance=nominal_distance)
-        self.steps = tuple(steps)
-        self.pronoun_distance = pronoun_distance
-        self.nominal_distance = nominal_distance
-        self.singletons = singletons
-        self.kinds = tuple(kinds)
+    steps: Sequence[str] = STEPS
+    pronoun_distance: int = PRONOUN_DISTANCE
+    nominal_distance: int = NOMINAL_DISTANCE
+    singletons: bool = False
+    kinds: Sequence[str] = KINDS
+
+    def __post_init__(self) -> None:
+        self.steps, self.kinds = tuple(self.steps), tuple(self.kinds)
+        for argument, known in (("steps", STEPS), ("kinds", KINDS)):
+            for name in getattr(self, argument):
+                if name not in known:
+                    raise ValueError(f"{name!r} is none of the {argument}, {', '.join(known)}.")
+        distances = ("pronoun_distance", "nominal_distance")
+        check_sizes(0, **{name: getattr(self, name) for name in distances})
 
     def chains(
         self, doc: Any, mentions: Iterable[tuple[int, int]] | None = None

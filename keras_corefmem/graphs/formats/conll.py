@@ -4,9 +4,9 @@ import dataclasses
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.graphs.annotation import Annotation, Mention, head_of
 from keras_corefmem.utils.files import Path, read_text, replacing
 
 NONE = ("", "-", "_")
@@ -166,12 +166,6 @@ def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
     ]
     parse = {name: getattr(parsed, name) for name in ("governors", "labels", "tags")}
     return dataclasses.replace(annotation, **parse, chains=chains)
-
-
-def head_of(governors: Sequence[int], start: int, end: int) -> int:
-    """The first token of a span that depends on none of it, the last one without such a token."""
-    span = range(start, end)
-    return next((t for t in span if governors[t] not in span or governors[t] == t), end - 1)
 
 
 def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None:

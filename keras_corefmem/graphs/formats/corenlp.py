@@ -141,6 +141,7 @@ def write_corenlp(path: Path, annotation: Annotation) -> None:
 
 def _token(annotation, token, start):
     begin, word = annotation.starts[token], annotation.tokens[token]
+    end = annotation.starts[token - 1] + len(annotation.tokens[token - 1]) if token else 0
     behind = annotation.starts[token + 1] if token + 1 < len(annotation) else None
     fields = {
         "index": token - start + 1,
@@ -148,7 +149,7 @@ def _token(annotation, token, start):
         "originalText": word,
         "characterOffsetBegin": begin,
         "characterOffsetEnd": begin + len(word),
-        "before": annotation.text[annotation.ends[token - 1] if token else 0 : begin],
+        "before": annotation.text[end:begin],
         "after": annotation.text[begin + len(word) : behind],
     }
     return fields | ({"pos": annotation.tags[token]} if annotation.tags else {})

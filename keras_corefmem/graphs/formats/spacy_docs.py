@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.graphs.annotation import Annotation, Mention, head_of
 
 # Groups of spans that hold a chain each, numbered from 1.
 CLUSTERS = "coref_clusters"
@@ -55,16 +55,29 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
     # What a token is called once spaces are left out: for a space, its successor's number.
     numbers = [0, *accumulate(int(not word.isspace()) for word in words)]
     governors = [index + distance for index, distance in enumerate(relative)]
+    governors = [numbers[_governor(index, governors, words)] for index in kept]
     parsed = doc.has_annotation("DEP")
+    spans = (
+        [(numbers[start], numbers[end], head) for start, end, head in chain]
+        for chain in chains or ()
+    )
+    mentions = [
+        [
+            Mention(start, end, head_of(governors, start, end) if head is None else numbers[head])
+            for start, end, head in chain
+            if start < end
+        ]
+        for chain in spans
+    ]
     return Annotation(
         doc.text,
         [words[index] for index in kept],
         [starts[index] for index in kept],
-        _sentences(columns, kept, doc.has_annotation("SENT_START")),
-        [numbers[_governor(index, governors, words)] for index in kept] if parsed else (),
+        sorted({0, *(numbers[i] for i, row in enumerate(columns) if row[4] == 1)} - {len(kept)}),
+        governors if parsed else (),
         [doc.vocab.strings[columns[index][1]] for index in kept] if parsed else (),
         _tags(doc, columns, kept),
-        _renumbered(chains or (), governors, words, numbers),
+        [chain for chain in mentions if chain],
     )
 
 
@@ -100,19 +113,6 @@ def _character_spans(doc, cluster):
         yield span
 
 
-def _sentences(columns, kept, known):
-    if not known:
-        return (0,)
-    starts, begins = [], True
-    for index, row in enumerate(columns):
-        begins = begins or row[4] == 1
-        if begins and starts[-1:] != [index]:
-            starts.append(index)
-            begins = False
-    numbers = np.searchsorted(kept, starts)
-    return sorted({int(number) for number in numbers if number < len(kept)} | {0})
-
-
 def _governor(index, governors, words):
     """The governor of a token, or of the space that is its governor; itself for a root."""
     governor = governors[index]
@@ -128,20 +128,3 @@ def _tags(doc, columns, kept):
     if doc.has_annotation("TAG"):
         return [strings[columns[index][3]].split("__")[0] for index in kept]
     return ()
-
-
-def _renumbered(chains, governors, words, numbers):
-    """Chains of `Mention`s without spaces; mentions of nothing but spaces are left out."""
-    renumbered = []
-    for chain in chains:
-        mentions = []
-        for start, end, head in chain:
-            inside = [i for i in range(start, end) if not words[i].isspace()]
-            if not inside:
-                continue
-            outside = (i for i in inside if not start <= governors[i] < end or governors[i] == i)
-            head = next(outside, inside[-1]) if head is None else head
-            mentions.append(Mention(numbers[inside[0]], numbers[inside[-1]] + 1, numbers[head]))
-        if mentions:
-            renumbered.append(mentions)
-    return renumbered

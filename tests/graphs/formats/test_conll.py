@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from keras_corefmem.graphs import Annotation, Mention
-from keras_corefmem.graphs.formats.conll import head_of, read_conll, with_parse, write_conll
+from keras_corefmem.graphs.formats.conll import read_conll, with_parse, write_conll
 
 TEXT = """#begin document (tale); part 0
 tale\t0\t0\tMary\t_\t_\t(0)
@@ -111,9 +111,6 @@ def test_heads_come_from_a_parse(write):
     # "his wife .": both the wife and the full stop depend on what is outside, the first counts.
     assert Mention(2, 5, 3) in [chain[0] for chain in merged.chains]
     assert merged.governors == heads and merged.sentences == annotation.sentences
-    assert head_of((1, 1, 3, 1), 2, 4) == 3
-    # Where all tokens depend on each other, the last.
-    assert head_of((1, 0), 0, 2) == 1
     with pytest.raises(ValueError, match="dependencies of the same 7 tokens; got 7 tokens and 0"):
         with_parse(annotation, annotation)
 
