@@ -11,7 +11,7 @@ import pytest
 
 from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, WordMemory
 from tests.support.conformance_cases import CASES, RECURRENT
-from tests.support.evaluation import alike, compiled, evaluate, random_weights, value_and_gradients
+from tests.support.evaluation import alike, compiled, evaluate, randomize, value_and_gradients
 
 BATCH, TIME, EXTRA = 3, 5, 3
 Reference = namedtuple("Reference", "layer run output model")
@@ -32,9 +32,7 @@ def make_layer(case, **options):
     """A built layer; one with a single direction has the first weights of one with two."""
     layer = case.make(**options)
     layer.build(*(array.shape for array in arrays_of(case)))
-    values = random_weights(layer, np.random.default_rng(7))
-    for variable, value in zip(layer.trainable_variables, values, strict=True):
-        variable.assign(value)
+    randomize(layer, np.random.default_rng(7))
     return layer
 
 

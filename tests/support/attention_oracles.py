@@ -71,9 +71,9 @@ def bidirectional_attention(context, query, context_mask, query_mask, kernel):
 
 
 def highway(x, layers):
-    """What `layers`, triples of kernel, bias and bias of the gate, make of one vector."""
+    """What `layers`, triples of kernel, bias and bias of the gate, make of vectors."""
     for kernel, bias, gate_bias in layers:
-        candidate, gate = np.split(x @ kernel, 2)
+        candidate, gate = np.split(x @ kernel, 2, axis=-1)
         g = sigmoid(gate + gate_bias)
         x = g * x + (1 - g) * np.maximum(candidate + bias, 0)
     return x

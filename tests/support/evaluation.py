@@ -67,16 +67,22 @@ def random_weights(layer, rng, scale=0.4):
     return [rng.normal(0, scale, w.shape).astype("float32") for w in layer.trainable_variables]
 
 
-def nested(layer, weights):
-    """Weights by the name of their sublayer, if they are in one, and by their own."""
+def nested(values):
+    """Arrays by path as float64, in a dictionary for every layer."""
     result = {}
-    for variable, value in zip(layer.trainable_variables, weights, strict=True):
-        *parents, name = variable.path.split("/")
+    for path, value in values.items():
+        *parents, name = path.split("/")
         group = result
-        if parents and parents[-1] != layer.name:
-            group = result.setdefault(parents[-1], {})
-        group[name] = value
+        for parent in parents:
+            group = group.setdefault(parent, {})
+        group[name] = np.asarray(value, "float64")
     return result
+
+
+def randomize(layer, rng, scale=0.4):
+    """Gives a built layer random weights."""
+    for variable in layer.trainable_variables:
+        variable.assign(rng.normal(0, scale, variable.shape).astype("float32"))
 
 
 def stateless(layer, weights, *args, **kwargs):

@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from tests.support import memory_oracles, oracles
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, nested
 
 VOCABULARY, ANSWERS, WORDS, TIME, UNITS = 12, 5, 6, 5, 4
 SENTENCES = (5, 3, 1, 4, 5, 2, 4, 5)
@@ -46,18 +46,6 @@ def paths(model):
         found["/".join(parts)] = variable
     assert len(found) == len(model.trainable_variables)
     return found
-
-
-def nested(values):
-    """Arrays by path as float64, in a dictionary for every layer."""
-    result = {}
-    for path, value in values.items():
-        *parents, name = path.split("/")
-        group = result
-        for parent in parents:
-            group = group.setdefault(parent, {})
-        group[name] = np.asarray(value, "float64")
-    return result
 
 
 def values_of(model):

@@ -1,6 +1,6 @@
 """Supervised self-attention with all kinds of heads, masks and targets, and its oracle."""
 
-from types import SimpleNamespace
+from collections import namedtuple
 
 import numpy as np
 from keras import ops
@@ -20,6 +20,9 @@ NAMES = [
 # Whole, padded behind, whole without targets of the second signal, only padding.
 MASK = np.array([[1] * 5, [1, 1, 1, 0, 0], [1] * 5, [0] * 5], bool)
 SENTENCES = np.array([[1, 1, 2, 2, 2], [1, 1, 2, 0, 0], [1, 1, 1, 2, 3], [0] * 5], "int32")
+
+
+Result = namedtuple("Result", "output loss gradients arrays upstream")
 
 
 def make_targets():
@@ -76,10 +79,4 @@ def run(row_weight="count", xla=False):
     share = np.full((BATCH, TIME, 1), 1 / (BATCH * TIME), "float32")
     weighed = np.concatenate([upstream, share], axis=-1)
     value, gradients = value_and_gradients(function, arrays, weighed, xla)
-    return SimpleNamespace(
-        output=value[..., :-1],
-        loss=value[0, 0, -1],
-        gradients=gradients,
-        arrays=arrays,
-        upstream=upstream,
-    )
+    return Result(value[..., :-1], value[0, 0, -1], gradients, arrays, upstream)

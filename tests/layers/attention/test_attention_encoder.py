@@ -7,7 +7,7 @@ from keras import ops
 
 from keras_corefmem.layers import AttentionEncoder
 from tests.support import attention_oracles
-from tests.support.evaluation import assert_gradients, compiled, random_weights, value_and_gradients
+from tests.support.evaluation import assert_gradients, compiled, randomize, value_and_gradients
 from tests.support.graphs import WIDTH, random_features
 from tests.support.supervised import BATCH, MASK, NAMES, SENTENCES, TIME, make_targets
 
@@ -21,9 +21,7 @@ def make_layer(**options):
     options = {"signals": SIGNALS, "windows": WINDOWS, **options}
     layer = AttentionEncoder(2, 3, UNITS, INNER, **options)
     layer.build((BATCH, TIME, WIDTH))
-    weights = random_weights(layer, np.random.default_rng(5))
-    for variable, value in zip(layer.trainable_variables, weights, strict=True):
-        variable.assign(value)
+    randomize(layer, np.random.default_rng(5))
     return layer
 
 

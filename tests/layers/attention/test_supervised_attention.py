@@ -12,6 +12,7 @@ from tests.support.evaluation import (
     assert_gradients,
     compiled,
     random_weights,
+    randomize,
     stateless,
     value_and_gradients,
 )
@@ -34,8 +35,7 @@ def rng():
 
 def new_layer(rng, **options):
     layer = make_layer(**options)
-    for variable, value in zip(layer.trainable_variables, random_weights(layer, rng), strict=True):
-        variable.assign(value)
+    randomize(layer, rng)
     return layer
 
 

@@ -6,10 +6,11 @@ import pytest
 from keras import ops
 
 from tests.support.evaluation import assert_gradients, evaluate, stateless, value_and_gradients
-from tests.support.fused import BATCH, NAMES, TIME, WITH_CELLS, run
+from tests.support.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
 from tests.support.graphs import WIDTH
 
 MASKED = [(name, True) for name in NAMES]
+TYPED = [name for name in NAMES if name == "dag" or name.startswith("mage")]
 UNMASKED = [(name, False) for name in ("coref", "gru", "mage_gathered", "mage_mixed_shared")]
 
 
@@ -108,3 +109,25 @@ def test_a_plain_gru_equals_the_gru_of_keras():
     layer.set_weights([reordered(kernel), reordered(recurrent_kernel), biases])
     expected = evaluate(layer, result.x)
     np.testing.assert_allclose(result.output[..., :units], expected, atol=1e-5, rtol=0)
+
+
+def edges_of(name, masked):
+    """Every edge once: `(example, token, type, source)`."""
+    (sources,) = draw(name, masked)[3].inputs
+    sources = sources.reshape(*sources.shape[:2], *(sources.shape[2:] or (1, 1)))
+    edges = zip(*np.nonzero(sources), sources[sources > 0], strict=True)
+    return {(b, t, e, source) for b, t, e, _, source in edges}
+
+
+def largest_number(keys):
+    return np.unique(list(keys), axis=0, return_counts=True)[1].max()
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("name", ["coref", *TYPED])
+def test_a_token_has_several_edges_of_one_type_in_and_out(name, masked):
+    edges = edges_of(name, masked)
+    incoming = largest_number((b, t, e) for b, t, e, _ in edges)
+    assert incoming == (1 if name == "coref" else EDGES.get(name, 2))
+    assert largest_number((b, e, source) for b, _, e, source in edges) > 1
+    assert all(source <= t for _, t, _, source in edges)

@@ -6,7 +6,7 @@ from keras import ops
 
 from keras_corefmem.layers import EndToEndMemory
 from tests.support import story_oracles
-from tests.support.evaluation import compiled, nested, random_weights
+from tests.support.evaluation import compiled, nested, randomize
 from tests.support.story_oracles import BATCH, TIME, UNITS, VOCABULARY, WORDS
 
 
@@ -14,9 +14,7 @@ def make_memory(**options):
     arguments = {"time_noise": 0.0, **options}
     layer = EndToEndMemory(VOCABULARY, UNITS, 2, 3, WORDS, [8, 2, 5], **arguments)
     layer.build((BATCH, TIME, WORDS), (BATCH, WORDS))
-    weights = random_weights(layer, np.random.default_rng(5), scale=0.5)
-    for variable, value in zip(layer.trainable_variables, weights, strict=True):
-        variable.assign(value)
+    randomize(layer, np.random.default_rng(5), scale=0.5)
     return layer
 
 
@@ -30,8 +28,8 @@ def story():
 def test_end_to_end_memory_follows_the_equations(story, linear):
     layer = make_memory()
     layer.linear.assign(float(linear))
-    values = map(ops.convert_to_numpy, layer.trainable_variables)
-    weights = {"memory": nested(layer, [value.astype("float64") for value in values])}
+    values = {v.path: ops.convert_to_numpy(v) for v in layer.trainable_variables}
+    weights = {"memory": nested(values)[layer.name]}
     logits, attention = compiled(layer)(*story)
     for b, texts in enumerate(zip(*story, strict=True)):
         expected = story_oracles.end_to_end_memory_network(

@@ -45,7 +45,9 @@ def make_mask(kind, name):
 
 def oracle(layer, name, mask, facts, question, *weights):
     """Memory and gates of every text; those of a word come from the words up to it alone."""
-    options = nested(layer, weights), PASSES, *CASES[name][:3]
+    paths = [variable.path for variable in layer.trainable_variables]
+    weights = nested(dict(zip(paths, weights, strict=True)))[layer.name]
+    options = weights, PASSES, *CASES[name][:3]
     mask, rows = np.ones((BATCH, TIME), bool) if mask is None else mask, []
     for b in range(BATCH):
         if type(layer) is EpisodicMemory:
