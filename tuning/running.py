@@ -91,14 +91,17 @@ def news_of(search: Search, console: rich.console.Console) -> Iterator[None]:
 
 
 def conclude(search: Search, results: str, console: rich.console.Console, seconds: float) -> int:
-    failed = search.failures()
-    outcomes = search.outcomes()
+    failed, outcomes = search.failures(), search.outcomes()
     for trial, message in failed.items():
         console.print(f"Trial {trial} failed: {message}", style="red")
     if not outcomes:
         console.print("No trial is complete: nothing is chosen.")
         return 1
-    console.print(make_table(outcomes))
+    headings, *rows = zip(*trial_columns(outcomes), strict=True)
+    table = Table(*headings)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
     winner = search.test_winner()
     preset = search.folder / "best.json"
     write_json(preset, search.preset(winner))
@@ -115,11 +118,3 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
         soft_wrap=True,
     )
     return 1 if failed else 0
-
-
-def make_table(outcomes: list[dict[str, Any]]) -> Table:
-    headings, *rows = zip(*trial_columns(outcomes), strict=True)
-    table = Table(*headings)
-    for row in rows:
-        table.add_row(*row)
-    return table

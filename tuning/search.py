@@ -17,6 +17,7 @@ from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, name_in, run_name
 from zoo.experiments.outcome import describe_test
 from zoo.experiments.results import SEARCHES, best_result
+from zoo.experiments.runs import settings_options
 from zoo.hub.files import load
 
 OUTCOME = "outcome.json"
@@ -81,9 +82,7 @@ class Search:
         for name in ("language", "space", "tuner", "trials", "seed"):
             value = getattr(self, name)
             words += [f"--{name}", str(value)] if value is not None else []
-        for name, value in self.settings.items():
-            words += ["--set", f"{name}={json.dumps(value)}"]
-        return shlex.join(words)
+        return shlex.join(words + settings_options(self.settings))
 
     @property
     def folder(self) -> pathlib.Path:

@@ -41,28 +41,25 @@ SPACES = validate(PATH, read_toml(PATH), dict[str, Space])
 
 
 def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:
-    if isinstance(name, dict):
-        for key, entry in name.items():
-            check_entry(key, entry)
-        return name
-    if name is None:
-        name = first_space(model)
-    if name in SPACES:
-        if not fits(model, SPACES[name]):
-            models = ", ".join(SPACES[name].models)
-            raise ValueError(f"--space {name} is for {models}, not for {model}.")
-        return SPACES[name].entries
-    if not name.endswith(".json"):
-        names = ", ".join(known for known, space in SPACES.items() if fits(model, space))
-        raise ValueError(
-            f"There is no search space {name!r} for {model}; choose one of {names}, or give a "
-            ".json file."
-        )
-    entries = load_json(name)
+    entries, where = name, "the search space"
+    if not isinstance(name, dict):
+        where = name or first_space(model)
+        if where in SPACES:
+            if not fits(model, SPACES[where]):
+                models = ", ".join(SPACES[where].models)
+                raise ValueError(f"--space {where} is for {models}, not for {model}.")
+            return SPACES[where].entries
+        if not where.endswith(".json"):
+            names = ", ".join(known for known, space in SPACES.items() if fits(model, space))
+            raise ValueError(
+                f"There is no search space {where!r} for {model}; choose one of {names}, or give "
+                "a .json file."
+            )
+        entries = load_json(where)
     if not isinstance(entries, dict) or not entries:
-        raise ValueError(f"{name}: give an object of lists and ranges, by hyper-parameter.")
+        raise ValueError(f"{where}: give an object of lists and ranges, by hyper-parameter.")
     for key, entry in entries.items():
-        check_entry(key, entry, name)
+        check_entry(key, entry, where)
     return entries
 
 
@@ -74,7 +71,7 @@ def fits(model: str, space: Space) -> bool:
     return any(fnmatch.fnmatchcase(model, pattern) for pattern in space.models)
 
 
-def check_entry(name: str, entry: Any, where: str = "the search space") -> None:
+def check_entry(name: str, entry: Any, where: str) -> None:
     if isinstance(entry, list) and entry:
         return
     names = {"low", "high", "log", "step"}

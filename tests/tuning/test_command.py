@@ -3,9 +3,9 @@ import shlex
 
 from keras_corefmem.utils.files import write_json
 from keras_corefmem.visualization import make_console
+from tests.support.commands import printed
 from tuning.running import conclude
 from tuning.search import OUTCOME, Search
-from zoo.cli.app import main
 
 COMMON = {"valid_loss": 1.0, "epochs": 3, "seconds": 2.0, "chosen": {"slots": 2}}
 
@@ -27,11 +27,8 @@ def test_progress_counts_the_trials_of_other_machines(tmp_path, capsys, monkeypa
     monkeypatch.setattr("tuning.running.conclude", lambda *arguments: 0)
     (tmp_path / "own.json").write_text(json.dumps({"slots": [2, 3]}))
     line = ["search", "--space", str(tmp_path / "own.json"), "--output", str(tmp_path / "searches")]
-    assert main([*line, "--trials", "4"]) == 0
-    assert (
-        "[3/4] trial 2: valid 25.0%, 3 epochs, 2 s; slots 2; best so far: trial 0, 75.0%"
-        in capsys.readouterr().out
-    )
+    shown = "[3/4] trial 2: valid 25.0%, 3 epochs, 2 s; slots 2; best so far: trial 0, 75.0%"
+    assert shown in printed(capsys, *line, "--trials", 4)
 
 
 def test_commands_can_be_pasted_where_names_have_spaces(tmp_path, capsys, monkeypatch):

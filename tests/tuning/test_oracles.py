@@ -1,3 +1,4 @@
+import collections
 import json
 
 import pytest
@@ -23,9 +24,7 @@ def search(tmp_path, monkeypatch):
     def run_trial(self, trial, chosen):
         if self.outcome(trial):
             return self.outcome(trial)
-        if len(ran) == run_trial.limit:
-            raise Killed
-        if int(trial) in run_trial.killing:
+        if len(ran) == run_trial.limit or int(trial) in run_trial.killing:
             raise Killed
         if int(trial) in run_trial.failing:
             raise OSError("the disk is full")
@@ -66,18 +65,12 @@ def test_a_grid_is_complete_and_has_an_order(search):
 def test_a_search_that_goes_on_repeats_no_trial_but_those_that_failed(search, tuner, trials):
     made = search(tuner, trials, failing=(1, 3))
     assert len(made.outcomes()) == 4
-    assert {int(trial): message for trial, message in made.failures().items()} == {
-        1: "OSError: the disk is full",
-        3: "OSError: the disk is full",
-    }
-    search(tuner, trials, failing=(3,))
-    assert search.reported == [1]
-    assert [int(trial) for trial in made.failures()] == [3]
-    search(tuner, trials)
-    assert search.reported == [3]
-    assert not made.failures()
-    search(tuner, trials)
-    assert search.reported == []
+    failures = {int(trial): message for trial, message in made.failures().items()}
+    assert failures == dict.fromkeys((1, 3), "OSError: the disk is full")
+    for failing, reported in (((3,), [1]), ((), [3]), ((), [])):
+        search(tuner, trials, failing=failing)
+        assert search.reported == reported
+        assert [int(trial) for trial in made.failures()] == list(failing)
     assert len(made.outcomes()) == len(search.ran) == 6
     assert sorted(search.ran, key=json.dumps) == GRID
     ended = json.loads((made.folder / "oracle.json").read_text())["end_order"]
@@ -108,32 +101,23 @@ def test_trials_that_failed_take_part_in_later_rounds(search):
 
 
 @pytest.mark.parametrize("tuner, trials", [("random", 6), ("bayesian", 6), ("grid", None)])
-def test_searches_go_on_after_a_kill_in_a_trial(search, tuner, trials):
-    with pytest.raises(Killed):
-        search(tuner, trials, limit=2)
-    made = search(tuner, trials)
-    assert len(made.outcomes()) == len(search.ran) == 6
-    assert sorted(search.ran, key=json.dumps) == GRID
-    assert not made.failures()
-
-
-@pytest.mark.parametrize("tuner, trials", [("random", 6), ("grid", None)])
-@pytest.mark.parametrize("before", [True, False])
-def test_searches_go_on_after_a_kill_between_trials(search, tuner, trials, before, monkeypatch):
+@pytest.mark.parametrize("moment", ["in a trial", "before saving", "after saving"])
+def test_searches_go_on_after_a_kill(search, tuner, trials, moment, monkeypatch):
     save = Lasting.save
 
     def save_and_die(self):
-        if not before:
+        if moment == "after saving":
             save(self)
         if len(self.trials) == 3:
             raise Killed
         save(self)
 
     with monkeypatch.context() as patch:
-        # Of the third trial there is a file by now.
-        patch.setattr(Lasting, "save", save_and_die)
+        if moment != "in a trial":
+            # Of the third trial there is a file by now.
+            patch.setattr(Lasting, "save", save_and_die)
         with pytest.raises(Killed):
-            search(tuner, trials)
+            search(tuner, trials, limit=2 if moment == "in a trial" else None)
     made = search(tuner, trials)
     assert len(made.outcomes()) == len(search.ran) == 6
     assert sorted(search.ran, key=json.dumps) == GRID
@@ -144,10 +128,8 @@ def test_hyperband_halves_where_a_space_is_small(search):
     with pytest.raises(Killed):
         search("hyperband", epochs=81, limit=3)
     made = search("hyperband", epochs=81)
-    counts = {epochs: 0 for epochs in (1, 3, 9, 27, 81)}
-    for run in search.ran:
-        counts[run["epochs"]] += 1
-    assert list(counts.values()) == [6, 2, 1, 1, 1]
+    counts = collections.Counter(run["epochs"] for run in search.ran)
+    assert counts == {1: 6, 3: 2, 9: 1, 27: 1, 81: 1}
     assert search.ran[-1]["units"] == 6 and not made.failures()
 
 

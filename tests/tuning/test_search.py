@@ -12,6 +12,7 @@ import pytest
 
 from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import write_json
+from tests.support.commands import printed, refused
 from tests.support.tiny_babi import write_babi
 from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
@@ -44,14 +45,20 @@ def command(files, folder, *more, space="own"):
     return [*words, *more]
 
 
+def make_search(files, folder, model="qdren", space="own", units=4, epochs=60, **options):
+    places = {"data_dir": str(files), "space": str(files / f"{space}.json")}
+    settings = {"batch_size": 8, "buckets": 1, "arguments": {"units": units}, "epochs": epochs}
+    places |= {"output": str(folder / "output"), "log_dir": str(folder / "logs")}
+    return Search(model, "babi", settings=settings, **places, **options)
+
+
 @pytest.mark.slow
 def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatch):
     arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2", "--seed", "0")
     older = tmp_path / "results" / "searches" / NAME / "trial-12.json"
     older.parent.mkdir(parents=True)
     older.write_text("{}")
-    assert main(arguments) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, *arguments)
     assert f"best.json --data-dir {files}" in shown
     assert "[3/3] trial 2: valid" in shown and "Best of 3 trials by validation" in shown
     found = read_results(f"searches/{NAME}", tmp_path / "results")
@@ -69,11 +76,10 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     # Once more, it knows all and trains nothing; the test part is not read again.
     monkeypatch.setattr("zoo.training.fit", None)
     monkeypatch.setattr("zoo.training.evaluate", None)
-    assert main(arguments) == 0
-    assert "Found 3 trials that are complete" in capsys.readouterr().out
+    assert "Found 3 trials that are complete" in printed(capsys, *arguments)
     monkeypatch.undo()
-    assert main([*arguments, "--trials", "2"]) == 2
-    assert "holds a search with another trials: pass --fresh" in capsys.readouterr().err
+    error = refused(capsys, *arguments, "--trials", 2)
+    assert "holds a search with another trials: pass --fresh" in error
 
     preset = tmp_path / "output" / NAME / "best.json"
     train = ["train", "--preset", str(preset), "--data-dir", str(files), "--epochs", "1"]
@@ -103,8 +109,8 @@ PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
 def test_broken_presets_are_refused(tmp_path, capsys, change, message):
     path = tmp_path / "best.json"
     path.write_text(json.dumps({**PRESET, **change}))
-    assert main(["train", "--preset", str(path), "--output", str(tmp_path / "models")]) == 2
-    assert f"{path}: " in (error := capsys.readouterr().err) and message in error
+    error = refused(capsys, "train", "--preset", path, "--output", tmp_path / "models")
+    assert f"{path}: " in error and message in error
     assert not (tmp_path / "models").exists()
 
 
@@ -124,14 +130,7 @@ def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_p
         return encode_examples(examples, preprocessor, mentions, seed)
 
     monkeypatch.setattr("tuning.search.describe_test", lambda model, batches, examples: {})
-    search = Search(
-        "ga-coref-gru",
-        "babi",
-        data_dir=str(files),
-        space=str(files / "mentions.json"),
-        settings={"batch_size": 8, "buckets": 1, "arguments": {"units": 2}},
-        output=str(tmp_path),
-    )
+    search = make_search(files, tmp_path, "ga-coref-gru", space="mentions", units=2)
     chosen = {"mentions": 0.25}
     seen = Splits(search.splits.train, search.splits.valid, [])
     model, _ = training.prepare(seen, search.experiment(chosen).settings)
@@ -154,16 +153,7 @@ def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
 
 @pytest.mark.slow
 def test_hyperband_goes_on_with_its_better_trials(files, tmp_path):
-    search = Search(
-        "qdren",
-        "babi",
-        data_dir=str(files),
-        space=str(files / "own.json"),
-        tuner="hyperband",
-        settings={"epochs": 4, "batch_size": 8, "buckets": 1, "arguments": {"units": 4}},
-        output=str(tmp_path / "output"),
-        log_dir=str(tmp_path / "logs"),
-    )
+    search = make_search(files, tmp_path, tuner="hyperband", epochs=4)
     search.start()
     oracle = make_oracle(search)
     assert oracle.max_epochs == 4
@@ -298,18 +288,17 @@ def test_names_can_be_read():
     ],
 )
 def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):
-    assert main(command(files, tmp_path, *more)) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused(capsys, *command(files, tmp_path, *more))
     assert not (tmp_path / "output").exists()
 
 
 def test_a_number_of_epochs_that_no_trial_would_have_is_refused(files, tmp_path, capsys):
     (tmp_path / "long.json").write_text(json.dumps({"epochs": [1, 2]}))
     arguments = command(files, tmp_path, "--space", str(tmp_path / "long.json"))
-    assert main([*arguments, "--epochs", "3"]) == 2
-    assert "long.json chooses epochs; leave out --epochs" in capsys.readouterr().err
-    assert main([*arguments, "--tuner", "hyperband"]) == 2
-    assert "hyperband decides itself how many epochs" in capsys.readouterr().err
+    error = refused(capsys, *arguments, "--epochs", 3)
+    assert "long.json chooses epochs; leave out --epochs" in error
+    error = refused(capsys, *arguments, "--tuner", "hyperband")
+    assert "hyperband decides itself how many epochs" in error
 
 
 PART = {
@@ -327,8 +316,7 @@ def test_a_part_of_the_environment_of_several_machines_is_refused(
     for name, value in PART.items():
         if name != missing or empty:
             monkeypatch.setenv(name, "" if name == missing else value)
-    assert main(command(files, tmp_path)) == 2
-    assert f"set {missing} too, or none" in capsys.readouterr().err
+    assert f"set {missing} too, or none" in refused(capsys, *command(files, tmp_path))
     assert not (tmp_path / "output").exists()
 
 
@@ -347,15 +335,13 @@ def test_wrong_arguments_leave_an_earlier_search_alone(
         monkeypatch.setenv(name, value)
     kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
     write_json(kept, {})
-    assert main(command(files, tmp_path, *more)) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused(capsys, *command(files, tmp_path, *more))
     assert kept.exists() and len(list((tmp_path / "output").rglob("*.*"))) == 1
 
 
 def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
     shutil.copytree(files, tmp_path / "elsewhere")
-    options = {"space": str(files / "own.json"), "output": str(tmp_path / "output")}
     for folder in (files, tmp_path / "elsewhere"):
-        Search("qdren", "babi", data_dir=str(folder), **options).start()
+        make_search(folder, tmp_path).start()
     with pytest.raises(ValueError, match="holds a search with another trials"):
-        Search("qdren", "babi", data_dir=str(files), trials=3, **options).start()
+        make_search(files, tmp_path, trials=3).start()

@@ -4,8 +4,8 @@ import keras_tuner
 import pytest
 
 import zoo
+from tests.support.commands import printed
 from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
-from zoo.cli.app import main
 from zoo.configs import configuration
 from zoo.training import check_arguments, split_settings
 
@@ -24,7 +24,7 @@ def test_every_model_has_a_space_of_its_arguments(model):
     entries = space_of(model)
     assert entries
     for name, entry in entries.items():
-        check_entry(name, entry)
+        check_entry(name, entry, model)
     arguments = split_settings(entries).get("arguments", {})
     check_arguments(model, arguments)
     assert set(arguments) <= set(getattr(zoo, configuration(model).class_name).arguments())
@@ -47,8 +47,7 @@ def test_the_grid_of_qdren_is_that_of_its_paper():
 
 
 def test_spaces_are_listed(capsys):
-    assert main(["list"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "list")
     for name, space in SPACES.items():
         assert f"  {name} " in shown and space.line in shown
 

@@ -73,7 +73,7 @@ def parse_line(number: int, line: str) -> dict[str, str]:
         content = None
     known: dict[str, Any] = content if isinstance(content, dict) else {}
     for names in TEXTS:
-        texts = {name: known.get(name) for name in names}
+        texts: dict[str, Any] = {name: known.get(name) for name in names}
         if all(isinstance(text, str) for text in texts.values()):
             return texts
     raise ValueError(

@@ -123,9 +123,8 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
 def read_preset(path: str) -> dict[str, Any]:
     """Reads what `corefmem search` found best: a model, its data and how it is trained."""
     from keras_corefmem.datasets import DATASETS
-    from keras_corefmem.utils.files import load_json
+    from keras_corefmem.utils.files import load_json, validate
     from zoo.configs.configurations import TrainingOptions, models
-    from zoo.configs.reading import validate
 
     content = validate(path, load_json(path), dict[str, Any])
     for name, known in (("model", models()), ("dataset", list(DATASETS))):

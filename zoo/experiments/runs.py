@@ -77,8 +77,7 @@ class Run:
         words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
         if STUDIES[self.study].needs_folder:
             words += ["--data-dir", "DIR"]
-        for name, value in self.settings.items():
-            words += ["--set", f"{name}={json.dumps(value)}"]
+        words += settings_options(self.settings)
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
 
     def is_done(self, results: dict[str, Result]) -> bool:
@@ -96,6 +95,11 @@ class Run:
                 "a --tag of its own, or remove its line."
             )
         return True
+
+
+def settings_options(settings: dict[str, Any]) -> list[str]:
+    pairs = (("--set", f"{name}={json.dumps(value)}") for name, value in settings.items())
+    return list(itertools.chain.from_iterable(pairs))
 
 
 def _settings_in(command: str) -> dict[str, Any]:

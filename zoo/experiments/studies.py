@@ -160,12 +160,8 @@ def study_names() -> list[str]:
     return sorted(path.stem for path in (FOLDER / "studies").glob("*.toml"))
 
 
-def read_studies() -> dict[str, Study]:
-    studies = {name: read_study(FOLDER / "studies" / f"{name}.toml") for name in study_names()}
-    return dict(sorted(studies.items(), key=lambda item: item[1].order))
-
-
-STUDIES = read_studies()
+_READ = {name: read_study(FOLDER / "studies" / f"{name}.toml") for name in study_names()}
+STUDIES = dict(sorted(_READ.items(), key=lambda item: item[1].order))
 
 
 def study_named(name: str) -> Study:

@@ -72,8 +72,6 @@ def test_the_treebank_of_the_journal_has_parts_of_its_own(tmp_path):
     splits = data.load("wsj", "PTB", tmp_path)
     assert list(map(len, (splits.train, splits.valid, splits.test))) == [19, 3, 3]
     assert splits.test[0] == Sentence(("the", "word22"), ("DT", "NN"))
-    with pytest.raises(ValueError, match="no task 'XPOS' of wsj, only PTB"):
-        data.load("wsj", "XPOS", tmp_path)
 
 
 def test_a_model_starts_from_word_vectors(data_dir):
@@ -258,7 +256,5 @@ def test_tasks_are_chosen_by_name_or_group():
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(ValueError, match="sst has no download: give the folder"):
-        data.load("sst", "fine")
     with pytest.raises(FileNotFoundError, match="No files train.txt and dev.txt"):
         data.load("sst", "fine", tmp_path)
