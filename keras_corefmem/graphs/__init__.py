@@ -17,25 +17,7 @@ __getattr__ = renamed_names(
     __name__, learn_entities="learn_entity_words", tagged_entities="tagged_entity_words"
 )
 
-__all__ = [
-    "Annotation",
-    "Mention",
-    "Structure",
-    "Truecaser",
-    "TypedEdges",
-    "annotate",
-    "antecedents",
-    "attention_pairs",
-    "chain_ids",
-    "check_antecedents",
-    "check_sources",
-    "conll",
-    "corenlp",
-    "from_doc",
-    "get_lemmatizer",
-    "inverse",
-    "join",
-    "learn_entity_words",
-    "spacy_tagger",
-    "tagged_entity_words",
-]
+__all__ = ["Annotation", "Mention", "Structure", "Truecaser", "TypedEdges", "annotate"]
+__all__ += ["antecedents", "attention_pairs", "chain_ids", "check_antecedents", "check_sources"]
+__all__ += ["conll", "corenlp", "from_doc", "get_lemmatizer", "inverse", "join"]
+__all__ += ["learn_entity_words", "spacy_tagger", "tagged_entity_words"]

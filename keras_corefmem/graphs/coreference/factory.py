@@ -1,24 +1,17 @@
 """Registers `corefmem_resolver` with spaCy, which finds this module by its entry point."""
 
+import dataclasses
+
 from spacy.language import Language
 
-from keras_corefmem.graphs.coreference.resolver import (
-    KINDS,
-    NOMINAL_DISTANCE,
-    PRONOUN_DISTANCE,
-    STEPS,
-    Resolver,
-)
+from keras_corefmem.graphs.coreference.resolver import KINDS, STEPS, Resolver
 
 
 @Language.factory(
     "corefmem_resolver",
     default_config={
-        "steps": list(STEPS),
-        "pronoun_distance": PRONOUN_DISTANCE,
-        "nominal_distance": NOMINAL_DISTANCE,
-        "singletons": False,
-        "kinds": list(KINDS),
+        **dataclasses.asdict(Resolver()),
+        **{"steps": list(STEPS), "kinds": list(KINDS)},
     },
     requires=["token.dep", "token.head"],
     assigns=["doc.spans"],

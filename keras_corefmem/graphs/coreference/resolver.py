@@ -4,14 +4,10 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from keras_corefmem.graphs.coreference import nominals
 from keras_corefmem.graphs.coreference.clusters import Clusters
 from keras_corefmem.graphs.coreference.mentions import NAME, NOMINAL, Phrase, describe_spans, detect
 from keras_corefmem.graphs.coreference.name_matching import link_names
-from keras_corefmem.graphs.coreference.nominals import (
-    NominalIndex,
-    link_appositions,
-    link_predicates,
-)
 from keras_corefmem.graphs.coreference.parse import Parse
 from keras_corefmem.graphs.coreference.pronouns import rank, reflexive_antecedent
 from keras_corefmem.graphs.coreference.quotations import attribute, find_quotations
@@ -39,27 +35,24 @@ def resolve(
     """
     phrases = sorted(phrases, key=lambda phrase: (phrase.head, phrase.start - phrase.end))
     clusters = Clusters(parse, phrases)
-    for step, link in (
-        ("names", link_names),
-        ("appositions", link_appositions),
-        ("predicates", link_predicates),
-    ):
+    linkers = (link_names, nominals.link_appositions, nominals.link_predicates)
+    for step, link in zip(STEPS, linkers, strict=False):
         if step in steps:
             link(clusters)
     quotations = find_quotations(parse) if "quotations" in steps else []
     attribute(clusters, quotations)
-    nominals = NominalIndex(clusters, nominal_distance)
+    nouns = nominals.NominalIndex(clusters, nominal_distance)
     for index, phrase in enumerate(phrases):
         antecedent = None
         if phrase.kind == NOMINAL and "nominals" in steps:
-            antecedent = nominals.antecedent(index)
+            antecedent = nouns.antecedent(index)
         elif phrase.pronoun is not None and phrase.pronoun.person == 3 and "pronouns" in steps:
             antecedent = reflexive_antecedent(clusters, index)
             if antecedent is None:
                 antecedent = rank(clusters, index, quotations, pronoun_distance)
         if antecedent is not None:
             clusters.merge(index, antecedent)
-        nominals.add(index)
+        nouns.add(index)
     return clusters.chains()
 
 

@@ -39,98 +39,88 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
         FileNotFoundError: if there is no such file.
         ValueError: if the file is broken; the error names the line.
     """
-    documents, reader = [], None
+    documents, name = [], None
+    body: list[tuple[str, str]] = []
     lines = read_text(path, _FORM).split("\n")
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
         if line.startswith("#begin document"):
-            if reader is not None:
+            if name is not None:
                 raise ValueError(f"{place}: a document begins inside another, end that one first.")
             header = _BEGIN.fullmatch(line.strip())
             if header is None:
                 raise ValueError(f"{place}: write `#begin document (name); part 0`.")
-            reader = _Document(f"{header[1]}; part {int(header[2] or 0)}")
+            name, body = f"{header[1]}; part {int(header[2] or 0)}", []
         elif line.startswith("#end document"):
-            if reader is None:
+            if name is None:
                 raise ValueError(f"{place}: no #begin document before this #end document.")
-            documents.append((reader.name, reader.annotation(place)))
-            reader = None
-        elif not line.strip():
-            if reader is not None:
-                reader.begins = True
-        elif reader is not None:
-            reader.add(line, place)
-        elif not line.startswith("#"):
+            documents.append((name, _annotation(name, body, place)))
+            name = None
+        elif name is not None:
+            body.append((line, place))
+        elif line.strip() and not line.startswith("#"):
             raise ValueError(f"{place}: a token outside a document, begin with #begin document.")
-    if reader is not None:
+    if name is not None:
         raise ValueError(
-            f"{path}:{len(lines)}: no #end document for {reader.name!r}; is the file truncated?"
+            f"{path}:{len(lines)}: no #end document for {name!r}; is the file truncated?"
         )
     if not documents:
         raise ValueError(f"{path}: no document in the file, pass a {_FORM} file.")
     return documents
 
 
-@dataclasses.dataclass
-class _Document:
-    name: str
-    columns: int | None = None
-    begins: bool = True
-    words: list[str] = dataclasses.field(default_factory=list)
-    tags: list[str] = dataclasses.field(default_factory=list)
-    sentences: list[int] = dataclasses.field(default_factory=list)
-    open: dict = dataclasses.field(default_factory=lambda: defaultdict(list))
-    chains: dict = dataclasses.field(default_factory=lambda: defaultdict(list))
-
-    def add(self, line, place):
+def _annotation(name, body, end):
+    rows, sentences, begins = [], [], True
+    opened, chains = defaultdict(list), defaultdict(list)
+    for line, place in body:
+        if not line.strip():
+            begins = True
+            continue
         # Some files end with an empty column, where there is no coreference.
         columns = line.split("\t") if "\t" in line else line.split()
-        if len(columns) < LEAST_COLUMNS or self.columns not in (None, len(columns)):
+        count = len(rows[0]) if rows else max(len(columns), LEAST_COLUMNS)
+        if len(columns) != count:
             raise ValueError(
-                f"{place}: {len(columns)} columns, expected "
-                f"{self.columns or f'{LEAST_COLUMNS} or more'}, as many on every line."
+                f"{place}: {len(columns)} columns, expected {count if rows else f'{count} or more'}"
+                ", as many on every line."
             )
-        self.columns = len(columns)
         word = columns[WORD]
         if not word or " " in word:
             raise ValueError(f"{place}: {word!r} is no word, column {WORD + 1} must have one.")
-        token = len(self.words)
-        if self.begins:
-            self.sentences.append(token)
-            self.begins = False
-        self.words.append(word)
-        self.tags.append(columns[TAG])
+        if begins:
+            sentences.append(len(rows))
+            begins = False
         coreference = columns[-1].strip()
         for part in [] if coreference in NONE else coreference.split("|"):
-            self._add_part(part, token, place)
+            _add_part(part, len(rows), place, opened, chains)
+        rows.append(columns)
+    unclosed = [mention for mentions in opened.values() for mention in mentions]
+    if unclosed:
+        place = min(unclosed)[1]
+        raise ValueError(f"{place}: this mention is not closed before {end}, #end document.")
+    if not rows:
+        raise ValueError(f"{end}: the document {name!r} has no tokens, leave it out.")
+    words, tags = ([columns[index] for columns in rows] for index in (WORD, TAG))
+    text, starts = _spaced(words, sentences)
+    chains = [chains[chain] for chain in sorted(chains)]
+    tags = () if set(tags) <= set(NONE) else tags
+    return Annotation(text, words, starts, sentences, tags=tags, chains=chains)
 
-    def _add_part(self, part, token, place):
-        match = _PART.fullmatch(part)
-        if match is None or not (match[1] or match[3]):
-            raise ValueError(f"{place}: coreference {part!r} is none of `(3`, `3)`, `(3)`.")
-        chain = int(match[2])
-        if match[1]:
-            self.open[chain].append((token, place))
-        if match[3]:
-            if not self.open[chain]:
-                raise ValueError(
-                    f"{place}: {part!r} closes a mention of chain {chain} that was not opened."
-                )
-            start, _ = self.open[chain].pop()
-            self.chains[chain].append(Mention(start, token + 1, token))
 
-    def annotation(self, place):
-        unclosed = [opened for stack in self.open.values() for opened in stack]
-        if unclosed:
+def _add_part(part, token, place, opened, chains):
+    match = _PART.fullmatch(part)
+    if match is None or not (match[1] or match[3]):
+        raise ValueError(f"{place}: coreference {part!r} is none of `(3`, `3)`, `(3)`.")
+    chain = int(match[2])
+    if match[1]:
+        opened[chain].append((token, place))
+    if match[3]:
+        if not opened[chain]:
             raise ValueError(
-                f"{min(unclosed)[1]}: this mention is not closed before {place}, #end document."
+                f"{place}: {part!r} closes a mention of chain {chain} that was not opened."
             )
-        if not self.words:
-            raise ValueError(f"{place}: the document {self.name!r} has no tokens, leave it out.")
-        text, starts = _spaced(self.words, self.sentences)
-        tags = () if set(self.tags) <= set(NONE) else self.tags
-        chains = [self.chains[chain] for chain in sorted(self.chains)]
-        return Annotation(text, self.words, starts, self.sentences, tags=tags, chains=chains)
+        start, _ = opened[chain].pop()
+        chains[chain].append(Mention(start, token + 1, token))
 
 
 def _spaced(words, sentences):
