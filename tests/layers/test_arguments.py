@@ -65,10 +65,7 @@ REJECTED = [
     *((lambda kind=kind: kind(3, -1), "passes must .* of at least 0, got -1") for kind in BOTH),
     (lambda: layers.EpisodicMemory(3, attention="hard"), "attention must be one of gated, softmax"),
     (lambda: layers.EpisodicMemory(3, gate_loss=-1), "gate_loss must not be negative, got -1"),
-    (
-        lambda: layers.EpisodicMemory(3, update="lstm"),
-        "update must be one of gru, relu; .*'lstm'",
-    ),
+    (lambda: layers.EpisodicMemory(3, update="lstm"), "update must be one of gru, relu; .*'lstm'"),
     (lambda: layers.WordMemory(3, end_of_passes=True), "end_of_passes is for one memory a text"),
     (lambda: layers.WordMemory(3, gate_loss=1.0), "gate_loss is for one memory a text"),
     (

@@ -47,25 +47,15 @@ UNTIMED = {"query", "slots", "story_question"}
 
 @dataclass(frozen=True)
 class Case:
-    """A layer and how to call it.
-
-    Args:
-        name: what pytest prints.
-        make: the layer from its options.
-        inputs: names of `INPUTS`, the call arguments in order.
-        masked: number of the input whose mask the layer uses, `None` where it uses none.
-        recurrent: whether the layer has the options `bidirectional` and `return_sequences`.
-        apart: numbers of the inputs with a time axis of their own, which the mask does not cover.
-        output_dtype: where it does not follow the layer's own.
-    """
+    """A layer and how to call it."""
 
     name: str
-    make: Callable
-    inputs: str = "features"
-    masked: int | None = 0
-    recurrent: bool = False
-    apart: tuple = ()
-    output_dtype: str | None = None
+    make: Callable  # the layer from its options
+    inputs: str = "features"  # of INPUTS, the call arguments in order
+    masked: int | None = 0  # number of the input whose mask the layer uses
+    recurrent: bool = False  # whether it has the options bidirectional and return_sequences
+    apart: tuple = ()  # numbers of the inputs whose time axis the mask does not cover
+    output_dtype: str | None = None  # where it does not follow the layer's own
 
     def __str__(self):
         return self.name

@@ -29,10 +29,7 @@ def compiled(function, xla=False):
 
 
 def value_and_gradients(function, arrays, upstream=None, xla=False):
-    """`function(*arrays)` and the gradients of `sum(upstream · function(*arrays))`.
-
-    Without `upstream`, the gradient of the sum of the outputs.
-    """
+    """`function(*arrays)` and the gradients of its sum, weighed by any `upstream`."""
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
@@ -97,14 +94,7 @@ def evaluate(layer, *args, **kwargs):
 
 
 def assert_gradients(function, arrays, gradients, step=1e-6):
-    """Compares gradients with finite differences of a number in random directions.
-
-    Args:
-        function: NumPy function of all arrays to a number.
-        arrays: the arrays, float64.
-        gradients: its gradients, one for each array.
-        step: length of the step.
-    """
+    """Compares gradients by float64 arrays with finite differences of a number in NumPy."""
     rng = np.random.default_rng(1)
     for n, gradient in enumerate(gradients):
         direction, ends = rng.normal(size=gradient.shape), []
@@ -119,19 +109,10 @@ def assert_gradients(function, arrays, gradients, step=1e-6):
 def assert_follows(
     layer, oracle, inputs, scale=0.4, join=lambda output: output, names=(), **kwargs
 ):
-    """Compares a built layer and its gradients with an oracle, for random weights.
+    """Compares a built layer and its gradients with an oracle in float64, for random weights.
 
-    Args:
-        layer: the layer.
-        oracle: NumPy function of the inputs and weights, float64, to the output.
-        inputs: float32 arrays.
-        scale: standard deviation of the weights.
-        names: what the inputs but the first are called, where they are not in order.
-        join: function from the outputs of a layer of several to one tensor, that of the oracle.
-        **kwargs: further arguments of the call.
-
-    Returns:
-        The output and the gradients of inputs and weights.
+    `names` are those of the inputs but the first, where they are not in order; `join` makes one
+    tensor, that of the oracle, of several outputs. Returns the output and the gradients.
     """
     rng = np.random.default_rng(0)
     arrays = [*inputs, *random_weights(layer, rng, scale)]
@@ -144,7 +125,7 @@ def assert_follows(
         named = dict(zip(names, inputs[1:], strict=True)) if names else {}
         unnamed = inputs[:1] if names else inputs
         outputs = stateless(layer, weights, *unnamed, **named, **kwargs)
-        return outputs if join is None else join(outputs)
+        return join(outputs)
 
     output, gradients = value_and_gradients(function, arrays, upstream)
     np.testing.assert_allclose(output, expected, atol=1e-5)
@@ -153,10 +134,9 @@ def assert_follows(
 
 
 def assert_agree(function, other, arrays, upstream):
-    """Compares two functions of arrays, where the gradient upstream is not 0, and their gradients.
+    """Compares two functions, where the gradient upstream is not 0, and their gradients.
 
-    Returns:
-        The output of the first.
+    Returns the output of the first.
     """
     (output, gradients), (expected, others) = (
         value_and_gradients(each, arrays, upstream) for each in (function, other)

@@ -14,7 +14,7 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import Structure
 from tests.support import cloze
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, randomize
 from zoo.configs import configuration
 
 STORIES = simulator.simulate(1, 24)
@@ -86,21 +86,13 @@ READERS = {
 
 
 class Case(typing.NamedTuple):
-    """A model, what it learns from, and what it is asked.
-
-    Args:
-        model: name of the model.
-        examples: training examples.
-        texts: what it reads, by the names of its strings; "zoë" is no word of the examples.
-        options: arguments that differ from the model's configuration.
-        spread: standard deviation of random weights, large enough to tell examples apart.
-    """
+    """A model, what it learns from, and what it reads."""
 
     model: str
     examples: list = STORIES
-    texts: dict = ASKED
-    options: dict = {}
-    spread: float = 0.4
+    texts: dict = ASKED  # by the names of its strings; "zoë" is no word of the examples
+    options: dict = {}  # arguments that differ from the model's configuration
+    spread: float = 0.4  # deviation of random weights, large enough to tell examples apart
 
 
 CASES = {
@@ -173,9 +165,7 @@ def make(name, spread=None, **options):
     model = model_class.from_examples(case.examples, **arguments)
     model.compile(jit_compile=JIT)
     if spread:
-        random = np.random.default_rng(3)
-        for variable in model.trainable_variables:
-            variable.assign(random.normal(0, spread, variable.shape))
+        randomize(model, np.random.default_rng(3), spread)
     return model
 
 

@@ -17,15 +17,7 @@ from tests.support.evaluation import (
     value_and_gradients,
 )
 from tests.support.graphs import WIDTH, random_features, random_mask
-from tests.support.supervised import (
-    BATCH,
-    HEADS,
-    KEY_DIM,
-    MASK,
-    SENTENCES,
-    TIME,
-    make_layer,
-)
+from tests.support.supervised import BATCH, HEADS, KEY_DIM, MASK, SENTENCES, TIME
 
 
 @pytest.fixture
@@ -34,7 +26,7 @@ def rng():
 
 
 def new_layer(rng, **options):
-    layer = make_layer(**options)
+    layer = supervised.make_layer(**options)
     randomize(layer, rng)
     return layer
 
@@ -198,7 +190,7 @@ def test_without_targets_or_weight_there_is_no_loss(rng):
 
 
 def test_bad_calls_are_refused():
-    layer, x = make_layer(), np.zeros((1, 2, WIDTH), "float32")
+    layer, x = supervised.make_layer(), np.zeros((1, 2, WIDTH), "float32")
     symbol = keras.KerasTensor(x.shape)
     for inputs in (x, symbol):
         with pytest.raises(ValueError, match="windows need sentences"):

@@ -34,16 +34,13 @@ def test_layers_of_a_function_are_mixed():
     assert keras.saving.deserialize_keras_object(config).encoder is powers
 
 
-def test_one_layer_is_taken_as_it_is():
+def test_one_layer_is_taken_as_it_is_and_a_frozen_one_not_trained():
     encoder = keras.Sequential([keras.layers.Embedding(5, 4)])
     layer = ContextualVectors(encoder, frozen=False)
     np.testing.assert_array_equal(layer(WORDS), encoder(WORDS))
     assert len(layer.trainable_weights) == 1 and not layer.mix.built
-
-
-def test_a_frozen_encoder_is_not_trained():
-    layer = ContextualVectors(keras.layers.Embedding(5, 4))
-    assert layer(WORDS).shape == (2, 3, 4) and not layer.trainable_weights
+    frozen = ContextualVectors(keras.layers.Embedding(5, 4))
+    assert frozen(WORDS).shape == (2, 3, 4) and not frozen.trainable_weights
 
 
 def test_only_an_encoder_that_is_trained_drops_out():

@@ -149,29 +149,6 @@ def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passe
     assert layer.losses == []
 
 
-@pytest.mark.slow
-def test_supervised_gates_learn_to_pick_their_facts():
-    keras.utils.set_random_seed(0)
-    rng = np.random.default_rng(8)
-    sizes = {"facts": (TIME, UNITS), "question": (UNITS,)}
-    facts = rng.integers(1, TIME + 1, (64, 2))
-    inputs = {name: keras.Input(shape, name=name) for name, shape in sizes.items()}
-    inputs["wanted"] = keras.Input((2,), dtype="int32", name="wanted")
-    layer = EpisodicMemory(UNITS, 2, gate_loss=1.0)
-    memory, gates = layer(inputs["facts"], inputs["question"], inputs["wanted"])
-    model = keras.Model(inputs, memory)
-    model.compile(keras.optimizers.Adam(0.03), "mse", jit_compile=True)
-    features = dict(zip(sizes, make_inputs(rng, 64), strict=True), wanted=facts.astype("int32"))
-    # The facts to pick are marked, one in the first unit and one in the second.
-    features["facts"][..., :2] = 0
-    for n in range(2):
-        features["facts"][np.arange(64), facts[:, n] - 1, n] = 3
-    often = {name: np.concatenate([array] * 200) for name, array in features.items()}
-    model.fit(often, often["question"], batch_size=64, verbose=0)
-    picked = keras.Model(inputs, gates).predict(features, verbose=0).argmax(axis=-1) + 1
-    assert np.mean(picked == facts) > 0.85
-
-
 @every_kind
 def test_without_passes_the_memory_is_the_question(kind):
     facts, question = make_inputs(np.random.default_rng(2))
