@@ -1,4 +1,5 @@
 import dataclasses
+import shutil
 
 import pytest
 import tensorflow as tf
@@ -33,10 +34,9 @@ def folder(tmp_path_factory):
 
 
 def test_any_program_can_parse_a_record():
-    assert records.to_example(*PAIRS[0]) == records.to_example(
-        dataclasses.replace(FULL), PAIRS[0][1]
-    )
-    feature = tf.train.Example.FromString(records.to_example(*PAIRS[0])).features.feature
+    record = records.to_example(*PAIRS[0])
+    assert record == records.to_example(dataclasses.replace(FULL), PAIRS[0][1])
+    feature = tf.train.Example.FromString(record).features.feature
     assert set(feature) == set(records.FEATURES)
     assert feature["text"].bytes_list.value[0].decode() == FULL.text
     assert [token.decode() for token in feature["tokens"].bytes_list.value] == list(FULL.tokens)
@@ -124,13 +124,9 @@ def test_dataset_shuffles_with_a_seed(folder):
 
 
 def test_dataset_refuses_broken_shards(folder, tmp_path):
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     path = tmp_path / index.shard_name(4)
-    whole = path.read_bytes()
-    path.write_bytes(whole[:90] + b"?" + whole[91:])
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
     with pytest.raises(ValueError, match="shard-00004.tfrecord: the content has changed"):
         records.record_dataset(tmp_path)
-    path.write_bytes(whole[:-7])
-    with pytest.raises(ValueError, match="shard-00004.tfrecord: .*truncated"):
-        records.record_dataset(tmp_path, hashes=False)
+    assert records.record_dataset(tmp_path, hashes=False).cardinality() == 103

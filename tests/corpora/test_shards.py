@@ -80,9 +80,12 @@ def test_other_plans_are_refused(folder):
 
 
 def test_a_plan_without_shards_is_replaced(tmp_path):
-    index.prepare_folder(tmp_path, PLAN)
-    assert index.prepare_folder(tmp_path, {**PLAN, "shard_size": 4}) is None
-    assert json.loads((tmp_path / "plan.json").read_text())["shard_size"] == 4
+    for plan in (PLAN, {**PLAN, "shard_size": 4}):
+        assert index.prepare_folder(tmp_path, plan) is None
+        assert json.loads((tmp_path / "plan.json").read_text()) == {"format": 1, **plan}
+    with pytest.raises(ValueError, match="no text in the input"):
+        write(tmp_path, [])
+    assert not (tmp_path / "index.json").exists()
 
 
 def test_standard_input_is_compared_by_its_texts(tmp_path):
@@ -98,12 +101,6 @@ def test_standard_input_is_compared_by_its_texts(tmp_path):
     assert not fresh
     with pytest.raises(ValueError, match="shard-00001.tfrecord is of more texts than the input"):
         index.write_index(tmp_path, known, [first])
-
-
-def test_nothing_to_annotate(tmp_path):
-    with pytest.raises(ValueError, match="no text in the input"):
-        write(tmp_path, [])
-    assert not (tmp_path / "index.json").exists()
 
 
 def test_verify(folder):

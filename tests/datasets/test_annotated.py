@@ -26,9 +26,7 @@ def test_from_annotation(annotation):
     assert example.sentences == ("Mary slept .", "She woke .")
     assert (example.question, example.answer, example.source) == ("And then", "Mary", "novel:7")
     assert example.chain_ids == (1, 0, 0, 1, 0, 0, 0, 0) and example.candidates == ()
-
-
-def test_a_question_may_begin_inside_a_sentence(annotation):
+    # A question may begin inside a sentence.
     example = AnnotatedExample.from_annotation(annotation, 4, "Mary")
     assert example.sentences == ("Mary slept .", "She")
     assert example.question == "woke . And then"

@@ -8,10 +8,6 @@ MARY = "Mary went to the office."
 JOHN = "John went to the garden."
 
 
-def test_passage_joins_the_sentences():
-    assert Example((MARY, JOHN), "Where is Mary?", "office").passage == f"{MARY} {JOHN}"
-
-
 def test_lists_become_tuples_and_examples_are_hashable():
     example = Example([MARY], "Where is Mary?", "office", [1])
     assert example == Example((MARY,), "Where is Mary?", "office", (1,))

@@ -63,11 +63,9 @@ def test_the_chooser_decides_which_word_is_asked_for():
     found = {passages(text, chooser=random.Random(n))[0][1]["answer"] for n in range(20)}
     assert found == {"tall", "captain"}
     assert len({passages(text, chooser=random.Random(3))[0][1]["answer"] for _ in range(5)}) == 1
-
-
-def test_names_are_preferred():
-    start = CONTEXT.replace("mate", "Aunt Mary")
-    text = f"{start} They all looked for a boat to sail in, and the old captain saw Aunt Mary go."
+    # Names are preferred.
+    text = text.replace("the tall captain stood up", "the old captain saw Aunt Mary go")
+    text = text.replace("mate", "Aunt Mary")
     found = {passages(text, chooser=random.Random(n))[0][1]["answer"] for n in range(10)}
     assert found == {"Mary"}
 
@@ -98,8 +96,7 @@ def test_the_same_passage_is_found_once():
     seen = set()
     assert len(passages(text, targets="sentences", seen=seen)) == 1
     again = text.replace(",", ";").replace("They looked", "THEY LOOKED")
-    assert refused(text, targets="sentences", seen=seen) == {"duplicates"} | NEAR
-    assert again != text
+    assert refused(again, targets="sentences", seen=seen) == {"duplicates"} | NEAR
 
 
 def test_evaluation_text_is_refused(tmp_path):

@@ -72,6 +72,9 @@ def test_the_same_seed_makes_the_same_files(folder, tmp_path):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         novels.build(folder, tmp_path / name, seed=seed)
     assert parts(tmp_path / "a") == parts(tmp_path / "b") != parts(tmp_path / "c")
+    # Novels that are held out have ends of sentences alone.
+    train, valid = ({row["end"] for row in part} for part in rows_of(tmp_path / "a"))
+    assert valid == {"."} < train
 
 
 def test_a_limit_is_shared_evenly_and_prefers_ends_of_sentences(folder, tmp_path):
@@ -80,12 +83,6 @@ def test_a_limit_is_shared_evenly_and_prefers_ends_of_sentences(folder, tmp_path
     assert collections.Counter(map(source, rows)) == {f"shelf/{n}.txt": 3 for n in range(3)}
     assert {row["end"] for row in rows} == {"."}
     assert report["counts"]["beyond the limit"] > 0
-
-
-def test_validation_has_ends_of_sentences_alone(folder, tmp_path):
-    novels.build(folder, tmp_path / "out")
-    train, valid = ({row["end"] for row in part} for part in rows_of(tmp_path / "out"))
-    assert valid == {"."} < train
 
 
 def test_what_is_evaluated_on_is_left_out(folder, tmp_path):

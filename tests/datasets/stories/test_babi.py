@@ -73,7 +73,8 @@ def test_any_level_of_the_layout_will_do(layout, folder):
 
 def test_a_language_that_is_asked_for_is_not_replaced(layout):
     assert babi.load(layout, 1, "en").test == simulator.simulate(1, 9, 2)
-    with pytest.raises(FileNotFoundError, match=r"No files qa1_.* in .*hn"):
+    looked = r"/tasks_1-20_v1-2/hn or .*/hn; get .*download\(\)"
+    with pytest.raises(FileNotFoundError, match=rf"No files qa1_\*train.txt .*{looked}"):
         babi.load(layout / "en-valid", 1, "hn")
 
 
@@ -86,25 +87,10 @@ def test_whole_stories_are_held_out(layout):
     assert any(babi.load(layout, 1, "en", seed).valid != splits.valid for seed in range(1, 4))
 
 
-def test_a_single_story_cannot_be_held_out(layout):
-    babi.write_file(simulator.simulate(1, 5), layout / "en/qa1_single-supporting-fact_train.txt")
-    with pytest.raises(ValueError, match="cannot be held out of 1: give more"):
-        babi.load(layout, 1, "en")
-
-
 @pytest.mark.parametrize("task", [0, 21, "2"])
 def test_task_numbers_are_1_to_20(layout, task):
     with pytest.raises(ValueError, match=r"1\.\.20"):
         babi.load(layout, task)
-
-
-def test_a_missing_folder_lists_where_was_looked(layout):
-    with pytest.raises(FileNotFoundError) as error:
-        babi.load(layout.parent, 1, "hn")
-    message = str(error.value)
-    for folder in (layout / "hn", layout.parent / "hn", layout.parent):
-        assert str(folder) in message
-    assert "qa1_*train.txt" in message and "download()" in message and babi.ORIGIN in message
 
 
 @pytest.mark.filterwarnings("ignore:Skipping invalid path")
