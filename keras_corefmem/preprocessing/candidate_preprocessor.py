@@ -22,7 +22,7 @@ from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters
-from keras_corefmem.preprocessing.preprocessor import ranked
+from keras_corefmem.preprocessing.preprocessor import of, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
@@ -164,20 +164,19 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
     def encode(self, example: Example) -> EncodedCandidates:
         sentences = [example.tokens(text, self.tokenizer) for text in example.sentences]
+        candidates = getattr(example, "candidates", ())
         encoded = self._encode_words(
             [word for sentence in sentences for word in sentence],
             example.tokens(example.question, self.tokenizer),
             np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences))),
-            getattr(example, "candidates", ()),
+            candidates,
             getattr(example, "chain_ids", ()),
-            f" of {example.source or 'an example'}",
+            example.source,
         )
-        known, answer = encoded.candidates, example.answer
-        if not getattr(example, "candidates", ()):
-            answer = lower(answer)
+        known, answer = encoded.candidates, example.answer if candidates else lower(example.answer)
         number = known.index(answer) + 1 if answer in known else 0
         targets = features.targets_of(example, self.signals)
-        return dataclasses.replace(encoded, answer=number, source=example.source, targets=targets)
+        return dataclasses.replace(encoded, answer=number, targets=targets)
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)
@@ -191,13 +190,15 @@ class CandidatePreprocessor(ReaderPreprocessor):
         sentences: np.ndarray,
         candidates: Sequence[str] = (),
         chains: Sequence[int] = (),
-        place: str = "",
+        source: str = "",
     ) -> EncodedCandidates:
         for name, tokens in (("passage", passage), ("question", question)):
             if not tokens:
-                raise ValueError(f"The {name}{place} is empty. Give at least one word.")
+                raise ValueError(f"The {name}{of(source)} is empty. Give at least one word.")
         if not candidates and not any(map(has_letters, passage)):
-            raise ValueError(f"The passage{place} has nothing but punctuation: give it a word.")
+            raise ValueError(
+                f"The passage{of(source)} has nothing but punctuation: give it a word."
+            )
         ids, most = self.word_ids([*passage, *question]), len(self.answers) - 1
         if candidates:
             candidates = candidates[:most]
@@ -210,6 +211,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
             ids[: len(passage)],
             ids[len(passage) :],
             0,
+            source,
             chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
             candidates=tuple(candidates),
             mentions=np.array(mentions, "int32").reshape(-1, 3),

@@ -162,11 +162,11 @@ class Preprocessor(abc.ABC):
         """Looks up the ids of words, int32 `(words,)`."""
         return self.vocabulary.encode(words)
 
-    def ids_of_text(self, text: str, name: str = "text") -> np.ndarray:
-        """Looks up the ids of the words of a text; `name` tells which in the error if empty."""
+    def ids_of_text(self, text: str, name: str = "text", source: str = "") -> np.ndarray:
+        """Looks up the ids of the words of a text, whose `name` and `source` are for errors."""
         ids = self.word_ids(self.tokenizer(text))
         if not len(ids):
-            raise ValueError(f"The {name} is empty: {text!r}. Give at least one word.")
+            raise ValueError(f"The {name}{of(source)} is empty: {text!r}. Give at least one word.")
         return ids
 
     def unknown_words(self, *texts: str) -> tuple[str, ...]:
@@ -212,6 +212,11 @@ class Preprocessor(abc.ABC):
         xp = graph.GraphNumpy()
         sequences, logs = best_sequences(logits, top, xp)
         return ranked(graph.answer_texts(sequences, self.answers), xp.exp(logs))
+
+
+def of(source: str) -> str:
+    """Names the source of an example in errors."""
+    return f" of {source}" if source else ""
 
 
 def count_words(

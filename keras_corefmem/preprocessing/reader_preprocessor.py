@@ -139,19 +139,17 @@ class ReaderPreprocessor(Preprocessor):
         return FEATURES
 
     def encode(self, example: Example) -> Encoded:
-        place = f" of {example.source or 'an example'}"
-        encoded = self._encode(example.passage, example.question, place)
         answer = self.answer_numbers.get(example.answer, 0)
-        return dataclasses.replace(encoded, answer=answer, source=example.source)
+        return self._encode(example.passage, example.question, answer, example.source)
 
     def encode_text(self, passage: str, question: str) -> Any:
         return self._encode(passage, question)
 
-    def _encode(self, passage: str, question: str, place: str = "") -> Any:
-        first = self.ids_of_text(passage, f"passage{place}")
-        second = self.ids_of_text(question, f"question{place}")
+    def _encode(self, passage: str, question: str, answer: int = 0, source: str = "") -> Encoded:
+        first = self.ids_of_text(passage, "passage", source)
+        second = self.ids_of_text(question, "question", source)
         chain_ids = self.word_chains[np.concatenate([first, second])]
-        return Encoded(first, second, 0, chain_ids=chain_ids)
+        return Encoded(first, second, answer, source, chain_ids=chain_ids)
 
     def length(self, encoded: Encoded) -> int:
         return len(encoded.passage)

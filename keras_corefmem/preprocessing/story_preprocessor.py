@@ -12,7 +12,7 @@ from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.features import pad
-from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
+from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
@@ -126,17 +126,17 @@ class StoryPreprocessor(Preprocessor):
         return FEATURES
 
     def encode(self, example: Example) -> EncodedStory:
-        place = f" of {example.source or 'an example'}"
         dropped = max(len(example.sentences) - self.max_sentences, 0)
-        ids = [self.ids_of_text(s, f"passage{place}") for s in example.sentences[dropped:]]
+        kept, source = example.sentences[dropped:], example.source
+        ids = [self.ids_of_text(sentence, "passage", source) for sentence in kept]
         rows = [self.without_ends(row)[: self.sentence_length] for row in ids]
-        question = self.ids_of_text(example.question, f"question{place}")
+        question = self.ids_of_text(example.question, "question", source)
         return EncodedStory(
             pad(rows, self.sentence_length),
             self.without_ends(question)[: self.sentence_length],
             self.number_of(example.answer),
             tuple(fact - dropped for fact in example.supporting_facts if fact > dropped),
-            example.source,
+            source,
         )
 
     def encode_text(self, passage: str, question: str) -> EncodedStory:
@@ -147,15 +147,14 @@ class StoryPreprocessor(Preprocessor):
         passage: str,
         question: str,
         checked: Sequence[str],
-        place: str = "",
         answer: str | None = None,
         source: str = "",
     ) -> EncodedStory:
         texts = {"passage": passage, "question": question}
-        ids = [self.ids_of_text(text, f"{name}{place}")[None] for name, text in texts.items()]
+        ids = [self.ids_of_text(text, name, source)[None] for name, text in texts.items()]
         for name, (problem, rows) in self.invalid_rows(*ids).items():
             if name in checked and rows[0]:
-                raise ValueError(f"The {name}{place} {problem}.")
+                raise ValueError(f"The {name}{of(source)} {problem}.")
         sentences, question_ids, _ = self.features(*ids).values()
         return EncodedStory(sentences[0], question_ids[0], self.number_of(answer), source=source)
 

@@ -120,9 +120,8 @@ class WindowPreprocessor(StoryPreprocessor):
 
     def encode(self, example: Example) -> EncodedStory:
         """Encodes an example; one without a marker has one empty window."""
-        place, source = f" of {example.source or 'an example'}", example.source
-        texts = example.passage, example.question
-        return self._encode(*texts, ("question",), place, example.answer, source)
+        texts, answer, source = (example.passage, example.question), example.answer, example.source
+        return self._encode(*texts, ("question",), answer, source)
 
     def invalid_rows(self, passage: Any, question: Any, xp: Any = np) -> dict[str, tuple]:
         entity = "has no entity that is an answer of the reader, such as @entity0"

@@ -1,14 +1,12 @@
 import dataclasses
 import itertools
 
-import keras
 import numpy as np
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.preprocessing.batches import Batches, length_buckets
-from zoo import GatedAttentionReader
 
 ENTITIES = ("mary", "sandra", "daniel", "john", "kitchen", "garden", "apple", "football", "milk")
 NAMES = ("passage", "question", "passage_antecedents", "candidates")
@@ -166,34 +164,3 @@ def test_evaluation_takes_an_unknown_answer_but_no_impossible_one(encoded, prepr
     assert batches[0][1].tolist() == [0] and batches[0][2].tolist() == [1]
     with pytest.raises(ValueError, match="none of the"):
         Batches([impossible], preprocessor, NAMES)
-
-
-def test_predictions_do_not_depend_on_the_company(encoded, preprocessor, buckets):
-    keras.utils.set_random_seed(0)
-    model = GatedAttentionReader(
-        len(preprocessor.vocabulary),
-        len(preprocessor.answers),
-        layers=2,
-        units=8,
-        embedding_dim=8,
-        preprocessor=preprocessor,
-    )
-    model.compile(jit_compile=False)
-    # Larger weights, so that answers differ.
-    model.set_weights([3 * weight for weight in model.get_weights()])
-
-    def logits(**kwargs):
-        batches = Batches(encoded, preprocessor, model.features, **kwargs)
-        rows = [
-            model.predict_on_batch(features)[weights > 0]
-            for features, _, weights in (batches[n] for n in range(len(batches)))
-        ]
-        return np.concatenate(rows)[np.argsort(batches.order)]
-
-    longest = max(len(example.passage) for example in encoded)
-    alone = logits(batch_size=1, buckets=buckets)
-    together = logits(batch_size=16, buckets=[longest + 9], question_length=13)
-    shuffled = logits(batch_size=8, buckets=buckets, shuffle=True, seed=3)
-    assert np.ptp(alone[:, 1:], axis=0).min() > 1
-    np.testing.assert_allclose(together, alone, atol=1e-3)
-    np.testing.assert_allclose(shuffled, alone, atol=1e-3)
