@@ -68,12 +68,6 @@ class Questions(keras.callbacks.Callback):
             self.write(epoch)
             self.last_written = epoch
 
-    def pictures(self, step, tag, pngs):
-        """Writes pictures under the tags `questions/tag/1`, `questions/tag/2`, …"""
-        for n, png in enumerate(pngs, 1):
-            # TensorBoard opens with the first two groups of tags, which so are accuracy and loss.
-            self.events.image(step, f"questions/{tag}/{n}", png)
-
 
 class _Pictures(Questions):
     """Pictures of the views that a subclass makes of its questions."""
@@ -81,7 +75,9 @@ class _Pictures(Questions):
     TAG = "attention"
 
     def write(self, step):
-        self.pictures(step, self.TAG, map(draw, self.views()))
+        for n, view in enumerate(self.views(), 1):
+            # TensorBoard opens with the first two groups of tags, which so are accuracy and loss.
+            self.events.image(step, f"questions/{self.TAG}/{n}", draw(view))
 
 
 class AttentionPictures(_Pictures):
@@ -197,11 +193,10 @@ class AnswerAfterSentence(_Pictures):
 
     def views(self):
         for example in self.examples:
-            logits, probabilities = self.distributions(example)
+            logits, odds = self.distributions(example)
             verdict = views.heading(example, logits[-1], self.preprocessor)
-            values, answers = probabilities[:, 1:], self.preprocessor.answers[1:]
-            told, question, facts = example.sentences, example.question, example.supporting_facts
-            shown = told, values, answers, question, verdict, facts
+            answers, marks = self.preprocessor.answers[1:], (verdict, example.supporting_facts)
+            shown = example.sentences, odds[:, 1:], answers, example.question, *marks
             yield views.TableView(*shown, right=example.answer, max_columns=10)
 
 

@@ -55,10 +55,6 @@ class Structure:
         return [[head for _, head in mentions] for _, mentions in groups]
 
 
-def _dependencies(structure):
-    return [(token, g) for token, g in enumerate(structure.governors.tolist()) if g != token]
-
-
 def _next(structure):
     return [pair for heads in structure.chains for pair in itertools.pairwise(heads)]
 
@@ -68,18 +64,14 @@ def _narrative_arguments(structure):
     for number, head in structure.mentions.tolist():
         chains_of[head].append(number)
     # Whoever is in no chain corefers with itself.
-    chain_ids = {
-        token: chains_of.get(token, [-1 - token]) for _, token in structure.arguments.tolist()
-    }
-    for predicate, argument in structure.arguments.tolist():
-        for chain in chain_ids[argument]:
-            predicates[chain].append(predicate)
-    return [
-        (argument, predicate)
-        for argument, chains in chain_ids.items()
-        for chain in chains
-        for predicate in predicates[chain]
+    shared = [
+        (predicate, argument, chain)
+        for predicate, argument in structure.arguments.tolist()
+        for chain in chains_of.get(argument, [-1 - argument])
     ]
+    for predicate, _, chain in shared:
+        predicates[chain].append(predicate)
+    return [(argument, p) for _, argument, chain in shared for p in predicates[chain]]
 
 
 def _swapped(pairs):
@@ -91,7 +83,9 @@ def _both_ways(pairs):
 
 
 SIGNALS = {
-    "dependency": _dependencies,
+    "dependency": lambda structure: [
+        (token, g) for token, g in enumerate(structure.governors.tolist()) if g != token
+    ],
     "coref_all": lambda structure: [
         pair for heads in structure.chains for pair in itertools.permutations(heads, 2)
     ],

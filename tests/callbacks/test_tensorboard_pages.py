@@ -131,7 +131,6 @@ def is_ready(address, runs):
     return all(listing[tab]["enabled"] for tab in tabs)
 
 
-@contextlib.contextmanager
 def browser(programs, folder):
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -140,11 +139,7 @@ def browser(programs, folder):
     options.binary_location = programs[0]
     for option in (*OPTIONS, f"--user-data-dir={folder}"):
         options.add_argument(option)
-    driver = webdriver.Chrome(options=options, service=Service(programs[1]))
-    try:
-        yield driver
-    finally:
-        driver.quit()
+    return webdriver.Chrome(options=options, service=Service(programs[1]))
 
 
 # One test: every process that ran one of several would train runs of its own.

@@ -55,10 +55,9 @@ def object_stories(count, seed=0):
 
 def scramble(examples, seed=0):
     """Renames every word to random letters; returns the examples and the new names."""
-    rng, names = random.Random(seed), {}
-    for word in sorted(words(examples) | {e.answer for e in examples}):
-        if word.isalpha():
-            names[word] = "".join(rng.choices(string.ascii_lowercase, k=9))
+    rng, letters = random.Random(seed), string.ascii_lowercase
+    old = sorted(words(examples) | {e.answer for e in examples})
+    names = {word: "".join(rng.choices(letters, k=9)) for word in old if word.isalpha()}
 
     def rename(text):
         return " ".join(names.get(word, word) for word in tokenizer(text))

@@ -26,9 +26,8 @@ def test_labels_of_spacy_and_universal_ones(labels, tags):
 
 
 def test_arguments_of_spacy_without_and_with_several_prepositions():
-    parsed = annotation(
-        "Mary gave John milk", (1, 1, 1, 1), "nsubj ROOT dative dobj", "NNP VBD NNP NN"
-    )
+    labels, tags = "nsubj ROOT dative dobj", "NNP VBD NNP NN"
+    parsed = annotation("Mary gave John milk", (1, 1, 1, 1), labels, tags)
     assert predicate_arguments(parsed) == [(1, 0), (1, 2), (1, 3)]
     labels, tags = "nsubj ROOT prep prep pobj", "NNP VBD IN IN NNS"
     parsed = annotation("Mary ran out of rooms", (1, 1, 1, 2, 3), labels, tags)

@@ -77,11 +77,9 @@ talk 10 advcl VB"""
 
 @pytest.fixture
 def story():
-    rows = [line.split() for line in STORY.splitlines()]
-    tokens, heads, labels, tags = zip(*(row[:4] for row in rows), strict=True)
-    chains = [
-        [(n, n + 1, n) for n, row in enumerate(rows) if row[4:] == [number]] for number in "12"
-    ]
+    rows = [(*line.split(), "")[:5] for line in STORY.splitlines()]
+    tokens, heads, labels, tags, numbers = zip(*rows, strict=True)
+    chains = [[(n, n + 1, n) for n, own in enumerate(numbers) if own == chain] for chain in "12"]
     parse = {"governors": map(int, heads), "labels": labels, "tags": tags, "chains": chains}
     return spaced_annotation(" ".join(tokens), **parse)
 

@@ -81,13 +81,10 @@ def score_chains(
         for name, values in _document_sums(*sides).items():
             sums[name] = [total + value for total, value in zip(sums[name], values, strict=True)]
     scores = {
-        name: Score(_ratio(*values[2:]), _ratio(*values[:2])) for name, values in sums.items()
+        name: Score(*(part / whole if whole else 0.0 for part, whole in (values[2:], values[:2])))
+        for name, values in sums.items()
     }
     return scores | {"conll": sum(scores[name].f1 for name in METRICS) / len(METRICS)}
-
-
-def _ratio(part, whole):
-    return part / whole if whole else 0.0
 
 
 def _chains(chains, singletons, place):

@@ -57,17 +57,16 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
     governors = [index + distance for index, distance in enumerate(relative)]
     governors = [numbers[_governor(index, governors, words)] for index in kept]
     parsed = doc.has_annotation("DEP")
-    spans = (
-        [(numbers[start], numbers[end], head) for start, end, head in chain]
-        for chain in chains or ()
-    )
+
+    def mention(start, end, head):
+        start, end = numbers[start], numbers[end]
+        return Mention(
+            start, end, head_of(governors, start, end) if head is None else numbers[head]
+        )
+
     mentions = [
-        [
-            Mention(start, end, head_of(governors, start, end) if head is None else numbers[head])
-            for start, end, head in chain
-            if start < end
-        ]
-        for chain in spans
+        [mention(*span) for span in chain if numbers[span[0]] < numbers[span[1]]]
+        for chain in chains or ()
     ]
     return Annotation(
         doc.text,
