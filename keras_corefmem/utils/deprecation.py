@@ -32,6 +32,17 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
     return decorate
 
 
+def renamed_property(old: str, new: str) -> property:
+    """Makes a property that reads an attribute by its old name, with a warning."""
+
+    def getter(self: Any) -> Any:
+        warning = f"`{old}` is now called `{new}`."
+        warnings.warn(warning, DeprecationWarning, stacklevel=2)
+        return getattr(self, new)
+
+    return property(getter, doc=f"The `{new}`, under its name of version 0.1.")
+
+
 def renamed_names(module: str, **names: str) -> Callable[[str], Any]:
     """Makes the `__getattr__` of a module whose functions or classes have old names.
 

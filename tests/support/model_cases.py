@@ -172,3 +172,10 @@ def make(name, spread=None, **options):
 @functools.cache
 def shared(name):
     return make(name)
+
+
+def features_of(model, examples, length=16, question_length=4):
+    """The features that a model reads of examples, in one batch."""
+    encoded = [model.preprocessor.encode(example) for example in examples]
+    sizes = len(encoded), length, question_length
+    return model.preprocessor.collate(encoded, *sizes, model.features)

@@ -7,16 +7,7 @@ import numpy as np
 
 
 class LocalRows(keras.utils.PyDataset):
-    """The rows of each batch that this process trains on, of the processes that share it.
-
-    Args:
-        batches: a `keras.utils.PyDataset`, the same in every process.
-        process: number of this process.
-        processes: how many there are.
-
-    Raises:
-        ValueError: if a batch cannot be shared evenly.
-    """
+    """The rows of each batch that one of the processes that share it trains on."""
 
     def __init__(self, batches, process, processes):
         super().__init__()
@@ -53,13 +44,13 @@ def local_rows(batches):
     return batches
 
 
-def answered_once(outputs, rows):
-    """Outputs of `predict_on_batch`, of which each device of TensorFlow gives all rows anew."""
+def first_replica(outputs, rows):
+    """Outputs of `predict_on_batch` once: under a strategy, each device repeats all rows."""
     return keras.tree.map_structure(lambda array: array[:rows], outputs)
 
 
-def check_jit(jit_compile):
-    """Whether a model is compiled with XLA, by default wherever that works."""
+def resolve_jit(jit_compile):
+    """Whether to compile a model with XLA, by default wherever that works."""
     tf = sys.modules.get("tensorflow")
     if keras.backend.backend() != "tensorflow" or tf is None or not tf.distribute.has_strategy():
         return True if jit_compile is None else jit_compile

@@ -3,7 +3,6 @@
 import functools
 import inspect
 import typing
-import warnings
 
 import keras
 import numpy as np
@@ -13,10 +12,12 @@ from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.preprocessing.batches import Batches, EpochHooks, tensorflow_dataset
 from keras_corefmem.preprocessing.features import check_ids
 from keras_corefmem.preprocessing.fitting import get
+from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.text.word_vectors import load_word_vectors
+from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from zoo.architectures.config import Config as BaseConfig
-from zoo.architectures.devices import answered_once, check_jit, local_rows
+from zoo.architectures.devices import first_replica, local_rows, resolve_jit
 from zoo.architectures.optimizer import make_optimizer
 from zoo.configs import rename
 from zoo.reading.answers import read
@@ -70,6 +71,7 @@ class TextModel(keras.Model):
 
     Config: type[BaseConfig] = BaseConfig
     __signature__ = ConstructorSignature()
+    reader = renamed_property("reader", "preprocessor")
     # Arguments of `from_examples` besides those of the constructor.
     FITTING: tuple[str, ...] = ()
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
@@ -83,7 +85,7 @@ class TextModel(keras.Model):
         options = {name: values.pop(name) for name in ("name", "trainable") if name in values}
         config = validate(type(self).__name__, values, self.Config)
         if preprocessor is not None:
-            check_preprocessor(preprocessor, config, self.shared_with(preprocessor, config))
+            self.check_preprocessor(preprocessor, config)
         graph = self.build_graph(config)
         logits = without_unknown(graph.logits)
         super().__init__(inputs=graph.inputs, outputs=logits, **options)
@@ -95,20 +97,30 @@ class TextModel(keras.Model):
         self.features = tuple(graph.inputs)
 
     @staticmethod
-    def shared_with(preprocessor, config):
+    def shared_with(preprocessor):
         """Arguments of the model that its preprocessor has too: what the latter says."""
         return {}
+
+    @classmethod
+    def check_preprocessor(cls, preprocessor, config):
+        """Checks that a preprocessor lays out features as the model reads them."""
+        for name, value in cls.shared_with(preprocessor).items():
+            own = getattr(config, name)
+            if value != own:
+                raise ValueError(
+                    f"The preprocessor has {name}={value!r}, the model {own!r}; give both the same."
+                )
+        words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
+        if words > config.vocabulary_size or answers != config.num_answers:
+            raise ValueError(
+                f"The preprocessor knows {words} words and {answers} answers, but the model has "
+                f"vocabulary_size={config.vocabulary_size} and num_answers={config.num_answers}."
+            )
 
     @classmethod
     def build_graph(cls, config):
         """Builds the `Graph` of a model from its `Config`."""
         raise NotImplementedError(f"{cls.__name__} must implement build_graph.")
-
-    @property
-    def reader(self):
-        """The `preprocessor`, under its name of version 0.1."""
-        warnings.warn("`reader` is now `preprocessor`.", DeprecationWarning, stacklevel=2)
-        return self.preprocessor
 
     @classmethod
     def from_examples(cls, examples, **arguments):
@@ -126,27 +138,43 @@ class TextModel(keras.Model):
         return sorted({*cls.Config.chosen(), *cls.FITTING})
 
     @classmethod
-    def defaults(cls):
-        """Defaults of the constructor's arguments by name."""
-        return cls.Config.defaults()
+    def start(cls, preprocessor, examples, word_vectors=None, counts=None, **arguments):
+        """An untrained model for what a preprocessor has learned from training examples.
 
-    @classmethod
-    def start(cls, preprocessor, word_vectors=None, counts=None, **arguments):
-        """An untrained model for what a preprocessor knows."""
-        words, vectors = preprocessor.vocabulary, None
+        Args:
+            preprocessor: the preprocessor.
+            examples: training examples.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            counts: how often each word occurs, for `coverage`; `None` counts the examples' tokens.
+            **arguments: further arguments of the constructor.
+
+        Raises:
+            ValueError: if the vectors have another width than those of the model, or it has none.
+        """
+        words, fields = preprocessor.vocabulary, cls.Config.model_fields
         if word_vectors is not None:
-            width = arguments.get("embedding_dim")
-            vectors = load_word_vectors(word_vectors, words, width, True, counts=counts)
-            arguments["embedding_dim"] = vectors[0].shape[1]
+            if "word_vectors" not in cls.FITTING:
+                raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
+            if counts is None:
+                counts = count_words(examples, preprocessor.tokenizer)
+            width = "embedding_dim" if "embedding_dim" in fields else "units"
+            matrix, coverage = load_word_vectors(
+                word_vectors, words, arguments.get(width), True, counts=counts
+            )
+            arguments[width] = matrix.shape[1]
+        learned = {**cls.shared_with(preprocessor), **cls.learned(preprocessor, examples)}
+        arguments = {name: learned[name] for name in learned if name in fields} | arguments
         model = cls(len(words), len(preprocessor.answers), preprocessor=preprocessor, **arguments)
-        if vectors:
-            model.start_from(*vectors)
+        if word_vectors is not None:
+            model.get_layer("word_embedding").set_weights([matrix])
+            model.coverage = coverage
         return model
 
-    def start_from(self, matrix, coverage):
-        """Takes pretrained word vectors, what `load_word_vectors` returns."""
-        self.get_layer("word_embedding").set_weights([matrix])
-        self.coverage = coverage
+    @classmethod
+    def learned(cls, preprocessor, examples):
+        """Further arguments of the constructor that come from the data."""
+        return {}
 
     @property
     def warm_up_epochs(self):
@@ -202,18 +230,25 @@ class TextModel(keras.Model):
         """Whether there is something to `attend` to."""
         return self.attention_output is not None
 
-    @functools.cached_property
-    def _inspect(self):
-        # Only its method is kept: Keras tracks and saves a model that is an attribute.
-        inputs = {tensor.name: tensor for tensor in self.inputs}
-        outputs = {"logits": self.output}
-        if self.has_attention:
-            outputs["attention"] = self.attention_output
-        model = keras.Model(inputs, outputs)
+    def predictor(self, outputs):
+        """Makes the function that predicts symbolic outputs from features."""
+        model = keras.Model({tensor.name: tensor for tensor in self.inputs}, outputs)
         # JAX without XLA would go operation by operation.
         if self.compiled and keras.backend.backend() != "jax":
             model.compile(jit_compile=self.jit_compile)
+        # Only its method is kept: Keras tracks and saves a model that is an attribute.
         return model.predict_on_batch
+
+    def predict_with(self, predictor, features):
+        """Predicts from features, of which it refuses those that the model does not know."""
+        self.check_features(features)
+        inputs = {name: features[name] for name in self.features}
+        return first_replica(predictor(inputs), len(inputs[self.features[0]]))
+
+    @functools.cached_property
+    def _inspect(self):
+        attention = {"attention": self.attention_output} if self.has_attention else {}
+        return self.predictor({"logits": self.output, **attention})
 
     def inspect(self, features):
         """What the model answers and where it looks.
@@ -228,9 +263,7 @@ class TextModel(keras.Model):
         Raises:
             ValueError: if there is an id that the model does not know.
         """
-        self.check_features(features)
-        inputs = {name: features[name] for name in self.features}
-        results = answered_once(self._inspect(inputs), len(inputs[self.features[0]]))
+        results = self.predict_with(self._inspect, features)
         return results["logits"], results.get("attention")
 
     def check_features(self, features):
@@ -302,22 +335,17 @@ class TextModel(keras.Model):
         """Compiles with the defaults of the zoo where an argument is left out.
 
         Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA where that works (`check_jit`). Further arguments are
+        cross-entropy, accuracy, XLA where that works (`resolve_jit`). Further arguments are
         those of Keras.
 
         Raises:
             ValueError: if the model cannot be trained so where batches are shared among devices.
         """
-        jit_compile = check_jit(jit_compile)
-        if optimizer is None:
-            optimizer = make_optimizer()
-        if loss is None:
-            loss = AnswerCrossentropy()
         super().compile(
-            optimizer=optimizer,
-            loss=loss,
+            optimizer=make_optimizer() if optimizer is None else optimizer,
+            loss=AnswerCrossentropy() if loss is None else loss,
             weighted_metrics=[AnswerAccuracy()] if weighted_metrics is None else weighted_metrics,
-            jit_compile=jit_compile,
+            jit_compile=resolve_jit(jit_compile),
             **kwargs,
         )
         # Made while TensorFlow traces a step, its variables would have it trace the step again.
@@ -326,22 +354,6 @@ class TextModel(keras.Model):
     def compile_from_config(self, config):
         # Keras leaves this to models with a `compile` of their own.
         self.compile(**keras.saving.deserialize_keras_object(config))
-
-
-def check_preprocessor(preprocessor, config, shared):
-    """Checks that a preprocessor lays out features as the model reads them."""
-    for name, value in shared.items():
-        own = getattr(config, name)
-        if value != own:
-            raise ValueError(
-                f"The preprocessor has {name}={value!r}, the model {own!r}; give both the same."
-            )
-    words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
-    if words > config.vocabulary_size or answers != config.num_answers:
-        raise ValueError(
-            f"The preprocessor knows {words} words and {answers} answers, but the model has "
-            f"vocabulary_size={config.vocabulary_size} and num_answers={config.num_answers}."
-        )
 
 
 def regularize(variables, factor):

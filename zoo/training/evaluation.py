@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.preprocessing.answers import best_sequences
-from zoo.architectures.devices import answered_once
+from zoo.architectures.devices import first_replica
 
 
 def evaluate(model: Any, batches: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def evaluate(model: Any, batches: Any) -> dict[str, Any]:
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
     for index in range(len(batches)):
         features, answers, weights = batches[index]
-        logits = answered_once(model.predict_on_batch(features), len(answers))
+        logits = first_replica(model.predict_on_batch(features), len(answers))
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
         # Number 0 is an unknown answer, or an unknown word of one.
         if answers.ndim > weights.ndim:

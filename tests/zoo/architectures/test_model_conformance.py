@@ -1,5 +1,8 @@
 """What every model of the zoo promises."""
 
+import inspect
+import re
+
 import keras
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ import pytest
 import zoo
 from keras_corefmem.preprocessing.fitting import HEADS
 from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
+from keras_corefmem.utils.files import validate
 from tests.support.evaluation import JIT, alike
 from tests.support.model_cases import (
     ALONE,
@@ -17,7 +21,8 @@ from tests.support.model_cases import (
     make,
     shared,
 )
-from zoo.architectures.passage.encoders import ENCODERS
+from zoo.architectures.passage.encoders import STRUCTURE
+from zoo.configs import configuration
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
 every_model = pytest.mark.parametrize("name", DISTINCT if JIT else CASES)
@@ -56,7 +61,7 @@ def test_every_model_of_the_zoo_is_here():
     assert len(known & set(zoo.models("bidaf"))) == 2
     distinct = [shared(name).config for name in DISTINCT if CASES[name].model in READERS]
     for argument, ways in {
-        "encoder": ENCODERS,
+        "encoder": STRUCTURE,
         "answer_head": HEADS,
         "order": ORDERS,
         "joint": (True, False),
@@ -157,10 +162,6 @@ def read_texts(name):
     return [told(reading) for reading in readings]
 
 
-def every_text(names):
-    return {name: CASES[name].texts for name in names}
-
-
 # In two parts, so that they run side by side.
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 1])
@@ -181,7 +182,7 @@ for name, texts in data.items():
     pairs = zip(answers, outputs["probabilities"])
     result[name] = [(row, values[: len(row)], sum(values[len(row) :])) for row, values in pairs]
 """
-    exported = run_python(answer, every_text(names), tmp_path)
+    exported = run_python(answer, {name: CASES[name].texts for name in names}, tmp_path)
     for name in names:
         for (answers, probabilities), found in zip(read_texts(name), exported[name], strict=True):
             assert found[0] == answers and found[2] == 0, name
@@ -202,7 +203,8 @@ for name, texts in data["texts"].items():
     readings = zoo.load(f"{data['folder']}/{name}.keras").read(*texts.values(), top=3)
     result[name] = [reading.probabilities for reading in readings]
 """
-    data = {"texts": every_text(WITHOUT_TWINS), "folder": str(tmp_path)}
+    texts = {name: CASES[name].texts for name in WITHOUT_TWINS}
+    data = {"texts": texts, "folder": str(tmp_path)}
     elsewhere = run_python(read, data, KERAS_BACKEND="jax")
     for name in WITHOUT_TWINS:
         for (_, probabilities), found in zip(read_texts(name), elsewhere[name], strict=True):
@@ -233,22 +235,54 @@ def test_mixed_precision_stays_close(name, policy):
     assert error.max() < (0.25 if "b" in policy else 0.03) * scale.max()
 
 
+# Whole numbers that may be 0, and others that may exceed 1 or be anything.
+COUNTS, FACTORS = {"passes", "linear_start", "num_characters"}, {"l2", "gate_loss", "loss_weight"}
+FREE = {"update_bias", "activation", "initializer", "mask_initializer", "question_mask_initializer"}
+
+
+@pytest.mark.parametrize("class_name", sorted({configuration(n).class_name for n in zoo.models()}))
+def test_arguments_of_another_kind_or_out_of_range_are_refused(class_name):
+    arguments = getattr(zoo, class_name).Config
+    sizes = {name: 9 for name in ("vocabulary_size", "num_answers", "sentence_length")}
+    sizes = {name: size for name, size in sizes.items() if name in arguments.model_fields}
+    refused = {name: [0, "9", 1.5] for name in sizes} | {"retrieve": [0]}
+    for name, default in arguments.defaults().items():
+        if name not in FREE:
+            refused.setdefault(name, []).extend(
+                {
+                    bool: ["yes", 1],
+                    int: ["4", -1, *([] if name in COUNTS else [0])],
+                    float: ["0.5", -0.1, *([] if name in FACTORS else [1.5])],
+                    str: ["other", 1],
+                }.get(type(default), [])
+            )
+    for name, values in refused.items():
+        for value in values if name in arguments.model_fields else ():
+            message = f"{class_name}: {name}: Input should be .*got {value!r}"
+            with pytest.raises(ValueError, match=message):
+                validate(class_name, {**sizes, name: value}, arguments)
+
+
+@pytest.mark.parametrize("class_name", sorted({configuration(n).class_name for n in zoo.models()}))
+def test_docstrings_name_all_arguments(class_name):
+    model_class = getattr(zoo, class_name)
+    documented = set(re.findall(r"^ +(\w+): ", inspect.getdoc(model_class), re.M))
+    if "**kwargs" in inspect.getdoc(model_class):
+        documented |= set(inspect.signature(zoo.GatedAttentionReader).parameters)
+    assert set(inspect.signature(model_class).parameters) <= documented
+    assert "{{" not in model_class.__doc__
+
+
 def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="retrieve: .* equal to 1"):
-        make("qrn", retrieve=0)
+    with pytest.raises(ValueError, match="GatedAttentionReader: units: .* equal to 1 .got 0"):
+        make("ga-gru", units=0)
     with pytest.raises(ValueError, match="gate_loss and retrieve exclude each other"):
         make("dmn-supervised", retrieve=3)
-    with pytest.raises(
-        ValueError, match="input_module: Input should be 'words' or 'fusion' .got 'image'"
-    ):
-        make("dmn", input_module="image")
     preprocessor = shared("ren").preprocessor
     with pytest.raises(ValueError, match="sentence_length=7, the model 9; give both the same"):
         zoo.RecurrentEntityNetwork(20, 5, 9, preprocessor=preprocessor)
     with pytest.raises(ValueError, match="units must be even where bidirectional, got 5"):
         make("dmn-sentiment", units=5)
-    with pytest.raises(ValueError, match="output: Input should be 'class' or 'tags' .got 'tree'"):
-        zoo.SentenceDynamicMemoryNetwork(20, 5, output="tree")
     preprocessor = shared("dmn-tagger").preprocessor
     with pytest.raises(ValueError, match="output='tags', the model 'class'; give both the same"):
         zoo.SentenceDynamicMemoryNetwork(20, 5, preprocessor=preprocessor)

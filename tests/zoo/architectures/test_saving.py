@@ -88,13 +88,3 @@ def test_attention_sum_reader_has_one_layer(make_reader):
     with pytest.raises(TypeError, match="layers"):
         zoo.AttentionSumReader(9, 3, layers=2)
     assert "layers" not in make_reader("gru").get_config()
-
-
-def test_missing_file(tmp_path):
-    with pytest.raises(ValueError, match="There is no file .*model.keras"):
-        zoo.load(tmp_path / "model.keras")
-
-
-def test_unknown_name():
-    with pytest.raises(AttributeError, match="No zoo attribute nothing"):
-        zoo.nothing  # noqa: B018

@@ -6,13 +6,13 @@ import pytest
 import zoo
 from keras_corefmem.callbacks import Questions
 from tests.support.events import read_events
-from tests.support.model_cases import RETRIEVE, STORIES, make, shared
+from tests.support.model_cases import CASES, RETRIEVE, STORIES, features_of, make, shared
 
 
-@pytest.mark.parametrize("name", ["lstm", "ngram"])
+@pytest.mark.parametrize("name", ["lstm", "ngram", "qdren-wind"])
 def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path):
     model = shared(name)
-    for callback in model.tensorboard_callbacks(tmp_path, STORIES[:3]):
+    for callback in model.tensorboard_callbacks(tmp_path, CASES[name].examples[:3]):
         if isinstance(callback, Questions):
             callback.write(0)
     tags = read_events(tmp_path / "validation").Tags()
@@ -28,14 +28,13 @@ def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path
 def test_retrieval_reads_the_sentences_about_the_question():
     assert RETRIEVE.keys() <= set(zoo.EndToEndMemoryNetwork.arguments())
     model = make("memn2n", **RETRIEVE)
-    encoded = [model.preprocessor.encode(example) for example in STORIES]
-    attention = np.asarray(model.attend(model.preprocessor.collate(encoded, len(encoded), 16)))
+    attention = np.asarray(model.attend(features_of(model, STORIES)))
     kept = np.count_nonzero(np.any(attention != 0, axis=-1), axis=-1)
     counts = [len(example.sentences) for example in STORIES]
     np.testing.assert_array_equal(kept, np.minimum(counts, 4))
     for row, example in zip(attention, STORIES, strict=True):
         assert np.all(row[[fact - 1 for fact in example.supporting_facts]] != 0)
-    rows = np.concatenate([example.sentences for example in encoded])
+    rows = np.concatenate([model.preprocessor.encode(e).sentences for e in STORIES])
     words = model.preprocessor.vocabulary.words
     idf = np.asarray(model.get_layer("retrieve").idf)
     for word in ("mary", "went", "the"):
@@ -46,10 +45,9 @@ def test_retrieval_reads_the_sentences_about_the_question():
 
 def test_retrieval_of_the_whole_passage_changes_nothing():
     wide = make("qdren", retrieve=40)
-    features = wide.preprocessor.collate([wide.preprocessor.encode(e) for e in STORIES[:8]], 8, 16)
-    for found, expected in zip(
-        wide.inspect(features), shared("qdren").inspect(features), strict=True
-    ):
+    features = features_of(wide, STORIES[:8])
+    both = (each.inspect(features) for each in (wide, shared("qdren")))
+    for found, expected in zip(*both, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -57,10 +55,7 @@ def test_the_end_of_passes_stays_behind_the_sentences():
     options = {"end_of_passes": True, "attention": "softmax"}
     for retrieve in (None, 40):
         model = make("dmn", retrieve=retrieve, **options)
-        features = model.preprocessor.collate(
-            [model.preprocessor.encode(e) for e in STORIES[:4]], 4, 16
-        )
-        attention = np.asarray(model.attend(features))
+        attention = np.asarray(model.attend(features_of(model, STORIES[:4])))
         made = attention.any(axis=1)
         assert attention.shape == (4, 17, 3) and made[:, 0].all()
         assert np.all(attention[:, 16][made] > 0)

@@ -25,12 +25,13 @@ from tests.support.story_oracles import (
 )
 
 SLOTS = 3
-# The oracle, the class, its arguments.
 KINDS = {
-    "ren": (story_oracles.recurrent_entity_network, zoo.RecurrentEntityNetwork, {"slots": SLOTS}),
-    "dmn": (story_oracles.dynamic_memory_network, zoo.DynamicMemoryNetwork, {"passes": 2}),
-    "qrn": (story_oracles.query_reduction_network, zoo.QueryReductionNetwork, {}),
-    "memn2n": (story_oracles.end_to_end_memory_network, zoo.EndToEndMemoryNetwork, {}),
+    "ren": (zoo.RecurrentEntityNetwork, {"slots": SLOTS}),
+    "dmn": (zoo.DynamicMemoryNetwork, {"passes": 2}),
+    "qrn": (zoo.QueryReductionNetwork, {}),
+    "memn2n": (zoo.EndToEndMemoryNetwork, {}),
+    "lstm": (zoo.RecurrentReader, {"embedding_dim": 3}),
+    "gru": (zoo.RecurrentReader, {"embedding_dim": 3, "cell": "gru"}),
 }
 
 
@@ -94,7 +95,7 @@ SWITCHES = {
 
 
 def build(kind, **options):
-    _, model_class, sizes = KINDS[kind]
+    model_class, sizes = KINDS[kind]
     return story_oracles.make(model_class, **{**sizes, **options})
 
 
@@ -102,7 +103,7 @@ def build(kind, **options):
 def plain(kind):
     """A model without switches, and what it computes."""
     model = build(kind)
-    return model, assert_equations(KINDS[kind][0], model)
+    return model, assert_equations(model)
 
 
 def shapes(model):
@@ -125,7 +126,7 @@ def test_switches_change_weights_and_results_as_described(name):
     kept = {path: shape for path, shape in shapes(default).items() if path not in switch.gone}
     assert set(switch.gone) <= set(shapes(default))
     assert shapes(model) == {**kept, **switch.new}
-    assert far(assert_equations(KINDS[switch.kind][0], model)[0], expected[0])
+    assert far(assert_equations(model)[0], expected[0])
 
 
 def test_memory_and_output_share_a_prelu_but_for_slopes_by_slot():
@@ -158,25 +159,21 @@ def test_the_question_opens_gates_where_they_depend_on_it(question_dependent):
     assert far(logits, others) and far(gates, moved) == question_dependent
 
 
-@pytest.mark.parametrize("switch", ["candidate_bias", "gate_bias"])
-def test_a_memory_without_a_bias_has_one_of_zeros(switch):
-    layer = EntityMemory(SLOTS, UNITS, return_sequences=True, return_gates=True, **{switch: False})
+def test_a_memory_without_a_candidate_bias_has_one_of_zeros():
+    options = {"candidate_bias": False, "return_sequences": True, "return_gates": True}
+    layer = EntityMemory(SLOTS, UNITS, **options)
     layer.build((1, TIME, UNITS))
     rng = np.random.default_rng(0)
     weights = {w.name: rng.normal(0, 0.8, w.shape) for w in layer.trainable_variables}
     layer.set_weights(list(weights.values()))
-    biases = {"bias": np.zeros(UNITS), "gates_bias": np.zeros(SLOTS)}
-    (name,) = biases.keys() - weights.keys()
-    assert name == ("bias" if switch == "candidate_bias" else "gates_bias")
     sentences = rng.normal(size=(TIME, UNITS))
     found = [convert_to_numpy(x)[0] for x in layer(sentences[None].astype("float32"))]
-    for size in (0.0, 0.5):
-        every = {**weights, name: biases[name] + size}
-        expected = memory_oracles.entity_memory(
-            sentences, None, weights["keys"], np.ones(TIME, bool), every, "prelu"
-        )
+    read, keys = np.ones(TIME, bool), weights["keys"]
+    for bias in (0.0, 0.5):
+        weights["bias"] = bias
+        expected = memory_oracles.entity_memory(sentences, None, keys, read, weights, "prelu")
         for array, wanted in zip(found, expected, strict=True):
-            assert np.allclose(array, wanted, atol=1e-5) == (size == 0)
+            assert np.allclose(array, wanted, atol=1e-5) == (bias == 0)
 
 
 SENTENCE_MATRICES = ("memory_kernel", "key_kernel", "sentence_kernel")
@@ -187,6 +184,10 @@ QRN_PENALTY = {f"query_reduction_1/cell/{name}" for name in ("gate_kernel", "ker
 GRUS = ("input_gru/forward", "question_gru/forward", EPISODE, MEMORY)
 DMN_PENALTY = {TABLE, SIMILARITY, SCORES, "episodic_memory/gate_score/kernel"}
 DMN_PENALTY |= {f"{gru}/{name}" for gru in GRUS for name in ("kernel", "recurrent_kernel")}
+RNN_PENALTY = {
+    kind: [f"{cell}/{name}" for name in ("kernel", "recurrent_kernel")]
+    for kind, cell in {"lstm": "lstm/lstm_cell", "gru": "gru/forward"}.items()
+}
 SPOKEN = {f"answer/{name}" for name in ("gru/kernel", "gru/recurrent_kernel", "output/kernel")}
 
 
@@ -198,6 +199,7 @@ SPOKEN = {f"answer/{name}" for name in ("gru/kernel", "gru/recurrent_kernel", "o
         ("dmn", {}, {*DMN_PENALTY, "answer/kernel"}),
         ("dmn", {"answer_length": 3}, DMN_PENALTY | SPOKEN),
         ("qrn", {}, {TABLE, "answer/kernel", *QRN_PENALTY}),
+        *((kind, {}, {TABLE, "answer/kernel", *RNN_PENALTY[kind]}) for kind in RNN_PENALTY),
     ],
 )
 def test_the_penalty_is_that_of_the_squares_of_the_listed_weights(kind, options, listed):
@@ -226,9 +228,8 @@ def test_entity_networks_drop_parts_of_the_words_of_the_story_alone():
     assert near.min(axis=0).max() < 1e-5
     # Either word may lose a unit without the other.
     assert np.bincount(near.argmin(axis=0).ravel(), minlength=4).min() > story.size / 10
-    for found, expected in zip(
-        model.inspect(features), build("ren").inspect(features), strict=True
-    ):
+    both = (each.inspect(features) for each in (model, build("ren")))
+    for found, expected in zip(*both, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -248,7 +249,7 @@ def test_dynamic_memory_networks_drop_stories_and_answers_in_training_alone(modu
     same = trained(sentences=np.minimum(story["sentences"], 1))[1]
     np.testing.assert_allclose(gates, same, atol=1e-6)
     assert far(gates, trained(question=story["question"][::-1].copy())[1])
-    assert_equations(story_oracles.dynamic_memory_network, model)
+    assert_equations(model)
 
 
 def test_word_vectors_of_dynamic_memory_networks_start_with_unit_variance():

@@ -1,6 +1,7 @@
 """Named models: what their files hold, and errors that name file and key."""
 
 import importlib.resources
+import re
 
 import pytest
 
@@ -35,13 +36,8 @@ def test_arguments_are_those_of_the_class(name):
 
 def test_files_are_part_of_the_package():
     folder = importlib.resources.files("zoo.configs") / "models"
-    names = {
-        line.split("]")[0]
-        for line in "".join(path.read_text(encoding="utf-8") for path in folder.iterdir()).split(
-            "[models."
-        )[1:]
-    }
-    assert {name.partition(".")[0] for name in names} == set(zoo.models())
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.iterdir())
+    assert set(re.findall(r"\[models\.([^].]+)", text)) == set(zoo.models())
 
 
 def test_a_model_has_what_its_family_shares(tmp_path):
@@ -56,21 +52,13 @@ def test_a_model_has_what_its_family_shares(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
-        (
-            'reads = "passages"',
-            'reads = "news"',
-            "models.ga-own: reads: Input should be 'passages'",
-        ),
+        ('"passages"', '"news"', "models.ga-own: reads: Input should be 'passages'"),
         ('class = "GatedAttentionReader"', "", "models.ga-own: class: Field required"),
         ("description", "line", "models.ga-own: description: Field required"),
         ("halve_every", "half", "models.ga-own: training.half: Extra inputs are not permitted"),
         ('"never"', "0", "models.ga-own: training.halve_every: Input should be greater than 0"),
         ("epochs = 2", 'epochs = "2"', "datasets.lambada.training.epochs: Input should be a valid"),
-        (
-            "[models.ga-own]",
-            "[models]",
-            "ga.toml: models: description: Input should be a valid dictionary",
-        ),
+        ("[models.ga-own]", "[models]", "models: description: Input should be a valid dictionary"),
         ("[arguments]", "arguments", "is not valid TOML"),
     ],
 )

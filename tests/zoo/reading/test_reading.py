@@ -3,7 +3,6 @@ import warnings
 import numpy as np
 import pytest
 
-from keras_corefmem.preprocessing import pad
 from zoo import Reading
 
 PASSAGE = "Mary went to the kitchen. Zoë took the milk."
@@ -53,17 +52,6 @@ def test_batch_composition_and_padding_do_not_change_predictions(model, long_and
         alone = model.read(passages[n], questions[n])
         assert alone.answers == together[n].answers
         np.testing.assert_allclose(alone.probabilities, together[n].probabilities, atol=1e-5)
-
-
-@pytest.mark.parametrize("order", ["question_first", "passage_first"])
-def test_padded_columns_do_not_change_logits(make_reader, order):
-    model = make_reader("mage_gru", order=order)
-    ids = [model.preprocessor.ids_of_text(text) for text in (PASSAGE, "Where is Mary?")]
-    logits = []
-    for extra in (0, 3):
-        padded = [pad([row], len(row) + extra) for row in ids]
-        logits.append(model.inspect(model.preprocessor.features(*padded))[0])
-    np.testing.assert_allclose(logits[0], logits[1], atol=1e-5)
 
 
 def test_unknown_words_are_named_once(model):

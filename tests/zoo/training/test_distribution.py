@@ -7,7 +7,7 @@ import pytest
 from keras_corefmem.datasets.stories import simulator
 from tuning.workers import free_port
 from zoo import training
-from zoo.architectures.devices import LocalRows, check_jit
+from zoo.architectures.devices import LocalRows, resolve_jit
 from zoo.training import data_parallel
 
 # Compiling is most of these tests.
@@ -143,5 +143,5 @@ def test_what_does_not_work_is_refused():
             model.compile(jit_compile=True)
     with tf.distribute.MultiWorkerMirroredStrategy().scope():
         with pytest.raises(ValueError, match="Keras cannot fit under MultiWorkerMirroredStrategy"):
-            check_jit(None)
-    assert check_jit(None) is True and check_jit(False) is False
+            resolve_jit(None)
+    assert resolve_jit(None) is True and resolve_jit(False) is False

@@ -20,7 +20,7 @@ from zoo.architectures.passage.parts import (
     make_inputs,
     structure_of,
 )
-from zoo.architectures.passage.supervision import at
+from zoo.architectures.passage.supervision import heads_at
 
 ORDER = ("passage", "question")
 MODELING_LAYERS = 2
@@ -31,7 +31,7 @@ EPSILON = 1e-6
 def bidaf_inputs(config):
     """Symbolic inputs by name."""
     inputs = make_inputs(config)
-    if any(windows for place in ("early", "late") for windows in at(config, place)[1:]):
+    if any(windows for place in ("early", "late") for windows in heads_at(config, place)[1:]):
         name = "passage_sentences"
         inputs[name] = keras.Input((None,), dtype="int32", name=name)
     for signal, *_ in config.supervision:
@@ -92,7 +92,7 @@ def contextual(inputs, config, vectors, masks, shown):
 
 
 def make_attention(config, place):
-    signals, windows = at(config, place)
+    signals, windows = heads_at(config, place)
     return AttentionEncoder(
         getattr(config, f"{place}_layers"),
         config.heads,

@@ -11,15 +11,13 @@ from keras import ops
 from keras_corefmem import callbacks as boards
 from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
-from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.visualization import views
 from zoo.architectures.config import Factor, Size
-from zoo.architectures.devices import answered_once
 from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
 from zoo.architectures.passage.encoders import Encoder
 from zoo.architectures.passage.parts import attend, readable_tokens
 from zoo.architectures.passage.passage_model import PassageConfig, PassageModel
-from zoo.architectures.passage.supervision import as_sequences, check_signals, plan_supervision
+from zoo.architectures.passage.supervision import as_sequences, plan_supervision
 from zoo.architectures.text_model import Graph
 
 
@@ -105,7 +103,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         vocabulary_size: int, number of token ids.
         num_answers: int, largest number of candidates of a passage, and one.
         encoder: str, recurrent encoder in the contextual or the modeling layer, where the other one
-            has GRUs: `"gru"`, `"coref_gru"`, `"mage_gru"` or another one of `ENCODERS`.
+            has GRUs: `"gru"`, `"coref_gru"`, `"mage_gru"` or another one of a
+            `GatedAttentionReader`.
         encoder_at: str, `"contextual"` or `"modeling"`.
         self_attention: str, `"none"`; `"early"`, in place of the contextual encoder; `"late"`,
             behind the bidirectional attention; or `"both"`.
@@ -180,10 +179,15 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         pointer = AttentionSum(config.num_answers, name="attention_sum")
         return Graph(inputs, pointer(column, one, inputs["candidates"]), attention, heads)
 
-    @staticmethod
-    def shared_with(preprocessor, config):
-        check_signals(preprocessor, config.supervision)
-        return PassageModel.shared_with(preprocessor, config)
+    @classmethod
+    def check_preprocessor(cls, preprocessor, config):
+        missing = [each[0] for each in config.supervision if each[0] not in preprocessor.signals]
+        if missing:
+            raise ValueError(
+                f"The preprocessor makes no targets of {', '.join(missing)}: give it as signals "
+                "all that are in supervision."
+            )
+        super().check_preprocessor(preprocessor, config)
 
     @classmethod
     def from_examples(
@@ -206,14 +210,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
         Args:
             examples: training examples; its preprocessing is learned from them.
-            tokenizer: name of the tokenizer.
-            characters: whether words are spelled.
-            max_words: how many words are known at most, the most frequent ones.
-            min_count: how often a word has to occur to be known.
-            unknown_types: number of types of unknown words, see `Vocabulary`.
-            num_candidates: most candidates of a passage; `None` for the examples' largest number.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
+            tokenizer, characters, max_words, min_count, unknown_types, num_candidates,
+                word_vectors: see `GatedAttentionReader.from_examples`.
             make_word_encoder: function from the list of words, by id, to a `word_encoder`.
             **arguments: further arguments of the constructor.
 
@@ -239,14 +237,10 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             order="passage_first",
             **shared,
         )
-        counts = None if word_vectors is None else count_words(examples, preprocessor.tokenizer)
-        arguments |= {
-            "num_characters": preprocessor.num_characters,
-            "answer_head": preprocessor.head,
-        }
+        arguments["answer_head"] = preprocessor.head
         if make_word_encoder is not None:
             arguments["word_encoder"] = make_word_encoder(preprocessor.vocabulary.words)
-        return cls.start(preprocessor, word_vectors, counts, **arguments)
+        return cls.start(preprocessor, examples, word_vectors, **arguments)
 
     @property
     def signals(self):
@@ -255,8 +249,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
     @functools.cached_property
     def _look(self):
-        inputs = {tensor.name: tensor for tensor in self.inputs}
-        return keras.Model(inputs, self.heads_output).predict_on_batch
+        return self.predictor(self.heads_output)
 
     def look(self, features):
         """The attention of supervised heads, before dropout.
@@ -272,9 +265,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         """
         if not self.signals:
             raise ValueError("No head of this reader is supervised: give it `supervision`.")
-        self.check_features(features)
-        inputs = {name: features[name] for name in self.features}
-        return answered_once(self._look(inputs), len(inputs[self.features[0]]))
+        return self.predict_with(self._look, features)
 
     def views(self, examples):
         shown = super().views(examples)

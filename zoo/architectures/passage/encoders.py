@@ -13,23 +13,8 @@ STRUCTURE = {
     "mage_gru_shared": "sources",
     "coref_gru": "antecedents",
 }
-ENCODERS = tuple(STRUCTURE)
 Encoder = Literal["gru", "one_hot", "dag_rnn", "mage_gru", "mage_gru_shared", "coref_gru"]
 Carry = Literal["gathered", "previous", "mixed"]
-
-
-def check_encoder(config):
-    """Checks that the units of a reader suit its encoder."""
-    encoder, units, edge_units = config.encoder, config.units, config.edge_units
-    if encoder in ("mage_gru", "mage_gru_shared") and units < 2:
-        raise ValueError(f"units must be an integer of at least 2 for {encoder}, got {units}.")
-    if encoder == "coref_gru" and units % 2:
-        raise ValueError(f"units must be even for coref_gru, half for coreference; got {units}.")
-    if encoder == "mage_gru" and edge_units >= units:
-        raise ValueError(
-            f"edge_units must be less than units for mage_gru, which keeps the rest for the "
-            f"sequence; got edge_units={edge_units} and units={units}."
-        )
 
 
 def make_encoder(config, name, encoder=None):

@@ -10,7 +10,7 @@ from keras_corefmem.preprocessing.reader_preprocessor import sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.config import LEARNED, Config, Count, Share, Size
-from zoo.architectures.passage.encoders import STRUCTURE, Carry, Encoder, check_encoder
+from zoo.architectures.passage.encoders import STRUCTURE, Carry, Encoder
 from zoo.architectures.text_model import TextModel
 
 
@@ -30,7 +30,18 @@ class PassageConfig(Config):
 
     @pydantic.model_validator(mode="after")
     def _check_encoder(self):
-        check_encoder(self)
+        encoder, units, edge_units = self.encoder, self.units, self.edge_units
+        if encoder in ("mage_gru", "mage_gru_shared") and units < 2:
+            raise ValueError(f"units must be an integer of at least 2 for {encoder}, got {units}.")
+        if encoder == "coref_gru" and units % 2:
+            raise ValueError(
+                f"units must be even for coref_gru, half for coreference; got {units}."
+            )
+        if encoder == "mage_gru" and edge_units >= units:
+            raise ValueError(
+                "edge_units must be less than units for mage_gru, which keeps the rest for the "
+                f"sequence; got edge_units={edge_units} and units={units}."
+            )
         return self
 
 
@@ -43,7 +54,7 @@ class PassageModel(TextModel):
     )
 
     @staticmethod
-    def shared_with(preprocessor, config):
+    def shared_with(preprocessor):
         shared = {name: getattr(preprocessor, name) for name in ("joint", "order", "max_chains")}
         if preprocessor.local:
             shared["answer_head"] = preprocessor.head

@@ -9,7 +9,6 @@ from keras_corefmem.datasets.passages.cnn import ClozeExample
 from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
-from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
 from keras_corefmem.utils.deprecation import renamed_arguments
 from zoo.architectures.passage.encoders import make_encoder
@@ -145,11 +144,10 @@ class ReaderModel(PassageModel):
                 num_candidates=num_candidates,
                 **shared,
             )
-            arguments["num_characters"] = preprocessor.num_characters
             answer_head = preprocessor.head
         else:
             preprocessor, answer_head = fit_preprocessor(
                 examples, answer_head, language, lemmatizer, tokenizer, tagger, **shared
             )
-        counts = None if word_vectors is None else count_words(examples, preprocessor.tokenizer)
-        return cls.start(preprocessor, word_vectors, counts, answer_head=answer_head, **arguments)
+        arguments["answer_head"] = answer_head
+        return cls.start(preprocessor, examples, word_vectors, **arguments)

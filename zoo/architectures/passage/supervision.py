@@ -13,19 +13,12 @@ WITHIN_SENTENCES = ("dependency",)
 
 
 class Supervision(typing.NamedTuple):
-    """A supervised head.
+    """A supervised head."""
 
-    Args:
-        signal: name of the signal, see `attention_pairs`.
-        place: `"early"` or `"late"`.
-        layer: layer of the self-attention there, from 1.
-        head: head of that layer, from 0.
-    """
-
-    signal: str
-    place: str
-    layer: int
-    head: int
+    signal: str  # See `attention_pairs`.
+    place: str  # "early" or "late".
+    layer: int  # From 1.
+    head: int  # From 0.
 
 
 def as_sequences(supervision):
@@ -80,17 +73,7 @@ def plan_supervision(supervision, self_attention, layers, heads):
     return planned
 
 
-def check_signals(preprocessor, supervision):
-    """Checks that a preprocessor makes targets of all signals that supervise a reader."""
-    missing = [signal for signal, *_ in supervision if signal not in preprocessor.signals]
-    if missing:
-        raise ValueError(
-            f"The preprocessor makes no targets of {', '.join(missing)}: give it as signals all "
-            "that are in supervision."
-        )
-
-
-def at(config, place):
+def heads_at(config, place):
     """Signals and windows of an `AttentionEncoder` at a place of a reader."""
     here = [each for each in map(Supervision._make, config.supervision) if each.place == place]
     signals = [(each.layer, each.head, each.signal) for each in here]

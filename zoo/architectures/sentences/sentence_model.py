@@ -22,20 +22,14 @@ class SentenceConfig(Config):
 
 
 class SentenceModel(TextModel):
-    """A model that labels a sentence, or each of its words.
-
-    Input: a dictionary of int32 features: `words` `(batch, time)` and, where words are spelled,
-    `characters` `(batch, time, word_length)`. Padding is 0, at the end.
-
-    Output: logits `(batch, num_answers)`, or `(batch, time, num_answers)` for tags, float32.
-    """
+    """A model that labels a sentence, or each of its words."""
 
     Config = SentenceConfig
     FITTING: tuple[str, ...] = ("characters", "lower_case", "min_count", "word_vectors")
     TEXTS = {"sentence": "A great film."}
 
     @staticmethod
-    def shared_with(preprocessor, config):
+    def shared_with(preprocessor):
         return {
             "num_characters": preprocessor.num_characters,
             "word_length": preprocessor.word_length,
@@ -100,13 +94,7 @@ class SentenceModel(TextModel):
             word_length=word_length,
         )
         return cls.start(
-            preprocessor,
-            word_vectors,
-            None if word_vectors is None else word_counts(examples, lower_case),
-            num_characters=preprocessor.num_characters,
-            word_length=word_length,
-            output="tags" if preprocessor.tags else "class",
-            **arguments,
+            preprocessor, examples, word_vectors, word_counts(examples, lower_case), **arguments
         )
 
     def id_counts(self):
@@ -122,8 +110,7 @@ class SentenceModel(TextModel):
             yield f"{view.question}  {', '.join(text for text, _ in view.heading)}"
 
     def views(self, examples):
-        shown = views.word_views(examples, self.preprocessor, self.inspect)
-        return [[view] for view in shown]
+        return [[view] for view in views.word_views(examples, self.preprocessor, self.inspect)]
 
     def tensorboard_callbacks(self, log_dir, examples):
         shown = log_dir, examples, self.preprocessor, self.inspect
@@ -134,10 +121,8 @@ class SentenceModel(TextModel):
 
     def compile(self, optimizer=None, loss=None, *, weighted_metrics=None, **kwargs):
         """Compiles as `TextModel` does; loss and accuracy are means over all that has an answer."""
-        if weighted_metrics is None:
-            weighted_metrics = ["accuracy"]
-        if loss is None:
-            loss = keras.losses.SparseCategoricalCrossentropy(
-                from_logits=True, reduction="mean_with_sample_weight"
-            )
-        super().compile(optimizer, loss, weighted_metrics=weighted_metrics, **kwargs)
+        loss = loss or keras.losses.SparseCategoricalCrossentropy(
+            from_logits=True, reduction="mean_with_sample_weight"
+        )
+        metrics = ["accuracy"] if weighted_metrics is None else weighted_metrics
+        super().compile(optimizer, loss, weighted_metrics=metrics, **kwargs)

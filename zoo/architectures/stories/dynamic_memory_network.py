@@ -38,9 +38,7 @@ class DynamicMemoryNetwork(StoryModel):
     pass should attend to, from 1; 0 = unknown, as in prediction.
 
     Args:
-        vocabulary_size: int, number of token ids.
-        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        {{story_sizes}}
         units: int, width of word vectors, facts and memory.
         passes: int, number of passes.
         attention: str, see `EpisodicMemory`.
@@ -58,15 +56,9 @@ class DynamicMemoryNetwork(StoryModel):
             and facts), the same ones for all of a passage, and of those of the answer module, to
             drop.
         l2: float, factor of the squares of all weights but biases.
-        retrieve: int, number k of sentences to read, those that match the question best; `None` for
-            all.
-        retrieve_hops: int, hops of the retrieval.
-        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
-        name: str, name of the model.
-        trainable: bool, whether its weights are trained.
+        {{story_arguments}}
 
-    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
-    with 0. Output: logits `(batch, num_answers)`, float32.
+    {{story_tensors}}
 
     `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`
     the last row is that of the fact which ends the reading.
@@ -164,8 +156,9 @@ class DynamicMemoryNetwork(StoryModel):
             max_sentences: sentences of a passage that are read, the last ones.
             answer_words: whether answers are sequences of words, rather than a class each;
                 `"auto"` where there is one of several words.
-            **arguments: further arguments of `from_preprocessor`. With a `gate_loss`, there is by
-                default a pass for every supporting fact, and one to end the reading if it can.
+            **arguments: `word_vectors`, see `start`, and further arguments of the constructor. With
+                a `gate_loss`, there is by default a pass for every supporting fact, and one to end
+                the reading if it can.
         """
         if answer_words == "auto":
             answer_words = any(SEPARATOR in example.answer for example in examples)
@@ -175,7 +168,7 @@ class DynamicMemoryNetwork(StoryModel):
         if arguments.get("gate_loss"):
             passes = preprocessor.max_facts + bool(arguments.get("end_of_passes"))
             arguments = {"passes": passes, **arguments}
-        return cls.from_preprocessor(preprocessor, examples, **arguments)
+        return cls.start(preprocessor, examples, **arguments)
 
     @classmethod
     def learned(cls, preprocessor, examples):

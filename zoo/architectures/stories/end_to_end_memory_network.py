@@ -18,9 +18,7 @@ class EndToEndMemoryNetwork(StoryModel):
     Answers that are words of the vocabulary share their embeddings, others have their own.
 
     Args:
-        vocabulary_size: int, number of token ids.
-        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        {{story_sizes}}
         answer_tokens: list, token id of each answer, `None` for those that are no word.
         units: int, width of embeddings.
         hops: int, number of hops.
@@ -29,15 +27,9 @@ class EndToEndMemoryNetwork(StoryModel):
         linear_start: int, number of epochs without softmax at the start of training
             (`LinearStart`).
         time_noise: float, share of empty sentences that training adds.
-        retrieve: int, number k of sentences to read, those that match the question best; `None` for
-            all.
-        retrieve_hops: int, hops of the retrieval.
-        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
-        name: str, name of the model.
-        trainable: bool, whether its weights are trained.
+        {{story_arguments}}
 
-    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
-    with 0. Output: logits `(batch, num_answers)`, float32.
+    {{story_tensors}}
 
     `attend` gives the attention of every hop, `(batch, sentences, hops)`.
 

@@ -32,9 +32,7 @@ class NGramClassifier(StoryModel):
     do not count; their n-grams still enter G. Unknown words never count.
 
     Args:
-        vocabulary_size: int, number of token ids.
-        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        {{story_sizes}}
         frequencies: list, the fraction of the training sentences that each token is in, `None` for
             0.
         common: float, fraction of the training sentences above which words are too common to count
@@ -43,15 +41,9 @@ class NGramClassifier(StoryModel):
         buckets: int, number of weights per answer.
         binary: bool, whether `c_g` is 1 however often a bucket occurs.
         l2: float, factor of the squares of all weights.
-        retrieve: int, number k of sentences to read, those that match the question best; `None` for
-            all.
-        retrieve_hops: int, hops of the retrieval.
-        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
-        name: str, name of the model.
-        trainable: bool, whether its weights are trained.
+        {{story_arguments}}
 
-    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
-    with 0. Output: logits `(batch, num_answers)`, float32.
+    {{story_tensors}}
 
     `attend` says which sentences enter G, `(batch, sentences, 1)`: 1 for those that do, or 0.
 

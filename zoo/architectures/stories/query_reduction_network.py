@@ -19,23 +19,15 @@ class QueryReductionNetwork(StoryModel):
     ```
 
     Args:
-        vocabulary_size: int, number of token ids.
-        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        {{story_sizes}}
         units: int, width of word vectors and states.
         layers: int, number K of layers.
         tied: bool, whether all layers share their weights.
         update_bias: float, constant of the update gates.
         l2: float, factor of the squares of all weights but biases.
-        retrieve: int, number k of sentences to read, those that match the question best; `None` for
-            all.
-        retrieve_hops: int, hops of the retrieval.
-        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
-        name: str, name of the model.
-        trainable: bool, whether its weights are trained.
+        {{story_arguments}}
 
-    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
-    with 0. Output: logits `(batch, num_answers)`, float32.
+    {{story_tensors}}
 
     `attend` gives the update gates of every layer, `(batch, sentences, layers)`.
 

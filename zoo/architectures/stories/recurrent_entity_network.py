@@ -36,9 +36,7 @@ class RecurrentEntityNetwork(StoryModel):
     ```
 
     Args:
-        vocabulary_size: int, number of token ids.
-        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        {{story_sizes}}
         question_dependent: bool, whether the question opens gates (QDREN), or not (REN).
         slots: int, number of entities, where `entity_tokens` does not say which they are.
         units: int, width of word vectors, sentences and slots.
@@ -59,15 +57,9 @@ class RecurrentEntityNetwork(StoryModel):
             where its memory starts; `None` for keys that are learned freely.
         answer_tokens: list, token id of each answer, of which only those compete that the passage
             mentions (`CandidateAnswers`); `None` lets all compete.
-        preprocessor: the `StoryPreprocessor` or `WindowPreprocessor` (or its configuration).
-        retrieve: int, number k of sentences to read, those that match the question best; `None`
-            for all.
-        retrieve_hops: int, hops of the retrieval.
-        name: str, name of the model.
-        trainable: bool, whether its weights are trained.
+        {{story_arguments}}
 
-    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
-    with 0. Output: logits `(batch, num_answers)`, float32.
+    {{story_tensors}}
 
     `attend` gives the gates, `(batch, sentences, slots)`.
 
@@ -107,37 +99,35 @@ class RecurrentEntityNetwork(StoryModel):
         "tied_keys",
     )
 
-    @staticmethod
-    def shared_with(preprocessor, config):
+    @classmethod
+    def check_preprocessor(cls, preprocessor, config):
         kind = PASSAGES[config.passages]
         if type(preprocessor) is not kind:
             raise ValueError(
                 f"passages={config.passages!r} needs a {kind.__name__}, got a "
                 f"{type(preprocessor).__name__}."
             )
-        return StoryModel.shared_with(preprocessor, config)
+        super().check_preprocessor(preprocessor, config)
 
     @staticmethod
     def read_story(sentences, question, read, config):
         initializer = config.initializer
         table = StoryModel.embedding(config, embeddings_initializer=initializer)
-        words = {"sentence": sentences, "question": question}
-        vectors = {name: table(ids) for name, ids in words.items()}
-        vectors["sentence"] = HashDropout(config.dropout)(vectors["sentence"])
-        starts = {"sentence": "mask_initializer", "question": "question_mask_initializer"}
-        encoded = {
-            name: MultiplicativeMask(
-                config.sentence_length, getattr(config, starts[name]), name=f"{name}_mask"
-            )(vectors[name], mask=ops.not_equal(ids, 0))
-            for name, ids in words.items()
-        }
+
+        def encode(name, ids, vectors, start):
+            layer = MultiplicativeMask(config.sentence_length, start, name=f"{name}_mask")
+            return layer(vectors, mask=ops.not_equal(ids, 0))
+
+        story, asked = table(sentences), table(question)
+        story = HashDropout(config.dropout)(story)
+        story = encode("sentence", sentences, story, config.mask_initializer)
+        asked = encode("question", question, asked, config.question_mask_initializer)
         activation = output = config.activation
         if activation == "prelu":
             axes = None if config.slot_slopes else [1]
             activation = keras.layers.PReLU("ones", shared_axes=axes, name="activation")
             output = "prelu" if config.slot_slopes else activation
-        entities = config.entity_tokens
-        keys = {}
+        entities, keys = config.entity_tokens, {}
         if entities is not None:
             keys["keys"] = table(ops.zeros_like(question[:, :1]) + np.array(entities, "int32"))
         memory = EntityMemory(
@@ -150,12 +140,11 @@ class RecurrentEntityNetwork(StoryModel):
             return_gates=True,
             name="entity_memory",
         )
-        question_vector = [encoded["question"]] if config.question_dependent else []
-        slots, gates = memory(encoded["sentence"], *question_vector, **keys, mask=read)
+        slots, gates = memory(story, *[asked] * config.question_dependent, **keys, mask=read)
         read_out = EntityOutput(
             config.output_activation or output, initializer, name="output_module"
         )
-        summary, _ = read_out(slots, encoded["question"])
+        summary, _ = read_out(slots, asked)
         logits = keras.layers.Dense(
             config.num_answers,
             use_bias=False,
@@ -164,10 +153,8 @@ class RecurrentEntityNetwork(StoryModel):
             name="answer",
         )(summary)
         if config.answer_tokens is not None:
-            candidates = CandidateAnswers(
-                config.answer_tokens, dtype="float32", name="candidate_answers"
-            )
-            logits = candidates(logits, sentences)
+            options = {"dtype": "float32", "name": "candidate_answers"}
+            logits = CandidateAnswers(config.answer_tokens, **options)(logits, sentences)
         return logits, gates
 
     @classmethod
@@ -204,7 +191,7 @@ class RecurrentEntityNetwork(StoryModel):
             markers: number of entities; `None` for those of the examples.
             candidates: whether only entities that are read compete. The authors let all compete,
                 also those that the passage lacks.
-            **arguments: further arguments of `from_preprocessor`.
+            **arguments: `word_vectors`, see `start`, and further arguments of the constructor.
 
         Raises:
             ValueError: if windows are asked for, but the examples are no cloze questions.
@@ -229,4 +216,4 @@ class RecurrentEntityNetwork(StoryModel):
         elif tied_keys:
             entities = sorted(learn_entity_words(examples, preprocessor.tokenizer))
             arguments["entity_tokens"] = words.encode(entities).tolist()
-        return cls.from_preprocessor(preprocessor, examples, passages=passages, **arguments)
+        return cls.start(preprocessor, examples, passages=passages, **arguments)

@@ -22,24 +22,16 @@ class RecurrentReader(StoryModel):
     Padding lies between the words; it keeps the state, so that it changes nothing.
 
     Args:
-        vocabulary_size: int, number of token ids.
-        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        {{story_sizes}}
         cell: str, `"lstm"` or `"gru"`.
         units: int, width of the state.
         embedding_dim: int, width of the word vectors.
         dropout: float, fraction of the word vectors, and of the last state, to drop; one mask for
             all words of a text.
         l2: float, factor of the squares of all weights but biases.
-        retrieve: int, number k of sentences to read, those that match the question best; `None` for
-            all.
-        retrieve_hops: int, hops of the retrieval.
-        preprocessor: the `StoryPreprocessor` (or its configuration) that turns text into features.
-        name: str, name of the model.
-        trainable: bool, whether its weights are trained.
+        {{story_arguments}}
 
-    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
-    with 0. Output: logits `(batch, num_answers)`, float32.
+    {{story_tensors}}
 
     It has no attention, and `attend` says so.
 

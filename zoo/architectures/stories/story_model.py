@@ -1,5 +1,7 @@
 """The base of readers of stories: sentences in, retrieval in front, views."""
 
+import inspect
+
 import keras
 import numpy as np
 from keras import ops
@@ -11,10 +13,8 @@ from keras_corefmem.layers import (
     RetrieveSentences,
     inverse_sentence_frequency,
 )
-from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.text.vocabulary import UNKNOWN
-from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.visualization import views
 from zoo.architectures.config import Config, Learned, Size
 from zoo.architectures.text_model import Graph, TextModel
@@ -22,6 +22,22 @@ from zoo.architectures.text_model import Graph, TextModel
 FIRST_WORD = UNKNOWN + 1
 # A cosine that no two of a few hundred random vectors have.
 CLOSE = 0.5
+
+
+# Parts of the docstrings of readers of stories, which mark them as Keras' optimizers do.
+DOCS = {
+    "{{story_sizes}}": """vocabulary_size: int, number of token ids.
+    num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+    sentence_length: int, words of a sentence or question.""",
+    "{{story_arguments}}": """retrieve: int, number k of sentences to read, those that match the
+        question best; `None` for all.
+    retrieve_hops: int, hops of the retrieval.
+    preprocessor: the preprocessor (or its configuration) that turns text into features.
+    name: str, name of the model.
+    trainable: bool, whether its weights are trained.""",
+    "{{story_tensors}}": """Input: int32 `sentences` `(batch, sentences, words)` and `question`
+`(batch, words)`, padded with 0. Output: logits `(batch, num_answers)`, float32.""",
+}
 
 
 class StoryConfig(Config):
@@ -35,12 +51,8 @@ class StoryConfig(Config):
 class StoryModel(TextModel):
     """A model that reads a passage sentence by sentence.
 
-    Input: a dictionary of int32 features: `sentences` `(batch, sentences, words)` and `question`
-    `(batch, words)`. Padding is 0: at the end of sentences, and of passages.
-
-    Output: logits `(batch, num_answers)`, float32. `attend` gives what the model makes of every
-    sentence, `(batch, sentences, columns)`: gates of slots, or the attention of passes; `columns()`
-    names them. Baselines may have no attention.
+    `attend` gives what the model makes of every sentence, `(batch, sentences, columns)`: gates of
+    slots, or the attention of passes; `columns()` names them. Baselines may have no attention.
 
     With `retrieve=k`, the model reads the k sentences that match the question best, see
     `RetrieveSentences`; `attend` is 0 for the others. `from_examples` learns from the passages how
@@ -54,8 +66,15 @@ class StoryModel(TextModel):
     # What a column of the attention is.
     COLUMN = "pass"
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        doc = inspect.cleandoc(cls.__doc__ or "")
+        for mark, text in DOCS.items():
+            doc = doc.replace(mark, text)
+        cls.__doc__ = doc
+
     @staticmethod
-    def shared_with(preprocessor, config):
+    def shared_with(preprocessor):
         return {"sentence_length": preprocessor.sentence_length}
 
     @classmethod
@@ -113,10 +132,10 @@ class StoryModel(TextModel):
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence or question is one of its words;
                 `None` does as the model's authors did.
-            **arguments: further arguments of `from_preprocessor`.
+            **arguments: `word_vectors`, see `start`, and further arguments of the constructor.
         """
         preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
-        return cls.from_preprocessor(preprocessor, examples, **arguments)
+        return cls.start(preprocessor, examples, **arguments)
 
     @classmethod
     def fit_stories(cls, examples, max_sentences, read_ends):
@@ -125,44 +144,13 @@ class StoryModel(TextModel):
         return StoryPreprocessor.fit(examples, max_sentences=max_sentences, read_ends=read_ends)
 
     @classmethod
-    def from_preprocessor(cls, preprocessor, examples, word_vectors=None, **arguments):
-        """An untrained model for what a preprocessor has learned from training examples.
-
-        Args:
-            preprocessor: the preprocessor.
-            examples: training examples.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
-            **arguments: further arguments of the constructor.
-
-        Raises:
-            ValueError: if the vectors have another width than those of the model, or it has none.
-        """
-        if word_vectors is not None and "word_vectors" not in cls.FITTING:
-            raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
-        model = cls(
-            len(preprocessor.vocabulary),
-            len(preprocessor.answers),
-            preprocessor.sentence_length,
-            preprocessor=preprocessor,
-            **cls.learned(preprocessor, examples),
-            **arguments,
-        )
+    def start(cls, preprocessor, examples, *args, **arguments):
+        model = super().start(preprocessor, examples, *args, **arguments)
         if model.config["retrieve"] is not None:
             rows = np.concatenate([preprocessor.encode(e).sentences for e in examples])
             idf = inverse_sentence_frequency(rows, len(preprocessor.vocabulary))
             model.get_layer("retrieve").idf.assign(idf)
-        if word_vectors is not None:
-            counts = count_words(examples, preprocessor.tokenizer)
-            width = model.get_layer("word_embedding").output_dim
-            words = preprocessor.vocabulary
-            model.start_from(*load_word_vectors(word_vectors, words, width, True, counts=counts))
         return model
-
-    @classmethod
-    def learned(cls, preprocessor, examples):
-        """Further arguments of the constructor that come from the data."""
-        return {}
 
     def columns(self):
         """Names of the columns of `attend`: what they are and their numbers."""
