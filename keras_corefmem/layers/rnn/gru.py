@@ -51,22 +51,19 @@ class GRUCell(AbstractRNNCell):
         check_sizes(units=units)
         self.units = units
 
-    @property
-    def state_size(self):
-        return self.units
-
-    output_size = state_size
+    state_size = output_size = property(lambda self: self.units)
 
     def build(self, input_shape):
         self.add_weights(input_shape[-1], "glorot_uniform")
 
     def add_weights(self, features, recurrent_initializer):
         width = self.units * GATES[self.gates].blocks
-        self.kernel = self.add_weight(name="kernel", shape=(features, width))
+        self.kernel = self.add_weight((features, width), name="kernel")
+        shape = self.units, width
         self.recurrent_kernel = self.add_weight(
-            name="recurrent_kernel", shape=(self.units, width), initializer=recurrent_initializer
+            shape, recurrent_initializer, name="recurrent_kernel"
         )
-        self.bias = self.add_weight(name="bias", shape=(width,), initializer="zeros")
+        self.bias = self.add_weight((width,), "zeros", name="bias")
 
     def project(self, x):
         return ops.matmul(x, self.kernel) + self.bias

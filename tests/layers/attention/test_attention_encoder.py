@@ -27,13 +27,8 @@ def make_layer(**options):
 
 def weights_of(layer):
     return {
-        name: value
-        for part in (layer.projection, layer.input_norm, *layer.inner, *layer.outer, *layer.norms)
-        for name, value in zip(
-            [f"{part.name}_{weight.name}" for weight in part.weights],
-            [value.astype("float64") for value in part.get_weights()],
-            strict=True,
-        )
+        "_".join(variable.path.split("/")[1:]): ops.convert_to_numpy(variable).astype("float64")
+        for variable in layer.trainable_variables
     }
 
 
@@ -50,9 +45,8 @@ def oracle(layer, x):
             h = h + inner @ weights[f"outer_{n}_kernel"] + weights[f"outer_{n}_bias"]
             norm = weights[f"inner_norm_{n}_gamma"], weights[f"inner_norm_{n}_beta"]
             h = attention_oracles.layer_norm(h, *norm)
-            values = [value.astype("float64") for value in layer.attentions[n - 1].get_weights()]
             windows = [head for m, head in WINDOWS if m == n]
-            named = dict(zip(NAMES, values, strict=True))
+            named = {name: weights[f"attention_{n}_{name}"] for name in NAMES}
             read, attention = attention_oracles.self_attention(
                 h, MASK[b], named, windows, SENTENCES[b]
             )

@@ -8,8 +8,8 @@ from keras_corefmem.layers import (
     AttentionEncoder,
     ReportsSupervision,
     SupervisedMultiHeadAttention,
-    attention_mass,
 )
+from tests.support import attention_oracles
 from tests.support.graphs import WIDTH, random_features
 
 COUNT, TIME = 5, 4
@@ -60,18 +60,12 @@ def test_training_and_evaluation_report_loss_and_attention_mass(tmp_path):
     both = keras.Model(inputs, [outputs, attention])
     predicted, shown = both.predict(features, verbose=0)
     shown = shown[:, 0]
-    rate, rows = (np.asarray(values) for values in attention_mass(shown, features["pairs"]))
-    expected = {
-        "coref_all_loss": 0.0,
-        "coref_all_attention_mass": np.sum(rate * rows) / np.sum(rows),
-    }
-    for row, pairs in zip(shown, features["pairs"], strict=True):
-        wanted = np.zeros((TIME + 1, TIME + 1))
-        wanted[pairs[:, 0], pairs[:, 1]] = 1
-        wanted = wanted[1:, 1:]
-        aimed = wanted.sum(axis=1) > 0
-        terms = wanted.sum(axis=1) * -np.log(np.where(aimed, (row * wanted).sum(axis=1), 1))
-        expected["coref_all_loss"] += terms.sum() / max(aimed.sum(), 1) / COUNT
+    measured = [
+        attention_oracles.attention_loss(row, attention_oracles.targets_of(pairs, [True] * TIME))
+        for row, pairs in zip(shown, features["pairs"], strict=True)
+    ]
+    loss, mass, rows = np.sum(measured, axis=0)
+    expected = {"coref_all_loss": loss / COUNT, "coref_all_attention_mass": mass / rows}
     for name, value in expected.items():
         np.testing.assert_allclose(fitted[name], [value] * 2, rtol=1e-5)
         np.testing.assert_allclose(fitted[f"val_{name}"], [value] * 2, rtol=1e-5)
