@@ -10,7 +10,7 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets import simulator
-from zoo.architectures.text_model import TextModel
+from zoo.architectures.trainer import TextTrainer
 from zoo.cli import app as cli
 from zoo.cli.options import parse_settings
 
@@ -51,7 +51,7 @@ def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     few = functools.partial(simulator.load, train=40, valid=8, test=8)
     monkeypatch.setattr(simulator, "load", few)
     with_xla = keras.backend.backend() == "jax"
-    monkeypatch.setitem(TextModel.compile.__kwdefaults__, "jit_compile", with_xla)
+    monkeypatch.setitem(TextTrainer.compile.__kwdefaults__, "jit_compile", with_xla)
     namespace = {}
     for example in EXAMPLES[page]:
         exec(compile(example, page, "exec"), namespace)

@@ -8,8 +8,6 @@ import keras
 import numpy as np
 
 from keras_corefmem import callbacks as boards
-from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
-from keras_corefmem.preprocessing.batches import Batches, EpochHooks, tensorflow_dataset
 from keras_corefmem.preprocessing.features import check_ids
 from keras_corefmem.preprocessing.fitting import get
 from keras_corefmem.preprocessing.preprocessor import count_words
@@ -17,8 +15,8 @@ from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from zoo.architectures.config import Config as BaseConfig
-from zoo.architectures.devices import first_replica, local_rows, resolve_jit
-from zoo.architectures.optimizer import make_optimizer
+from zoo.architectures.devices import first_replica
+from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
 from zoo.reading.answers import read
 
@@ -51,7 +49,7 @@ class ConstructorSignature:
         return model_class.Config.signature()
 
 
-class TextModel(keras.Model):
+class TextModel(TextTrainer):
     """A model from the features of texts to logits over answers, and to where it looks.
 
     A subclass lists its arguments in `Config`, from which the signature of its constructor,
@@ -175,33 +173,6 @@ class TextModel(keras.Model):
     def learned(cls, preprocessor, examples):
         """Further arguments of the constructor that come from the data."""
         return {}
-
-    @property
-    def warm_up_epochs(self):
-        """Number of first epochs that do not train the model as it is used."""
-        return 0
-
-    def training_callbacks(self):
-        """Keras callbacks that belong to how this model is trained; `fit` adds them."""
-        return []
-
-    def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
-        """Trains the model as Keras does, with its `training_callbacks` before those given."""
-        all_callbacks = self.training_callbacks()
-        if isinstance(x, Batches) or hasattr(x, "element_spec"):
-            kwargs["shuffle"] = False
-        if keras.backend.backend() == "tensorflow":
-            if isinstance(x, Batches):
-                all_callbacks.append(EpochHooks(x))
-                x = tensorflow_dataset(x)
-            if isinstance(validation_data, Batches):
-                validation_data = tensorflow_dataset(validation_data)
-        elif isinstance(x, Batches):
-            x = local_rows(x)
-        all_callbacks += keras.tree.flatten([] if callbacks is None else callbacks)
-        return super().fit(
-            x, *args, validation_data=validation_data, callbacks=all_callbacks, **kwargs
-        )
 
     def get_config(self):
         preprocessor = self.preprocessor
@@ -328,32 +299,6 @@ class TextModel(keras.Model):
     def has_shared_answers(self):
         """Whether answers are classes, the same for all questions."""
         return len(self.output.shape) == 2
-
-    def compile(
-        self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
-    ):
-        """Compiles with the defaults of the zoo where an argument is left out.
-
-        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA where that works (`resolve_jit`). Further arguments are
-        those of Keras.
-
-        Raises:
-            ValueError: if the model cannot be trained so where batches are shared among devices.
-        """
-        super().compile(
-            optimizer=make_optimizer() if optimizer is None else optimizer,
-            loss=AnswerCrossentropy() if loss is None else loss,
-            weighted_metrics=[AnswerAccuracy()] if weighted_metrics is None else weighted_metrics,
-            jit_compile=resolve_jit(jit_compile),
-            **kwargs,
-        )
-        # Made while TensorFlow traces a step, its variables would have it trace the step again.
-        self.optimizer.build(self.trainable_variables)
-
-    def compile_from_config(self, config):
-        # Keras leaves this to models with a `compile` of their own.
-        self.compile(**keras.saving.deserialize_keras_object(config))
 
 
 def regularize(variables, factor):

@@ -26,17 +26,13 @@ def splits():
 
 
 class Interruption(keras.callbacks.Callback):
-    """Ends training in the middle of an epoch, as a user would."""
-
-    def __init__(self, epoch):
-        super().__init__()
-        self.epoch = epoch
+    """Ends training in the middle of the third epoch, as a user would."""
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.now = epoch
+        self.epoch = epoch
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.now == self.epoch and batch == 2:
+        if (self.epoch, batch) == (2, 2):
             raise KeyboardInterrupt
 
 
@@ -54,6 +50,12 @@ def prepare(splits, settings=SETTINGS):
     return model, batches
 
 
+def interrupt(splits, settings, folder):
+    model, batches = prepare(splits, settings)
+    with pytest.raises(KeyboardInterrupt):
+        training.fit(model, batches, folder, settings, [Interruption()])
+
+
 @pytest.fixture(scope="session")
 def uninterrupted(splits, tmp_path_factory):
     """A model, its batches and the progress of a run in one go."""
@@ -63,9 +65,7 @@ def uninterrupted(splits, tmp_path_factory):
 
 
 def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_path):
-    model, batches = prepare(splits)
-    with pytest.raises(KeyboardInterrupt):
-        training.fit(model, batches, tmp_path, SETTINGS, [Interruption(epoch=2)])
+    interrupt(splits, SETTINGS, tmp_path)
     assert epochs_done(tmp_path) == 2
     # What a kill in the middle of writing leaves behind.
     (tmp_path / "epoch-2.weights.h5").write_bytes(b"broken")
@@ -138,9 +138,7 @@ def test_averages_of_weights_are_validated_and_kept(splits, tmp_path):
     best = progress.history[progress.best_epoch]
     assert found["loss"] == pytest.approx(best["val_loss"], rel=1e-5)
 
-    model, batches = prepare(splits, settings)
-    with pytest.raises(KeyboardInterrupt):
-        training.fit(model, batches, tmp_path / "parts", settings, [Interruption(epoch=2)])
+    interrupt(splits, settings, tmp_path / "parts")
     model, batches = prepare(splits, settings)
     continued = training.fit(model, batches, tmp_path / "parts", settings)
     for found, wanted in zip(continued.history, progress.history, strict=True):
