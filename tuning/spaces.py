@@ -8,7 +8,7 @@ from typing import Any
 import pydantic
 
 from keras_corefmem.utils.files import load_json, validate
-from zoo.configs.reading import read_toml
+from zoo.configs.configurations import read_toml
 
 # Marks the JSON of a value that is no number and no string.
 JSON = "json:"

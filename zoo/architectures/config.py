@@ -46,12 +46,15 @@ class Config(pydantic.BaseModel):
         """Names of the arguments that a user chooses; the others are learned from the data."""
         return {name for name, field in cls.model_fields.items() if LEARNED not in field.metadata}
 
-    @classmethod
-    def signature(cls) -> inspect.Signature:
-        """The signature of the model's constructor."""
-        kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-        names = dict.fromkeys(cls.model_fields, empty) | cls.defaults()
+
+class ConstructorSignature:
+    """The signature of a model class, from its `Config`; models themselves are called otherwise."""
+
+    def __get__(self, model, model_class):
+        if model is not None:
+            raise AttributeError("__signature__")
+        config, new = model_class.Config, inspect.Parameter
+        names = dict.fromkeys(config.model_fields, new.empty) | config.defaults()
         names |= {"preprocessor": None, "name": None, "trainable": True}
-        return inspect.Signature(
-            [inspect.Parameter(name, kind, default=value) for name, value in names.items()]
-        )
+        kind = new.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([new(name, kind, default=names[name]) for name in names])

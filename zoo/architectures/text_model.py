@@ -15,6 +15,7 @@ from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from zoo.architectures.config import Config as BaseConfig
+from zoo.architectures.config import ConstructorSignature
 from zoo.architectures.devices import first_replica
 from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
@@ -38,15 +39,6 @@ class Graph(typing.NamedTuple):
     logits: keras.KerasTensor
     attention: keras.KerasTensor | None = None
     heads: dict | None = None
-
-
-class ConstructorSignature:
-    """The signature of a model class, from its `Config`; models themselves are called otherwise."""
-
-    def __get__(self, model, model_class):
-        if model is not None:
-            raise AttributeError("__signature__")
-        return model_class.Config.signature()
 
 
 class TextModel(TextTrainer):

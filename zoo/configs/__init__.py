@@ -5,8 +5,13 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "configurations": ["Configuration", "TrainingOptions", "configuration", "models"],
-        "reading": ["read_toml"],
+        "configurations": [
+            "Configuration",
+            "TrainingOptions",
+            "configuration",
+            "models",
+            "read_toml",
+        ],
         "renamed": ["rename"],
     },
 )

@@ -2,14 +2,15 @@
 
 import functools
 import pathlib
+import tomllib
 from typing import Annotated, Any, Literal
 
 import pydantic
 from typing_extensions import TypedDict
 
 from keras_corefmem.utils.files import validate
-from zoo.configs.reading import FOLDER, read_toml
 
+FOLDER = pathlib.Path(__file__).parent
 STRICT = pydantic.ConfigDict(extra="forbid", strict=True)
 Reads = Literal["passages", "stories", "sentences"]
 
@@ -97,6 +98,15 @@ class Configuration:
         if "arguments" in own:
             options["arguments"] = dict(own["arguments"])
         return options
+
+
+def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
+    """Reads a TOML file; an error names it."""
+    path = pathlib.Path(path)
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not valid TOML: {error}.") from None
 
 
 def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:

@@ -8,8 +8,7 @@ import pydantic
 
 from keras_corefmem.datasets import DATASETS
 from keras_corefmem.utils.files import validate
-from zoo.configs.configurations import TrainingOptions, configuration, models
-from zoo.configs.reading import FOLDER, read_toml
+from zoo.configs.configurations import FOLDER, TrainingOptions, configuration, models, read_toml
 
 TASKS = tuple(range(1, 21))
 # What the tables count: the share of answers to the test part that are wrong, or right.

@@ -6,7 +6,7 @@ import functools
 import pydantic
 
 from keras_corefmem.utils.files import validate
-from zoo.configs.reading import FOLDER, read_toml
+from zoo.configs.configurations import FOLDER, read_toml
 
 
 @pydantic.dataclasses.dataclass(frozen=True, config=pydantic.ConfigDict(extra="forbid"))

@@ -6,7 +6,7 @@ import pytest
 
 import zoo
 from tests.support.model_cases import CASES, STORIES, make, shared
-from zoo.training import Progress, make_batches
+from zoo.training import make_batches
 
 
 @pytest.mark.parametrize("name", ["qdren", "dmn", "dmn-sentiment-spelt"])
@@ -20,41 +20,26 @@ def test_ids_that_the_model_does_not_know_are_refused(name):
             model.inspect(wrong)
 
 
-class Seen(keras.callbacks.Callback):
-    """The switch of a linear start while and between epochs."""
-
-    def __init__(self):
-        super().__init__()
-        self.training, self.between = [], []
-
-    def on_train_batch_begin(self, batch, logs=None):
-        if batch == 0:
-            self.training.append(float(self.model.get_layer("memory").linear))
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.between.append(float(self.model.get_layer("memory").linear))
+def test_the_preprocessor_has_its_name_of_version_0_1():
+    with pytest.warns(DeprecationWarning, match="`reader` is now called `preprocessor`") as warned:
+        assert shared("qdren").reader is shared("qdren").preprocessor
+    assert warned[0].filename == __file__
 
 
 def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     model = make("memn2n", spread=0, linear_start=2)
     batches = make_batches(model, STORIES, batch_size=8)
-    seen = Seen()
+    linear, training, between = model.get_layer("memory").linear, [], []
+    seen = keras.callbacks.LambdaCallback(
+        on_train_batch_begin=lambda batch, logs: training.append(float(linear)),
+        on_epoch_end=lambda epoch, logs: between.append(float(linear)),
+    )
     model.fit(batches, epochs=3, callbacks=seen, verbose=0)
-    assert seen.training == [1, 1, 0] and seen.between == [0, 0, 0]
+    assert training == [1] * 6 + [0] * 3 and between == [0] * 3
     attention = model.attend(batches[0][0])
     # The places of the memory that are empty have the rest.
     shares = attention.sum(axis=1)
     assert np.all(attention >= 0) and np.all((shares > 0.01) & (shares < 1 + 1e-5))
-
-
-@pytest.mark.parametrize(("warm_up", "finished"), [(0, True), (4, False), (3, False), (2, True)])
-def test_training_does_not_stop_for_want_of_improvement_in_a_warm_up(tmp_path, warm_up, finished):
-    progress = Progress({}, tmp_path, 3, warm_up)
-    epochs = [(0.5, 0.9), (0.4, 0.9), (0.4, 0.9), (0.4, 0.9), (0.3, 0.9)]
-    progress.history = [
-        {"val_accuracy": valid, "val_loss": 1.0, "accuracy": train} for valid, train in epochs
-    ]
-    assert progress.best_epoch == 0 and progress.finished is finished
 
 
 def test_keys_tied_to_entities():

@@ -1,6 +1,6 @@
 import pytest
 
-from zoo.configs.reading import FOLDER
+from zoo.configs.configurations import FOLDER
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports import published
 from zoo.reports.published import published_rows

@@ -166,6 +166,13 @@ def test_selection_and_the_end_of_training(tmp_path):
     assert progress.finished
 
 
+@pytest.mark.parametrize(("warm_up", "finished"), [(0, True), (4, False), (3, False), (2, True)])
+def test_training_does_not_stop_for_want_of_improvement_in_a_warm_up(tmp_path, warm_up, finished):
+    progress = Progress({}, tmp_path, 3, warm_up)
+    progress.history = history(*((valid, 1.0) for valid in (0.5, 0.4, 0.4, 0.4, 0.3)), accuracy=0.9)
+    assert progress.best_epoch == 0 and progress.finished is finished
+
+
 @dataclasses.dataclass
 class Constant:
     """A reader that always gives one answer."""
