@@ -42,8 +42,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(
-    "page",
-    [pytest.param(p, marks=() if p == "README" else pytest.mark.slow) for p in EXAMPLES],
+    "page", [pytest.param(p, marks=() if p == "README" else pytest.mark.slow) for p in EXAMPLES]
 )
 def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -65,16 +65,11 @@ def search(
         if value is not None and value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}.")
     if trials and tuner == "hyperband":
-        raise ValueError(
-            "--trials: how many trials hyperband makes depends on --epochs, give these instead."
-        )
+        raise ValueError("--trials: hyperband goes by --epochs, give these instead.")
     part = part_here(workers)
     leads = not part or "chief" in part
     if fresh and not leads:
-        raise ValueError(
-            f"--fresh would remove the search that {part} takes part in: give it to the chief "
-            "alone, before the others start."
-        )
+        raise ValueError(f"--fresh would remove the search of {part}: give it to the chief alone.")
     # Keras seeds TensorFlow's random numbers on every backend.
     import_quietly("keras_tuner", "tensorflow")
     from keras_corefmem.datasets import DATASETS
@@ -106,13 +101,10 @@ def part_here(workers: int) -> str:
         return ""
     missing = [name for name in PART if not os.environ.get(name)]
     if missing:
-        raise ValueError(
-            f"A search on several machines needs {', '.join(PART)} in the environment of each; "
-            f"set {' and '.join(missing)} too, or none for a search on this machine."
-        )
+        names = " and ".join(missing)
+        raise ValueError(f"A search on several machines needs {names}: set {names} too, or none.")
     if workers > 1:
         raise ValueError(
-            f"--workers {workers}: KERASTUNER_TUNER_ID makes this process one part of a search "
-            "on several machines; leave out --workers, and start a process for each worker."
+            "KERASTUNER_TUNER_ID makes this process one worker: leave out --workers, start others."
         )
     return os.environ["KERASTUNER_TUNER_ID"]

@@ -60,16 +60,12 @@ def check_settings(search: Search, epochs: int | None) -> None:
     entries, space = space_of(search.model, search.space), search.space or first_space(search.model)
     if search.tuner == "hyperband" and "epochs" in entries:
         raise ValueError(
-            f"--space {space}: hyperband decides itself how many epochs a trial has; take epochs "
-            "out of the space, and give the largest number as --epochs."
+            f"--space {space}: hyperband decides itself how many epochs: take them out."
         )
     for name in (*search.settings, *search.settings.get("arguments", {})):
         if name in entries:
             option = "--epochs" if name == "epochs" and epochs is not None else f"--set {name}"
-            raise ValueError(
-                f"{option}: the search space {space} chooses {name}; leave out {option}, or give a "
-                f"--space without {name}."
-            )
+            raise ValueError(f"The search space {space} chooses {name}; leave out {option}.")
 
 
 @contextlib.contextmanager

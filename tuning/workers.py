@@ -60,9 +60,8 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
                 deaths[name] += 1
                 if deaths[name] > search.PATIENCE:
                     raise ChildProcessError(
-                        f"The search stops: {name} died {deaths[name]} times without any trial "
-                        f"that ended, at last with exit status {process.exitcode}. The same "
-                        "command continues."
+                        f"{name} died {deaths[name]} times and no trial ended, the last exit "
+                        f"status is {process.exitcode}; the same command continues."
                     )
                 if name == "chief":
                     end(running, search)

@@ -284,7 +284,7 @@ def test_names_can_be_read():
         (["--set", "train_size=31"], "there are 30 training questions"),
         (["--set", "slots=3"], "own.json chooses slots; leave out --set slots"),
         (["--set", 'arguments={"slots": 3}'], "own.json chooses slots; leave out --set slots"),
-        (["--space", "qdren-babi", "--set", "l2=0.1"], "the search space qdren-babi chooses l2"),
+        (["--space", "qdren-babi", "--set", "l2=0.1"], "The search space qdren-babi chooses l2"),
     ],
 )
 def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):

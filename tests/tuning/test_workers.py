@@ -66,7 +66,7 @@ def test_where_the_chief_dies_each_process_starts_anew_once(tmp_path, monkeypatc
 
 def test_a_search_stops_where_processes_die_again_and_again(tmp_path, monkeypatch):
     monkeypatch.setattr(Search, "PATIENCE", 1)
-    with pytest.raises(ChildProcessError, match="chief died 2 times .* exit status -9"):
+    with pytest.raises(ChildProcessError, match="chief died 2 times .* exit status is -9"):
         lead(tmp_path, monkeypatch, 5)
 
 

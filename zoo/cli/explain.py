@@ -99,9 +99,7 @@ def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
     if file is None:
         raise ValueError("Give --passage and --question, --sentence, or a file of questions.")
     examples, number = read_questions(file), 1 if number is None else number
-    if not 1 <= number <= len(examples):
-        raise ValueError(
-            f"--number {number}: {file} has {len(examples)} questions, choose one of "
-            f"1..{len(examples)}."
-        )
+    n = len(examples)
+    if not 1 <= number <= n:
+        raise ValueError(f"--number {number}: {file} has {n} questions, choose one of 1..{n}.")
     return examples[number - 1]

@@ -44,9 +44,7 @@ def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
     if file and chosen:
         raise ValueError("Give either a file, or --passage and --question, or --sentence.")
     if chosen and tuple(chosen) not in TEXTS:
-        raise ValueError(
-            "--passage and --question go together, and --sentence alone: give both, or that one."
-        )
+        raise ValueError("Give --passage and --question, which go together, or --sentence alone.")
     return chosen
 
 

@@ -23,14 +23,9 @@ def score_litbank(
     folder, gold = pathlib.Path(data_dir), mentions == "gold"
     paths = sorted(folder.glob("*.conll")) or sorted(folder.glob("conll/*.conll"))
     if not paths:
-        raise FileNotFoundError(
-            f"No .conll files in {folder}; get coref/conll of {LITBANK} and pass that folder."
-        )
+        raise FileNotFoundError(f"No .conll files in {folder}; get coref/conll of {LITBANK}.")
     if gold and has_coreference(nlp):
-        raise ValueError(
-            f"--mentions gold: {nlp.meta['lang']}_{nlp.meta['name']} finds mentions of its own; "
-            "leave the option out, or give a pipeline without coreference."
-        )
+        raise ValueError("--mentions gold: the pipeline finds mentions of its own, leave it out.")
     resolver, pairs = Resolver(singletons=True, kinds=LITBANK_KINDS), []
     documents = [annotation for path in paths for _, annotation in read_conll(path)]
     began = time.perf_counter()

@@ -35,10 +35,7 @@ def make_preset(
     study, task = result["study"], result["task"]
     dataset, data_task = STUDIES[study].dataset, STUDIES[study].tasks[task].data
     if dataset not in LICENCES:
-        raise ValueError(
-            f"Presets are made of readers of {' and '.join(LICENCES)}, not of {dataset}: leave "
-            "--presets."
-        )
+        raise ValueError(f"Presets of {dataset} have no licence: leave --presets out.")
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
     path = run.folder(runs) / "model.keras"
     if not path.exists():

@@ -114,9 +114,8 @@ def _path(study: str, folder: str | os.PathLike) -> pathlib.Path:
 
 def _check(place: str | os.PathLike, content: Any) -> Result:
     if not isinstance(content, dict) or not _FIELDS <= content.keys():
-        raise ValueError(
-            f"{place}: no result of a run, which has {', '.join(sorted(_FIELDS))}; remove it."
-        )
+        fields = ", ".join(sorted(_FIELDS))
+        raise ValueError(f"{place}: no result of a run, which has {fields}; remove it.")
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(content["test_wrong"])
     return {str(_FIELDS_BEFORE.get(name, name)): value for name, value in content.items()}

@@ -7,13 +7,7 @@ from zoo.configs import configuration
 from zoo.experiments.results import Result
 from zoo.experiments.studies import STUDIES
 from zoo.reports.published import published_rows
-from zoo.reports.scores import (
-    at_best_settings,
-    group_runs,
-    score,
-    sort_models,
-    task_label,
-)
+from zoo.reports.scores import at_best_settings, group_runs, score, sort_models, task_label
 
 MEASURED, BASELINE, PUBLISHED = "measured", "baseline", "published"
 

@@ -28,8 +28,7 @@ def count_answers(first: Result, second: Result) -> Counts:
     if total != others:
         raise ValueError(
             f"{first['model']} and {second['model']} were not tested on the same questions of "
-            f"{first['study']} task {first['task']}, but on {total} and {others}: run both on the "
-            "same data."
+            f"{first['study']} task {first['task']}, but on {total} and {others}: run both again."
         )
     wrong, also = set(first["test_wrong"]), set(second["test_wrong"])
     none = len(wrong & also)
@@ -151,10 +150,7 @@ def _runs_by_task(
     by_task = {task: runs for (name, task), runs in groups.items() if name == model}
     if not by_task:
         names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"
-        raise ValueError(
-            f"{folder}/{study} holds no run of {model}, but of {names}: choose of these, or make "
-            f"some with `corefmem reproduce {study} --models {model}`."
-        )
+        raise ValueError(f"{folder}/{study} holds no run of {model}, but of {names}: choose these.")
     return by_task
 
 

@@ -242,7 +242,7 @@ def test_list_names_everything(capsys):
         ),
         ("evaluate ga_coref_gru_babi_1 --dataset simulator --language hn", "--language hn: sim"),
         ("train --epochs 0", "epochs: Input should be greater than 0 (got 0)"),
-        ("predict x.keras --passage Mary", "--passage and --question go together"),
+        ("predict x.keras --passage Mary", "--passage and --question, which go together"),
         ("predict x.keras nowhere.txt", "nowhere.txt"),
         ("predict x.keras --sentence Mary --passage Mary", "--sentence alone"),
         ("explain x.keras", "Give --passage and --question, --sentence, or a file"),

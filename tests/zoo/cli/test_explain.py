@@ -166,7 +166,7 @@ def test_unknown_words_are_named(folder, capsys):
     ("arguments", "message"),
     [
         ([], "Give --passage and --question, --sentence, or a file of questions."),
-        (["--passage", PASSAGE], "--passage and --question go together"),
+        (["--passage", PASSAGE], "--passage and --question, which go together"),
         (["questions.txt", *STORY], "Give either a file, or --passage and"),
         (["questions.txt", "--number", "13"], "--number 13: questions.txt has 12 questions"),
         (["questions.txt", "--number", "0"], "choose one of 1..12"),

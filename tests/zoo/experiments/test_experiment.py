@@ -4,6 +4,7 @@ import json
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
+from tuning import Search
 from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.folders import check_folder, epochs_done, run_name
 
@@ -43,6 +44,19 @@ def epochs(count, experiment=TINY):
 )
 def test_names_tell_experiments_apart(experiment, name):
     assert experiment.name == name
+
+
+def test_data_sets_without_tasks_have_none_in_names_but_old_folders_are_found(tmp_path):
+    experiment, search = Experiment("ga-gru", "lambada"), Search("ga-gru", "lambada")
+    assert (experiment.name, search.name) == (
+        "ga-gru-lambada-seed-0",
+        "ga-gru-lambada-random-seed-0",
+    )
+    (tmp_path / "ga-gru-lambada-task-01-seed-0").mkdir()
+    (tmp_path / "ga-gru-lambada-task-01-random-seed-0").mkdir()
+    assert experiment.name_in(tmp_path) == "ga-gru-lambada-task-01-seed-0"
+    older = Search("ga-gru", "lambada", output=str(tmp_path))
+    assert older.name == "ga-gru-lambada-task-01-random-seed-0"
 
 
 def test_empty_parts_of_names_are_left_out():
