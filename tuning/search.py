@@ -12,13 +12,13 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import different_fields, load_json, replacing, write_json
 from tuning.hyper_model import ZooHyperModel
 from zoo import training
+from zoo.architectures.loading import load
 from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, name_in, run_name
 from zoo.experiments.outcome import describe_test
 from zoo.experiments.results import SEARCHES, best_result
 from zoo.experiments.runs import settings_options
-from zoo.hub.files import load
 
 OUTCOME = "outcome.json"
 # Why a trial failed.

@@ -17,6 +17,7 @@ from keras_corefmem.utils.files import validate
 from zoo.architectures.config import Config as BaseConfig
 from zoo.architectures.config import ConstructorSignature
 from zoo.architectures.devices import first_replica
+from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
 from zoo.reading.answers import read
@@ -41,7 +42,7 @@ class Graph(typing.NamedTuple):
     heads: dict | None = None
 
 
-class TextModel(TextTrainer):
+class TextModel(PresetModel, TextTrainer):
     """A model from the features of texts to logits over answers, and to where it looks.
 
     A subclass lists its arguments in `Config`, from which the signature of its constructor,

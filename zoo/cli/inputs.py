@@ -11,7 +11,7 @@ from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import babi
 from keras_corefmem.utils.files import load_json
-from zoo.hub import presets
+from zoo.hub import open_preset
 from zoo.reading import preprocessor_of
 
 # What models read: a passage and a question about it, or a single sentence.
@@ -20,7 +20,7 @@ TEXTS = ("passage", "question"), ("sentence",)
 
 def load_model(name: str) -> keras.Model:
     if not name.endswith(".keras"):
-        return presets.from_preset(name)
+        return zoo.from_preset(name)
     if not pathlib.Path(name).is_file():
         raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
     model = zoo.load(name)
@@ -34,7 +34,7 @@ def load_model(name: str) -> keras.Model:
 def describe_data(name: str) -> dict[str, Any]:
     """Says what a model was trained on: the preset's card, or the record beside the file."""
     if not name.endswith(".keras"):
-        return presets.read_preset(name)["card"]
+        return open_preset(name).card
     record = pathlib.Path(name).with_name("run.json")
     return load_json(record) if record.exists() else {}
 

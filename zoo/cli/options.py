@@ -46,7 +46,9 @@ def _task(text: str) -> int | str:
 
 parse_model = one_of(_models)
 
-MODEL_FILE = Annotated[str, argument("MODEL", "path of a .keras file, or a preset's name")]
+MODEL_FILE = Annotated[
+    str, argument("MODEL", "path of a .keras file, or a preset: its name, folder or hf://user/name")
+]
 DATASET = Annotated[
     str | None,
     option(

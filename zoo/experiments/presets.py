@@ -4,7 +4,7 @@ import pathlib
 from typing import Any
 
 from zoo.experiments.studies import STUDIES
-from zoo.hub.presets import FOLDER, round_weights, save_preset
+from zoo.hub.presets import FOLDER, half_weights, save_preset
 
 # Data sets whose words may be part of a preset, and what is said of them.
 LICENCES = {
@@ -27,10 +27,10 @@ def make_preset(
 ) -> tuple[str, dict[str, Any]]:
     """Makes a preset of a run, whose validation and test accuracy are measured once more."""
     from zoo import training
+    from zoo.architectures.loading import load
     from zoo.experiments import data
     from zoo.experiments.outcome import versions
     from zoo.experiments.runs import Run
-    from zoo.hub.files import load
 
     study, task = result["study"], result["task"]
     dataset, data_task = STUDIES[study].dataset, STUDIES[study].tasks[task].data
@@ -41,7 +41,8 @@ def make_preset(
     if not path.exists():
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = load(path)
-    round_weights(model)
+    # What is measured is what is saved.
+    model.set_weights(list(half_weights(model).values()))
     language = STUDIES[study].language
     splits = data.load(dataset, data_task, data_dir, language)
     card = {

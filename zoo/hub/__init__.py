@@ -1,8 +1,14 @@
-"""Presets and `.keras` files: models with their weights and preprocessing."""
+"""Presets: bundled ones, folders, and repositories of the Hugging Face Hub."""
 
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submod_attrs={"files": ["load"], "presets": ["from_preset", "read_preset", "save_preset"]},
+    submod_attrs={
+        "folders": ["load_named_weights", "verify_folder", "write_folder"],
+        "loading": ["load_preset", "open_preset", "presets_of"],
+        "model_card": ["known_card"],
+        "presets": ["read_preset", "save_preset"],
+        "repositories": ["upload_preset"],
+    },
 )

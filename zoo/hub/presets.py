@@ -1,20 +1,21 @@
 """Bundled models with trained weights: a JSON file and an `.npz` each, in the folder `presets`."""
 
-import collections
 import difflib
 import json
 import math
 import os
 import pathlib
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from keras_corefmem.utils.files import load_json, replacing
+from zoo.hub.record import Preset, Weights, weights_of
 
 if TYPE_CHECKING:
-    from zoo.architectures.text_model import TextModel
+    import keras
 
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
 # Those that the wheel leaves out, where the package runs from a checkout of the repository.
@@ -60,77 +61,80 @@ def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str,
 
 def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
     paths = _paths(folder)
-    if name not in paths:
-        near = difflib.get_close_matches(name, paths, 5, 0.3) or sorted(paths)[:5]
-        advice = f"did you mean {', '.join(near)}?" if near else "there are none yet."
-        raise ValueError(
-            f"There is no preset {name!r}; {advice} zoo.presets() lists all. Those that the wheel "
-            "leaves out are in the folder presets/ of the repository: give it as folder=."
-        )
-    return paths[name]
+    if name in paths:
+        return paths[name]
+    if "://" in name:
+        raise ValueError(f"{name!r} is no handle of a preset: only hf://user/name has an address.")
+    if re.search(r"[/\\]|^[.~]", name):
+        raise ValueError(f"There is no folder {name!r}: `model.save_to_preset(folder)` makes one.")
+    near = difflib.get_close_matches(name, paths, 5, 0.3) or sorted(paths)[:5]
+    advice = f"did you mean {', '.join(near)}?" if near else "there are none yet."
+    raise ValueError(
+        f"There is no preset {name!r}; {advice} zoo.presets() lists all. Those that the wheel "
+        "leaves out are in the folder presets/ of the repository: give it as folder=."
+    )
 
 
-def from_preset(name: str, folder: str | os.PathLike | None = None) -> "TextModel":
-    """Loads a trained model: architecture, preprocessing and weights, compiled with its defaults.
+def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
+    """Reads a bundled preset, but for its weights.
 
     Args:
-        name: one of `zoo.presets()`, such as `"ga_mage_gru_babi_2"`.
+        name: name of the preset.
         folder: folder of the presets, as of `presets`.
 
     Raises:
-        ValueError: if there is no such preset, or its weights do not fit.
-
-    Example:
-        >>> model = zoo.from_preset("qrn_babi_1")
-        >>> model.read("Mary went to the kitchen.", "Where is Mary?").answer
-        'kitchen'
+        ValueError: if there is no such preset.
     """
-    from zoo import architectures
-
     path = _find(name, folder)
     content = load_json(path)
-    model = getattr(architectures, content["class"])(
-        **content["arguments"], preprocessor=content["preprocessor"], name=name
+    arrays = path.with_suffix(".npz")
+    misfit = f"{arrays}: the weights do not fit {name}.json; install the package again."
+    shapes = {key: tuple(shape) for key, shape in content.get("weights", {}).items()}
+    return Preset(
+        name,
+        content["class"],
+        {"name": name, **content["arguments"]},
+        content["preprocessor"],
+        content["card"],
+        lambda: _read_arrays(arrays, shapes, misfit),
+        misfit,
     )
-    path = path.with_suffix(".npz")
+
+
+def _read_arrays(path: pathlib.Path, shapes: dict[str, tuple[int, ...]], misfit: str) -> Weights:
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file; install the package again.")
     with np.load(path, allow_pickle=False) as file:
         arrays = {key: file[key] for key in sorted(file.files)}
-    shapes = {weight.path: tuple(weight.shape) for weight in model.weights}
-    if "weights" in content:
-        stored = {key: tuple(shape) for key, shape in content["weights"].items()}
-        values = _unpack(**arrays)
-    else:  # Version 0.1 had an array a weight, by number.
-        stored = dict(zip(shapes, (array.shape for array in arrays.values()), strict=False))
-        values = np.concatenate([array.ravel() for array in arrays.values()])
-    sizes = [math.prod(shape) for shape in stored.values()]
-    if stored != shapes or sum(sizes) != len(values):
-        raise ValueError(f"{path}: the weights do not fit {name}.json; install the package again.")
-    parts = dict(zip(stored, np.split(values, np.cumsum(sizes)[:-1]), strict=True))
-    model.set_weights([parts[key].reshape(shape) for key, shape in shapes.items()])
-    model.compile()
-    return model
+    if not shapes:  # Version 0.1 had an array a weight, by number.
+        return arrays
+    values, sizes = _unpack(**arrays), [math.prod(shape) for shape in shapes.values()]
+    if sum(sizes) != len(values):
+        raise ValueError(misfit)
+    parts = np.split(values, np.cumsum(sizes)[:-1])
+    return {n: part.reshape(shapes[n]) for n, part in zip(shapes, parts, strict=True)}
 
 
-def round_weights(model: "TextModel") -> dict[str, np.ndarray]:
-    """Rounds the weights of a model to half precision in place, and returns them by name."""
-    counts = collections.Counter(weight.path for weight in model.weights)
-    if twice := [name for name, count in counts.items() if count > 1]:
-        raise ValueError(f"{model.name} has several weights named {twice[0]}: name its layers.")
+def half_weights(model: "keras.Model") -> Weights:
+    """Returns the weights of a model by name, rounded to half precision.
+
+    Raises:
+        ValueError: if half precision cannot hold a weight, or two have the same name.
+    """
     with np.errstate(over="ignore"):
-        weights = [weight.astype("float16") for weight in model.get_weights()]
-    if not all(np.isfinite(weight).all() for weight in weights):
+        weights = {name: weight.astype("float16") for name, weight in weights_of(model).items()}
+    if not all(np.isfinite(weight).all() for weight in weights.values()):
         raise ValueError(f"{model.name} has weights that half precision cannot hold.")
-    model.set_weights([weight.astype("float32") for weight in weights])
-    return dict(zip(counts, weights, strict=True))
+    return weights
 
 
 def save_preset(
-    model: "TextModel", name: str, card: dict[str, Any], folder: str | os.PathLike = FOLDER
+    model: "keras.Model", name: str, card: dict[str, Any], folder: str | os.PathLike = FOLDER
 ) -> None:
     """Writes a model as a preset, its weights in half precision.
 
     Args:
-        model: a model with a preprocessor. Its weights are rounded.
+        model: a model with a preprocessor; its own weights stay as they are.
         name: name of the preset.
         card: what to know about it.
         folder: folder of the presets.
@@ -139,7 +143,7 @@ def save_preset(
         ValueError: if half precision cannot hold a weight, or two have the same name.
     """
     folder = pathlib.Path(folder)
-    weights = round_weights(model)
+    weights = half_weights(model)
     arguments = model.get_config()
     content = {
         "class": type(model).__name__,

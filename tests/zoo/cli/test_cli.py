@@ -195,7 +195,7 @@ def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys)
     (content,) = read_results("babi-1k", results)
     # Half precision may change an answer of eleven.
     assert abs(card["test_accuracy"] - content["test_accuracy"]) < 0.1
-    assert preset.from_preset("as_gru_babi_1", presets).read(STORY, "Where is Mary?").answer
+    assert zoo.from_preset("as_gru_babi_1", folder=presets).read(STORY, "Where is Mary?").answer
 
 
 @pytest.mark.slow

@@ -21,13 +21,16 @@ def saved(tmp_path_factory, make_reader):
     """A reader and the folder that holds it as a preset."""
     folder = tmp_path_factory.mktemp("presets")
     model = make_reader("mage_gru", layers=2, carry="previous")
+    before = model.get_weights()
     preset.save_preset(model, NAME, CARD, folder)
+    assert all(map(np.array_equal, model.get_weights(), before))
+    model.set_weights([weight.astype("float16") for weight in before])
     return model, folder
 
 
 def test_a_preset_answers_as_the_model_with_rounded_weights(saved):
     model, folder = saved
-    loaded = preset.from_preset(NAME, folder)
+    loaded = zoo.from_preset(NAME, folder=folder)
     assert type(loaded) is type(model) and loaded.config == model.config
     assert loaded.preprocessor.get_config() == model.preprocessor.get_config()
     assert_same_weights(loaded, model)
@@ -49,7 +52,7 @@ def test_names_and_cards(saved):
 
 def test_an_unknown_name_brings_near_matches(saved):
     with pytest.raises(ValueError, match="no preset 'ga_mage_babi_2'; did you mean ga_mage_gru_"):
-        preset.from_preset("ga_mage_babi_2", saved[1])
+        zoo.from_preset("ga_mage_babi_2", folder=saved[1])
     message = "no preset 'nothing'.* in the folder presets/ of the repository: give it as folder="
     with pytest.raises(ValueError, match=message):
         zoo.from_preset("nothing")
@@ -72,7 +75,7 @@ def test_weights_are_matched_by_name(saved, copy):
     np.savez(tmp_path / f"{NAME}.npz", **turned)
     content["weights"] = {name: content["weights"][name] for name in names[::-1]}
     (tmp_path / f"{NAME}.json").write_text(json.dumps(content))
-    assert_same_weights(preset.from_preset(NAME, tmp_path), saved[0])
+    assert_same_weights(zoo.from_preset(NAME, folder=tmp_path), saved[0])
 
 
 def test_presets_of_the_first_version_load(saved, copy):
@@ -81,7 +84,7 @@ def test_presets_of_the_first_version_load(saved, copy):
     (tmp_path / f"{NAME}.json").write_text(json.dumps(content))
     weights = {f"{n:03}": w.astype("float16") for n, w in enumerate(saved[0].get_weights())}
     np.savez_compressed(tmp_path / f"{NAME}.npz", **weights)
-    assert_same_weights(preset.from_preset(NAME, tmp_path), saved[0])
+    assert_same_weights(zoo.from_preset(NAME, folder=tmp_path), saved[0])
 
 
 @pytest.mark.parametrize("change", ["missing", "renamed", "short", "short in version 0.1"])
@@ -97,7 +100,7 @@ def test_weights_that_do_not_fit_are_refused(change, copy):
         content["weights"] |= {"words": shape} if change == "renamed" else {}
     (tmp_path / f"{NAME}.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match="do not fit ga_mage_gru_babi_2.json"):
-        preset.from_preset(NAME, tmp_path)
+        zoo.from_preset(NAME, folder=tmp_path)
 
 
 def test_weights_of_one_name_are_refused(make_reader, tmp_path):
@@ -113,7 +116,7 @@ def test_pickled_weights_are_refused(copy):
     tmp_path, _ = copy
     np.savez(tmp_path / f"{NAME}.npz", low=np.array([{}], object))
     with pytest.raises(ValueError, match="allow_pickle=False"):
-        preset.from_preset(NAME, tmp_path)
+        zoo.from_preset(NAME, folder=tmp_path)
 
 
 def test_weights_too_large_for_half_precision_are_refused(make_reader, tmp_path):

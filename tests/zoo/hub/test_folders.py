@@ -1,0 +1,289 @@
+"""Presets in folders: whole, readable, verified, and the same model."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+
+import h5py
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from tests.support.model_cases import CASES, DISTINCT, make, shared
+from zoo.architectures.text_model import TextModel
+from zoo.hub import folders
+from zoo.training import make_batches
+
+FILES = {"config.json", "preprocessor.json", "model.weights.h5", "README.md"}
+TEXT = "Mary went to the kitchen.", "Where is Mary?"
+
+
+def equal(one, other):
+    return all(map(np.array_equal, one.get_weights(), other.get_weights()))
+
+
+def run_snippet(folder, capsys):
+    card = (folder / "README.md").read_text()
+    exec(re.search(r"```python\n(.*?)```", card, re.DOTALL)[1], {})
+    return card, capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def original():
+    return zoo.from_preset("qrn_babi_1")
+
+
+@pytest.fixture
+def folder(original, tmp_path):
+    original.save_to_preset(tmp_path / "reader")
+    return tmp_path / "reader"
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_a_model_is_the_same_from_its_folder(name, tmp_path):
+    model = shared(name)
+    before, config = model.get_weights(), model.get_config()
+    model.save_to_preset(tmp_path / "reader")
+    assert {path.name for path in (tmp_path / "reader").iterdir()} == FILES
+    assert all(map(np.array_equal, model.get_weights(), before)) and model.get_config() == config
+    loaded = zoo.from_preset(tmp_path / "reader")
+    assert type(loaded) is type(model) and loaded.get_config() == config
+    assert equal(loaded, model) and loaded.compiled
+
+
+def test_the_folder_is_readable(original, folder):
+    content = json.loads((folder / "config.json").read_text())
+    assert content["class"] == "QueryReductionNetwork" and content["arguments"]["units"] == 50
+    for name, digest in content["files"].items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    assert content["files"].keys() == {"preprocessor.json", "model.weights.h5"}
+    preprocessor = json.loads((folder / "preprocessor.json").read_text())
+    assert "kitchen" in preprocessor["config"]["answers"]
+    with h5py.File(folder / "model.weights.h5") as file:
+        for weight in original.weights:
+            np.testing.assert_array_equal(file[weight.path], weight)
+
+
+def test_the_card_has_numbers_licence_and_code_that_runs(folder, capsys):
+    card, printed = run_snippet(folder, capsys)
+    assert "answer='kitchen'" in printed
+    assert "| test accuracy | 100.00% |" in card and "CC BY 3.0" in card
+    assert card.startswith("---\nlibrary_name: keras_corefmem\npipeline_tag: question-answering\n")
+
+
+@pytest.mark.filterwarnings("ignore:The reader does not know")
+@pytest.mark.parametrize("name", ["qdren-wind", "dmn-tagger"])
+def test_cards_of_other_models_have_code_that_runs(name, tmp_path, capsys):
+    shared(name).save_to_preset(tmp_path / "reader", card={"licence": "MIT", "test_accuracy": 0.5})
+    card, printed = run_snippet(tmp_path / "reader", capsys)
+    assert printed and "\nlicense: mit\n" in card and "| test accuracy | 50.00% |" in card
+
+
+def test_a_card_says_what_became_of_the_preset(tmp_path):
+    model = zoo.from_preset("qrn_babi_1")
+    answer = model.get_layer("answer").kernel
+    answer.assign(answer * 2)
+    model.save_to_preset(tmp_path / "reader")
+    card = json.loads((tmp_path / "reader" / "config.json").read_text())["card"]
+    assert card == {"started_from": "qrn_babi_1"}
+    assert "100.00%" not in (tmp_path / "reader" / "README.md").read_text()
+
+
+def test_a_model_of_its_own_has_the_logs_of_fit(tmp_path):
+    model = make("qrn")
+    examples = CASES["qrn"].examples
+    batches = make_batches(model, examples)
+    history = model.fit(batches, epochs=2, verbose=0).history
+    model.save_to_preset(tmp_path / "reader")
+    card = json.loads((tmp_path / "reader" / "config.json").read_text())["card"]
+    assert card["last_epoch"]["epoch"] == 2
+    assert card["last_epoch"]["loss"] == pytest.approx(history["loss"][-1])
+
+
+def test_arguments_are_overridden(folder):
+    model = zoo.from_preset(folder, l2=0.5, name="mine")
+    assert model.config["l2"] == 0.5 and model.name == "mine"
+    assert zoo.from_preset(folder, dtype="mixed_bfloat16").dtype_policy.name == "mixed_bfloat16"
+    assert keras.config.dtype_policy().name == "float32"
+    wide = zoo.from_preset(folder, load_weights=False, units=8)
+    assert wide.get_layer("answer").kernel.shape == (8, 7)
+    with pytest.raises(
+        ValueError, match="reader: its weights do not fit units: leave that out, or"
+    ):
+        zoo.from_preset(folder, units=8)
+    with pytest.raises((TypeError, ValueError), match="unit_s"):
+        zoo.from_preset(folder, unit_s=8)
+
+
+def test_without_weights_they_are_new(original, folder):
+    (folder / "model.weights.h5").unlink()
+    model = zoo.from_preset(folder, load_weights=False)
+    assert not equal(model, original) and model.get_config() == original.get_config()
+
+
+def test_half_precision_weights_are_kept(tmp_path):
+    model = zoo.from_preset("qrn_babi_1", dtype="bfloat16")
+    model.save_to_preset(tmp_path / "reader")
+    loaded = zoo.from_preset(tmp_path / "reader")
+    assert loaded.dtype_policy.name == "bfloat16" and equal(loaded, model)
+
+
+def test_classes_load_their_presets(folder):
+    assert zoo.QueryReductionNetwork.from_preset(folder).name == "qrn_babi_1"
+    assert TextModel.from_preset(str(folder)).name == "qrn_babi_1"
+    with pytest.raises(ValueError, match="is a QueryReductionNetwork, not a GatedAttentionReader"):
+        zoo.GatedAttentionReader.from_preset(folder)
+
+
+def test_classes_list_their_presets():
+    cards = zoo.QueryReductionNetwork.presets
+    assert set(cards) == {name for name in zoo.presets() if name.startswith("qrn_")}
+    assert cards["qrn_babi_1"]["test_accuracy"] == 1.0
+    assert set(TextModel.presets) == set(zoo.presets())
+
+
+def test_subclasses_of_users(tmp_path):
+    class Mine(zoo.QueryReductionNetwork):
+        pass
+
+    model = Mine(9, 3, 4, units=4)
+    model.save_to_preset(tmp_path / "reader")
+    assert type(Mine.from_preset(tmp_path / "reader")) is Mine
+    path = tmp_path / "reader" / "config.json"
+    path.write_text(path.read_text().replace('"Mine"', '"Yours"'))
+    with pytest.raises(ValueError, match="is a Yours, .* once those of your own are imported"):
+        zoo.from_preset(tmp_path / "reader")
+
+
+def test_weights_load_into_a_model_in_hand(original, folder, tmp_path):
+    model = zoo.from_preset(folder, load_weights=False)
+    model.load_weights(folder / "model.weights.h5")
+    assert equal(model, original)
+    original.save_weights(tmp_path / "own.weights.h5")
+    model.set_weights([weight * 0 for weight in model.get_weights()])
+    model.load_weights(tmp_path / "own.weights.h5")
+    assert equal(model, original)
+
+
+def test_names_that_keras_counted_may_differ(tmp_path):
+    class Counted(zoo.QueryReductionNetwork):
+        @staticmethod
+        def read_story(sentences, question, read, config):
+            vectors = keras.layers.Embedding(config.vocabulary_size, 4)(question)
+            for _ in range(2):
+                vectors = keras.layers.Dense(4)(vectors)
+            return keras.layers.Dense(config.num_answers)(vectors[:, 0]), None
+
+    model = Counted(9, 3, 4)
+    model.save_to_preset(tmp_path / "reader")
+    loaded = Counted.from_preset(tmp_path / "reader")
+    assert [w.path for w in loaded.weights] != [w.path for w in model.weights]
+    assert equal(loaded, model)
+
+
+def damage(folder, name, **changes):
+    path = folder / name
+    if not changes:
+        path.write_bytes(path.read_bytes()[:-1] + b"!")
+    else:
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("model.weights.h5", {}, r"model.weights.h5 has not the SHA-256 that config.json says; it"),
+        ("preprocessor.json", {}, "preprocessor.json has not the SHA-256"),
+        ("config.json", {}, "config.json:.*: no JSON .*save or download the preset again"),
+        ("config.json", {"format": 2, "keras_corefmem": "9.1"}, "format 2, of .* 9.1; .*upgrade"),
+        ("config.json", {"format": None}, "config.json is that of no preset"),
+        ("config.json", {"arguments": 3}, "config.json: arguments: "),
+        ("config.json", {"files": {}}, "the SHA-256 of preprocessor.json is missing"),
+        ("config.json", {"weights": {"answer/kernel": [2, 2]}}, "model.weights.h5 lacks answer/k"),
+        (
+            "config.json",
+            {"weights": {}},
+            "weights are not those of a Query.*install keras_corefmem",
+        ),
+    ],
+)
+def test_damaged_files_are_named(folder, name, changes, message):
+    damage(folder, name, **changes)
+    with pytest.raises(ValueError, match=message):
+        zoo.from_preset(folder)
+
+
+@pytest.mark.parametrize("name", FILES - {"README.md"})
+def test_missing_files_are_named(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(FileNotFoundError, match=f"{name}: no such file.*copy all of its folder"):
+        zoo.from_preset(folder)
+
+
+def test_handles_that_name_nothing():
+    with pytest.raises(ValueError, match="no folder './nothing': `model.save_to_preset"):
+        zoo.from_preset("./nothing")
+    with pytest.raises(ValueError, match="'gs://bucket/reader' is no handle"):
+        zoo.from_preset("gs://bucket/reader")
+
+
+def test_links_to_other_files_are_refused(folder, tmp_path):
+    with h5py.File(tmp_path / "secret.h5", "w") as file:
+        file["answer"] = np.zeros((50, 7), "float32")
+    path = folder / "model.weights.h5"
+    with h5py.File(path, "a") as file:
+        del file["answer/kernel"]
+        file["answer/kernel"] = h5py.ExternalLink(str(tmp_path / "secret.h5"), "/answer")
+    content = json.loads((folder / "config.json").read_text())
+    content["files"]["model.weights.h5"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    damage(folder, "config.json", **content)
+    with pytest.raises(ValueError, match="answer/kernel lies in another file"):
+        zoo.from_preset(folder)
+
+
+def test_a_failure_leaves_the_older_preset(original, folder, monkeypatch):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(folders, "write_card", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make("qrn").save_to_preset(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert os.listdir(folder.parent) == ["reader"]
+
+
+def test_a_preset_is_replaced(folder):
+    model = make("memn2n")
+    model.save_to_preset(folder)
+    assert equal(zoo.from_preset(folder), model) and os.listdir(folder.parent) == ["reader"]
+
+
+def test_nothing_else_is_overwritten(original, tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(ValueError, match="holds thesis.txt, which is no part of a preset"):
+        original.save_to_preset(tmp_path)
+    with pytest.raises(ValueError, match="thesis.txt is a file"):
+        original.save_to_preset(tmp_path / "thesis.txt")
+    with pytest.raises(ValueError, match=r"hf://me/it is no folder: .*zoo.upload_preset"):
+        original.save_to_preset("hf://me/it")
+    assert os.listdir(tmp_path) == ["thesis.txt"]
+
+
+def test_a_quantized_model_is_refused(original, tmp_path):
+    model = zoo.from_preset("qrn_babi_1")
+    model.get_layer("answer").quantize("int8")
+    with pytest.raises(ValueError, match="is quantized"):
+        model.save_to_preset(tmp_path / "reader")
+
+
+def test_bundled_presets_of_folders(tmp_path):
+    for path in pathlib.Path(zoo.__file__).parent.glob("presets/qrn_babi_1.*"):
+        shutil.copy(path, tmp_path)
+    with pytest.warns(DeprecationWarning, match="write folder="):
+        assert zoo.from_preset("qrn_babi_1", tmp_path).read(*TEXT).answer == "kitchen"
+    assert zoo.from_preset("qrn_babi_1", folder=tmp_path).name == "qrn_babi_1"
+    (tmp_path / "qrn_babi_1.npz").unlink()
+    with pytest.raises(FileNotFoundError, match="qrn_babi_1.npz: no such file; install"):
+        zoo.from_preset("qrn_babi_1", folder=tmp_path)

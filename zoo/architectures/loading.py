@@ -1,0 +1,105 @@
+"""Models of any class from `.keras` files and presets."""
+
+import os
+import pathlib
+import warnings
+import zipfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from zoo import architectures
+
+if TYPE_CHECKING:
+    from zoo.architectures.text_model import TextModel
+
+
+def load(path: str | os.PathLike) -> "TextModel":
+    """Loads a reader from a `.keras` file, whose classes need not be imported before.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The model, compiled if it was when it was saved.
+
+    Raises:
+        ValueError: if there is no such file, it is broken, or it holds no reader of the zoo.
+
+    Example:
+        >>> zoo.from_preset("qrn_babi_1").save("reader.keras")
+        >>> zoo.load("reader.keras").read("Mary went to the kitchen.", "Where is Mary?").answer
+        'kitchen'
+    """
+    import keras
+
+    from zoo.architectures.text_model import TextModel
+
+    if not pathlib.Path(path).exists():
+        raise ValueError(f"There is no file {path}.")
+
+    _import_classes()
+    try:
+        # Keras takes what is no archive for a file that is missing.
+        zipfile.ZipFile(path).close()
+        model = keras.saving.load_model(path)
+    except ImportError:
+        raise
+    except Exception as error:  # A damaged file raises anything in the libraries that read it.
+        cause = str(error).partition("\n")[0]
+        raise ValueError(
+            f"{path} is broken, or holds no reader of this zoo ({cause}): copy it again, or save "
+            "the reader again."
+        ) from error
+    if not isinstance(model, TextModel):
+        raise ValueError(
+            f"{path} holds no reader of this zoo, but a {type(model).__name__}: "
+            "`keras.saving.load_model` loads it."
+        )
+    return model
+
+
+def from_preset(
+    handle: str | os.PathLike,
+    load_weights: bool = True,
+    examples: Sequence | None = None,
+    *,
+    folder: str | os.PathLike | None = None,
+    **overrides: Any,
+) -> "TextModel":
+    """Makes a model of a preset: architecture, preprocessing and weights, compiled.
+
+    Args:
+        handle: name of a bundled preset, one of `zoo.presets()`; a folder that
+            `model.save_to_preset` wrote; or `"hf://user/name"` or `"hf://user/name@revision"` on
+            the Hugging Face Hub.
+        load_weights: whether to take the weights of the preset, rather than new ones.
+        examples: training examples of another task, for a model to be fine-tuned: it learns words
+            and answers from them, and has the weights of the preset where they fit.
+        folder: folder of the bundled presets, as of `zoo.presets`.
+        **overrides: arguments of the model in place of those of the preset, `dtype` included.
+
+    Raises:
+        FileNotFoundError: if a file of the preset is missing.
+        ValueError: if there is no such preset, it is damaged or of a newer version, or its weights
+            do not fit the overrides.
+        ConnectionError: if the hub is out of reach.
+
+    Example:
+        >>> model = zoo.from_preset("qrn_babi_1")
+        >>> model.read("Mary went to the kitchen.", "Where is Mary?").answer
+        'kitchen'
+    """
+    from zoo.architectures.text_model import TextModel
+
+    _import_classes()
+    if not isinstance(load_weights, bool):
+        message = "The second argument of from_preset is load_weights: write folder=."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        load_weights, folder = True, load_weights
+    return TextModel.from_preset(handle, load_weights, examples, folder=folder, **overrides)
+
+
+def _import_classes() -> None:
+    """Imports all classes of the zoo, which registers them."""
+    for name in architectures.__all__:
+        getattr(architectures, name)

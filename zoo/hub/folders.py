@@ -1,0 +1,245 @@
+"""Presets as folders: readable JSON, weights by name in HDF5, and a model card."""
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import h5py
+import keras
+import numpy as np
+import pydantic
+
+import keras_corefmem
+from keras_corefmem.utils.files import load_json, validate
+from zoo.hub.model_card import write_card
+from zoo.hub.record import Preset, Weights, describe_class, set_weights, weights_of
+
+CONFIG, PREPROCESSOR, WEIGHTS, CARD = FILES = (
+    "config.json",
+    "preprocessor.json",
+    "model.weights.h5",
+    "README.md",
+)
+# Raised whenever an older version would misread a folder.
+FORMAT = 1
+DAMAGED = "it is damaged or was edited: save or download the preset again."
+
+
+class Content(pydantic.BaseModel):
+    """The content of `config.json`."""
+
+    class_name: str = pydantic.Field(alias="class")
+    arguments: dict[str, Any]
+    card: dict[str, Any]
+    # SHA-256 of each file.
+    files: dict[str, str]
+    # Shape of each weight.
+    weights: dict[str, tuple[int, ...]]
+
+
+def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, Any]) -> None:
+    """Writes a model as a preset, whole or not at all; the model stays as it is.
+
+    Args:
+        model: a model of the zoo.
+        folder: folder to write; another preset in it is replaced.
+        card: what to tell of it, see `write_card`.
+
+    Raises:
+        ValueError: if the folder holds anything but a preset, the model is quantized, or two of its
+            weights have the same name.
+    """
+    if "://" in str(folder):
+        raise ValueError(
+            f"{folder} is no folder: save to one, then zoo.upload_preset({str(folder)!r}, folder)."
+        )
+    if any(getattr(layer, "quantization_mode", None) for layer in model._flatten_layers()):
+        raise ValueError(
+            f"{model.name} is quantized, which no preset is: save it before, and quantize what "
+            "`from_preset` returns."
+        )
+    weights, arguments = weights_of(model), model.get_config()
+    preprocessor = arguments.pop("preprocessor")
+    with _replacing_folder(folder) as partial:
+        write_weights(partial / WEIGHTS, weights)
+        _write(partial / PREPROCESSOR, preprocessor)
+        content = {
+            "format": FORMAT,
+            "keras_corefmem": keras_corefmem.__version__,
+            "keras": keras.__version__,
+            "class": describe_class(type(model)),
+            "arguments": arguments,
+            "card": card,
+            "files": {name: _digest(partial / name) for name in (PREPROCESSOR, WEIGHTS)},
+            "weights": {name: weight.shape for name, weight in weights.items()},
+        }
+        _write(partial / CONFIG, content)
+        write_card(partial / CARD, model, card, str(pathlib.Path(folder).resolve()))
+
+
+def _write(path: pathlib.Path, content: Any) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    # Lists of numbers on one line.
+    text = re.sub(r"\[\n[\s\d,]+\]", lambda found: re.sub(r"\s+", "", found[0]), text)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _replacing_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
+    """Yields a folder to write to, which becomes `folder` once the block succeeds."""
+    folder = pathlib.Path(folder).resolve()
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: give the folder of a preset another name.")
+    others = sorted({path.name for path in folder.iterdir()} - {*FILES}) if folder.exists() else []
+    if others:
+        raise ValueError(
+            f"{folder} holds {others[0]}, which is no part of a preset: give a new folder."
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
+        partial, older = pathlib.Path(place, "new"), pathlib.Path(place, "old")
+        partial.mkdir()
+        yield partial
+        if folder.exists():
+            os.replace(folder, older)
+        os.replace(partial, folder)
+
+
+Find = Callable[[str], pathlib.Path]
+
+
+def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Preset:
+    """Reads a preset, but for its weights.
+
+    Args:
+        handle: what the preset was asked for by.
+        find: function from the name of a file to its path.
+        find_again: the same for a file that turned out to be damaged, if that may help.
+
+    Raises:
+        FileNotFoundError: if a file is missing.
+        ValueError: if one is damaged, or a newer version of this package wrote it.
+    """
+    path = find(CONFIG)
+    content = load_json(path, remedy=DAMAGED)
+    number = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(number, int):
+        raise ValueError(f"{path} is that of no preset, for it has no format: give another folder.")
+    if number > FORMAT:
+        version = content.get("keras_corefmem", "a newer version")
+        raise ValueError(
+            f"{path} has format {number}, of keras_corefmem {version}; this one reads format "
+            f"{FORMAT}: pip install --upgrade keras_corefmem."
+        )
+    record = validate(path, content, Content)
+
+    def checked(name: str) -> pathlib.Path:
+        if name not in record.files:
+            raise ValueError(f"{path}: files: the SHA-256 of {name} is missing; {DAMAGED}")
+        for search in filter(None, (find, find_again)):
+            file = search(name)
+            if _digest(file) == record.files[name]:
+                return file
+        raise ValueError(f"{file} has not the SHA-256 that {CONFIG} says; {DAMAGED}")
+
+    return Preset(
+        handle,
+        record.class_name,
+        record.arguments,
+        load_json(checked(PREPROCESSOR)),
+        record.card,
+        lambda: read_weights(checked(WEIGHTS), record.weights),
+        f"{handle}: the weights are not those of a {record.class_name} of this version; install "
+        f"keras_corefmem {content.get('keras_corefmem')}, which wrote them.",
+    )
+
+
+def verify_folder(folder: str | os.PathLike) -> None:
+    """Checks that a folder holds a whole preset.
+
+    Raises:
+        FileNotFoundError: if a file is missing.
+        ValueError: if one is damaged, or a newer version of this package wrote it.
+    """
+    find = functools.partial(find_file, folder)
+    read_folder(str(folder), find).read_weights()
+    find(CARD)
+
+
+def find_file(folder: str | os.PathLike, name: str) -> pathlib.Path:
+    """Returns the path of a file of a preset.
+
+    Raises:
+        FileNotFoundError: if it is missing.
+    """
+    path = pathlib.Path(folder, name)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path}: no such file, so that {folder} is no whole preset: copy all of its folder, "
+            "or write it by `model.save_to_preset(folder)`."
+        )
+    return path
+
+
+def _digest(path: pathlib.Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_weights(path: str | os.PathLike, weights: Weights) -> None:
+    """Writes weights to an HDF5 file, each under its name."""
+    with h5py.File(path, "w") as file:
+        file.attrs["keras_corefmem"] = FORMAT
+        for name, weight in weights.items():
+            # HDF5 has no bfloat16.
+            narrow = weight.dtype.name == "bfloat16"
+            file.create_dataset(name, data=weight.astype("float32") if narrow else weight)
+
+
+def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
+    """Gives a model the weights of a preset's `model.weights.h5`; another file leaves it alone.
+
+    Returns:
+        Whether it is such a file.
+
+    Raises:
+        ValueError: if the weights are not those of the model.
+    """
+    if not (os.path.isfile(path) and h5py.is_hdf5(path)):
+        return False
+    with h5py.File(path) as file:
+        if "keras_corefmem" not in file.attrs:
+            return False
+        names: list[str] = []
+        file.visit(names.append)
+        weights = {name: _array(file, name) for name in names if hasattr(file[name], "shape")}
+    set_weights(model, weights, f"{path}: the weights do not fit {model.name}.")
+    return True
+
+
+def read_weights(path: str | os.PathLike, shapes: dict[str, tuple[int, ...]]) -> Weights:
+    """Reads weights that `write_weights` wrote, in the order of `shapes`.
+
+    Raises:
+        ValueError: if one is missing or has another shape.
+    """
+    with h5py.File(path) as file:
+        for name, shape in shapes.items():
+            if getattr(file.get(name), "shape", None) != shape:
+                raise ValueError(f"{path} lacks {name} {shape}, which {CONFIG} lists; {DAMAGED}")
+        return {name: _array(file, name) for name in shapes}
+
+
+def _array(file: h5py.File, name: str) -> np.ndarray:
+    """Reads a dataset, unless it would read another file of this machine."""
+    dataset = file[name]
+    if dataset.file.filename != file.filename or dataset.external or dataset.is_virtual:
+        raise ValueError(f"{file.filename}: {name} lies in another file: do not trust this one.")
+    return dataset[()]

@@ -1,0 +1,135 @@
+"""Model cards: what a preset is, in words, numbers and three lines of code."""
+
+import hashlib
+import json
+import pathlib
+import re
+from typing import Any
+
+import keras
+
+from keras_corefmem.preprocessing import Preprocessor
+
+TASKS = {
+    ("passage", "question"): "question-answering",
+    ("sentence",): "text-classification",
+}
+# For readers of cloze questions about anonymous entities.
+CLOZE = {"passage": "@entity0 met @entity1 .", "question": "@placeholder met @entity1"}
+
+
+def write_card(path: pathlib.Path, model: keras.Model, card: dict[str, Any], handle: str) -> None:
+    """Writes the model card of a preset.
+
+    Args:
+        path: file to write.
+        model: the model.
+        card: facts by name, such as `dataset`, `test_accuracy` or `licence`.
+        handle: what `from_preset` takes to load the preset.
+    """
+    licence = str(card.get("licence", ""))
+    facts = {name: value for name, value in card.items() if name != "licence"}
+    parts = [
+        _front_matter(model, licence),
+        f"# {model.name}\n\n{_describe(model)}",
+        f"## Use\n\n```python\n{_snippet(model, handle)}\n```",
+        "## Facts\n\n" + _table(facts) if facts else "Nothing was measured of this model.",
+        f"## Licence\n\n{licence or 'Not stated.'}",
+        "## Arguments\n\n" + _table(model.config),
+    ]
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def with_handle(text: str, handle: str) -> str:
+    """Replaces what the code of a model card loads."""
+    return re.sub(r'from_preset\(".*"\)', lambda _: _call(handle), text, count=1)
+
+
+def _call(handle: str) -> str:
+    return f"from_preset({json.dumps(handle, ensure_ascii=False)})"
+
+
+def _front_matter(model: keras.Model, licence: str) -> str:
+    task = TASKS.get(tuple(model.TEXTS), "text-classification")
+    if model.preprocessor is not None and model.preprocessor.tags:
+        task = "token-classification"
+    # The hub knows licences by short names.
+    known = re.fullmatch(r"[a-z][a-z0-9.-]+", licence.lower())
+    lines = ["library_name: keras_corefmem", f"pipeline_tag: {task}", "tags:", "- keras"]
+    if licence:
+        lines.append(f"license: {licence.lower() if known else 'other'}")
+    return "\n".join(["---", *lines, "---"])
+
+
+def _describe(model: keras.Model) -> str:
+    text = f"A `{type(model).__name__}` of keras_corefmem with {model.count_params():,} weights."
+    preprocessor = model.preprocessor
+    if preprocessor is None:
+        return text + " It reads ids: there is no preprocessor."
+    known = (
+        f" It reads {' and '.join(model.TEXTS)}, and knows {len(preprocessor.vocabulary.known):,}"
+    )
+    answers = "those of the text at hand" if preprocessor.local else len(preprocessor.answers) - 1
+    return f"{text}{known} words; answers: {answers}."
+
+
+def _snippet(model: keras.Model, handle: str) -> str:
+    lines = ["import zoo", "", f"model = zoo.{_call(handle)}"]
+    texts = _texts(model.preprocessor, model.TEXTS)
+    if texts:
+        given = ", ".join(json.dumps(text, ensure_ascii=False) for text in texts.values())
+        lines.append(f"print(model.read({given}))")
+    return "\n".join(lines)
+
+
+def _texts(preprocessor: Preprocessor | None, texts: dict[str, str]) -> dict[str, str]:
+    """Returns texts that the model reads, none without a preprocessor."""
+    if preprocessor is None:
+        return {}
+    for each in (texts, CLOZE):
+        try:
+            preprocessor.encode_text(*each.values())
+        except ValueError:
+            continue
+        return each
+    return {}
+
+
+def _table(facts: dict[str, Any]) -> str:
+    rows = [f"| {name.replace('_', ' ')} | {_cell(name, fact)} |" for name, fact in facts.items()]
+    return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _cell(name: str, fact: Any) -> str:
+    if isinstance(fact, dict):
+        return ", ".join(f"{key} {_cell(key, value)}" for key, value in fact.items())
+    if isinstance(fact, float):
+        return f"{fact:.2%}" if name.endswith("accuracy") else f"{fact:.4g}"
+    text = str(fact).replace("|", "\\|").replace("\n", " ")
+    return text if len(text) <= 200 else f"{text[:200]} …"
+
+
+def remember_origin(model: Any, handle: str, card: dict[str, Any], unchanged: bool) -> None:
+    """Notes on a model which preset it was loaded from, and whether it has its very weights."""
+    # A string: Keras tracks dictionaries that are attributes.
+    model._origin = handle, _fingerprint(model) if unchanged else "", json.dumps(card)
+
+
+def known_card(model: Any) -> dict[str, Any]:
+    """Returns what is known of a model: the facts of its preset, or how it was trained."""
+    handle, fingerprint, card = getattr(model, "_origin", ("", "", "{}"))
+    if fingerprint and fingerprint == _fingerprint(model):
+        return json.loads(card)
+    facts: dict[str, Any] = {"started_from": handle} if handle else {}
+    logs = getattr(getattr(model, "history", None), "history", None) or {}
+    if logs:
+        last = {name: float(values[-1]) for name, values in logs.items()}
+        facts["last_epoch"] = {"epoch": len(model.history.epoch), **last}
+    return facts
+
+
+def _fingerprint(model: keras.Model) -> str:
+    digest = hashlib.sha256()
+    for weight in model.get_weights():
+        digest.update(weight.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,100 @@
+"""What a preset holds, wherever it lies."""
+
+import collections
+import dataclasses
+import itertools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import keras
+
+Weights = dict[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset:
+    """A preset as read.
+
+    Args:
+        handle: the name or address that it was asked for by.
+        class_name: name of its class, with its package where that is registered.
+        arguments: arguments of the class by name, without the preprocessor.
+        preprocessor: configuration of the preprocessor, or `None`.
+        card: what is known of it: its data, measured numbers and licence.
+        read_weights: function that reads its weights by name, or by number from version 0.1.
+        misfit: what to say where the weights are not those of the class and its arguments.
+    """
+
+    handle: str
+    class_name: str
+    arguments: dict[str, Any]
+    preprocessor: dict[str, Any] | None
+    card: dict[str, Any]
+    read_weights: Callable[[], Weights]
+    misfit: str
+
+    @property
+    def short_class_name(self) -> str:
+        """Name of its class without the package."""
+        return self.class_name.rpartition(">")[2]
+
+
+def describe_class(cls: type) -> str:
+    """Names a class as `Preset.class_name` does."""
+    import keras
+
+    return keras.saving.get_registered_name(cls).removeprefix("keras_corefmem>")
+
+
+def find_class(class_name: str, base: type) -> type | None:
+    """Returns the imported class of that name, if it is `base` or derived from it."""
+    classes = [base]
+    for cls in classes:
+        classes += cls.__subclasses__()
+    named = (cls for cls in classes if class_name in (describe_class(cls), cls.__name__))
+    return next(named, None)
+
+
+def weights_of(model: "keras.Model") -> Weights:
+    """Returns copies of the weights of a model by name.
+
+    Raises:
+        ValueError: if two have the same name.
+    """
+    counts = collections.Counter(weight.path for weight in model.weights)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise ValueError(f"{model.name} has several weights named {twice[0]}: name its layers.")
+    return dict(zip(counts, model.get_weights(), strict=True))
+
+
+def set_weights(model: "keras.Model", weights: Weights, complaint: str) -> None:
+    """Gives a model weights by name.
+
+    Names that Keras counted, such as `dense_3`, may have other numbers if all are in order.
+
+    Raises:
+        ValueError: if they do not fit; `complaint` says whose they are and what to do.
+    """
+    shapes = {weight.path: tuple(weight.shape) for weight in model.weights}
+    if weights.keys() != shapes.keys():
+        numbered = all(map(str.isdigit, weights)) and len(weights) == len(shapes)
+        pairs = itertools.zip_longest(shapes, weights, fillvalue="")
+        if not numbered and any(_uncounted(own) != _uncounted(other) for own, other in pairs):
+            differing = sorted(weights.keys() ^ shapes.keys())[0]
+            where = "the model lacks" if differing in weights else "the weights lack"
+            raise ValueError(f"{complaint} ({where} {differing}).")
+        weights = dict(zip(shapes, weights.values(), strict=True))
+    for name, shape in shapes.items():
+        if weights[name].shape != shape:
+            wrong = f"{name} is {weights[name].shape}, in the model {shape}"
+            raise ValueError(f"{complaint} ({wrong}).")
+    model.set_weights([weights[name] for name in shapes])
+
+
+def _uncounted(path: str) -> str:
+    """Drops the numbers that Keras appends to names of layers."""
+    return re.sub(r"_\d+(?=/|$)", "", path)

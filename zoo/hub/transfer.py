@@ -1,0 +1,127 @@
+"""Weights of a preset for a new task: word by word and answer by answer, the others as they are."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+from keras_corefmem.preprocessing import Preprocessor, get
+from keras_corefmem.text import Coverage
+from keras_corefmem.text.tokenizers import lower
+from zoo.configs import rename
+from zoo.hub.record import Preset, Weights
+
+
+def _words(preprocessor: Preprocessor) -> list[str]:
+    return preprocessor.vocabulary.words
+
+
+def _letters(preprocessor: Preprocessor) -> list[str]:
+    return preprocessor.spelling.vocabulary.words
+
+
+def _answers(preprocessor: Preprocessor) -> list[str]:
+    return preprocessor.answers
+
+
+def _words_and_answers(preprocessor: Preprocessor) -> list[str]:
+    """Names the rows of a memory network's embeddings: words, then answers that are none."""
+    known = set(preprocessor.vocabulary.known)
+    others = [answer for answer in preprocessor.answers if lower(answer) not in known]
+    return [*preprocessor.vocabulary.words, *(f"answer {answer}" for answer in others)]
+
+
+def _positions(preprocessor: Preprocessor) -> range:
+    return range(10_000)
+
+
+def _nothing(preprocessor: Preprocessor) -> list[str]:
+    """Names nothing: such weights belong to the data that they were learned from."""
+    return []
+
+
+# Axis of a weight that has an entry for each of a list of names; other weights are copied whole.
+ALIGNED: tuple[tuple[str, int, Callable[[Preprocessor], Sequence]], ...] = (
+    (r"word_embedding/embeddings", 0, _words),
+    (r"character_embedding/embeddings", 0, _letters),
+    (r"memory/embedding_\d+", 0, _words_and_answers),
+    (r"memory/time_\d+|(sentence|question)_mask/factors", 0, _positions),
+    (r"answer/(output/)?(kernel|bias)", -1, _answers),
+    (r"retrieve/idf|weights/embeddings", 0, _nothing),
+)
+
+
+def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
+    """Finds the arguments of `from_examples` that make a model like a preset.
+
+    Args:
+        preset: the preset.
+        names: names of the arguments of `from_examples`.
+    """
+    arguments, preprocessor = rename(preset.arguments), get(preset.preprocessor)
+    if preprocessor is None:
+        raise ValueError(
+            f"{preset.handle} has no preprocessor to learn like: make a model by "
+            f"{preset.short_class_name}.from_examples(examples)."
+        )
+    learned = {
+        name: getattr(preprocessor, name)
+        for name in ("half_width", "max_sentences", "max_windows", "read_ends", "unknown_types")
+        if hasattr(preprocessor, name)
+    }
+    known = preprocessor.vocabulary.known
+    learned |= {
+        "answer_words": getattr(preprocessor, "answer_length", 1) > 1,
+        "characters": bool(preprocessor.characters),
+        "local_answers": preprocessor.local,
+        "lower_case": all(word == lower(word) for word in known),
+        "tied_keys": arguments.get("entity_tokens") is not None,
+        "tokenizer": preprocessor.tokenizer.name,
+    }
+    if "@placeholder" in known:
+        learned["candidates"] = arguments.get("answer_tokens") is not None
+    if arguments.get("answer_head") == "pointer_sum":
+        # Where the passages of the new task lack answers, the head is another one.
+        learned["answer_head"] = "auto"
+    return {name: value for name, value in {**arguments, **learned}.items() if name in names}
+
+
+def transfer(model: keras.Model, preset: Preset) -> Coverage:
+    """Copies the weights of a preset to a model for another task.
+
+    Rows of words, characters and answers are copied where both know them; other weights where both
+    have the same shape.
+
+    Args:
+        model: an untrained model of the preset's class.
+        preset: the preset.
+
+    Returns:
+        How many words of the model the preset has vectors of.
+    """
+    older, newer = get(preset.preprocessor), model.preprocessor
+    weights: Weights = preset.read_weights()
+    for weight in model.weights:
+        value = weights.get(weight.path)
+        if value is None:
+            continue
+        for pattern, axis, names in ALIGNED:
+            if re.fullmatch(pattern, weight.path):
+                own = np.moveaxis(keras.ops.convert_to_numpy(weight).copy(), axis, 0)
+                other = np.moveaxis(value, axis, 0)
+                if own.shape[1:] == other.shape[1:]:
+                    _copy_rows(own, other, names(newer), names(older))
+                value = np.moveaxis(own, 0, axis)
+        if value.shape == tuple(weight.shape):
+            weight.assign(value)
+    words, known = newer.vocabulary.known, set(older.vocabulary.known)
+    return Coverage(len(words), tuple(word for word in words if word not in known))
+
+
+def _copy_rows(own: np.ndarray, other: np.ndarray, names: Sequence, old_names: Sequence) -> None:
+    rows = {name: row for row, name in enumerate(old_names[: len(other)])}
+    for n, name in enumerate(names[: len(own)]):
+        if name in rows:
+            own[n] = other[rows[name]]
