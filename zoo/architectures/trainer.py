@@ -2,10 +2,33 @@
 
 import keras
 
+from keras_corefmem import optimizers
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.preprocessing.batches import Batches, EpochHooks, tensorflow_dataset
 from zoo.architectures.devices import local_rows, resolve_jit
-from zoo.architectures.optimizer import make_optimizer
+
+OPTIMIZERS = {
+    "adam": optimizers.Adam,
+    "rmsprop": optimizers.RMSprop,
+    "sgd": optimizers.SGD,
+    "adagrad": optimizers.Adagrad,
+}
+
+
+def make_optimizer(
+    learning_rate=3e-3,
+    halve_every=1000,
+    optimizer="adam",
+    clip_norm=10.0,
+    clip_each=False,
+    average=0.0,
+):
+    """An optimizer that clips gradients by their norm, and measures it."""
+    rate = learning_rate
+    if halve_every:
+        rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
+    clip = {"clipnorm" if clip_each else "global_clipnorm": clip_norm}
+    return OPTIMIZERS[optimizer](rate, **clip, use_ema=average > 0, ema_momentum=average)
 
 
 class TextTrainer(keras.Model):

@@ -17,9 +17,12 @@ from keras_corefmem.layers import (
 )
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
+from keras_corefmem.text.vocabulary import UNKNOWN
 from zoo.architectures.config import LEARNED, Factor, Share, Size
 from zoo.architectures.stories.story_model import StoryConfig, StoryModel
 
+# A cosine that no two of a few hundred random vectors have.
+CLOSE = 0.5
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
 
 
@@ -156,6 +159,28 @@ class RecurrentEntityNetwork(StoryModel):
             options = {"dtype": "float32", "name": "candidate_answers"}
             logits = CandidateAnswers(config.answer_tokens, **options)(logits, sentences)
         return logits, gates
+
+    def columns(self):
+        """Names of the slots, with the word that is or resembles their key."""
+        names = super().columns()
+        if self.preprocessor is None:
+            return names
+        words = self.preprocessor.vocabulary.words
+        if (entities := self.config["entity_tokens"]) is not None:
+            return [f"{n} {words[token]}" for n, token in zip(names, entities, strict=True)]
+        keys, table = (
+            rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+            for rows in (
+                ops.convert_to_numpy(self.get_layer("entity_memory").cell.keys),
+                ops.convert_to_numpy(self.get_layer("word_embedding").embeddings)[: len(words)],
+            )
+        )
+        cosines = keys @ table.T
+        cosines[:, : UNKNOWN + 1] = 0
+        return [
+            f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
+            for name, row in zip(names, cosines, strict=True)
+        ]
 
     @classmethod
     def from_examples(

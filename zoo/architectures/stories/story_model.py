@@ -8,21 +8,14 @@ from keras import ops
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.layers import (
-    EntityMemory,
     RestoreSentences,
     RetrieveSentences,
     inverse_sentence_frequency,
 )
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
-from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.visualization import views
 from zoo.architectures.config import Config, Learned, Size
 from zoo.architectures.text_model import Graph, TextModel
-
-FIRST_WORD = UNKNOWN + 1
-# A cosine that no two of a few hundred random vectors have.
-CLOSE = 0.5
-
 
 # Parts of the docstrings of readers of stories, which mark them as Keras' optimizers do.
 DOCS = {
@@ -154,24 +147,7 @@ class StoryModel(TextModel):
 
     def columns(self):
         """Names of the columns of `attend`: what they are and their numbers."""
-        names = [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
-        memories = [layer for layer in self.layers if isinstance(layer, EntityMemory)]
-        if not memories or self.preprocessor is None:
-            return names
-        words = self.preprocessor.vocabulary.words
-        if self.config.get("entity_tokens") is not None:
-            entities = self.config["entity_tokens"]
-            return [f"{n} {words[token]}" for n, token in zip(names, entities, strict=True)]
-        table, keys = (
-            ops.convert_to_numpy(weight)
-            for weight in (self.get_layer("word_embedding").embeddings, memories[0].cell.keys)
-        )
-        likeness = cosines(keys, table[: len(words)])
-        likeness[:, :FIRST_WORD] = 0
-        return [
-            f"{name} {words[np.argmax(row)]}" if row.max() > CLOSE else name
-            for name, row in zip(names, likeness, strict=True)
-        ]
+        return [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
 
     def views(self, examples):
         if not self.has_attention:
@@ -190,12 +166,3 @@ class StoryModel(TextModel):
 def unit_uniform():
     """An initializer of uniform numbers with variance 1."""
     return keras.initializers.RandomUniform(-(3**0.5), 3**0.5)
-
-
-def cosines(vectors, others):
-    """Cosines of all pairs of rows."""
-    first, second = (
-        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        for rows in (vectors, others)
-    )
-    return first @ second.T
