@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submodules=["gap"],
     submod_attrs={
         "annotated": ["AnnotatedExample"],
+        "conversion": ["as_examples"],
         "example": ["CandidateExample", "Example", "group_by_story"],
         "passages": ["cbt", "cnn", "lambada", "novels", "wikihop"],
         "registry": ["DATASETS", "DataSet", "load"],

@@ -3,6 +3,9 @@
 import dataclasses
 from collections.abc import Callable, Iterable
 
+# Stands for an answer that is not known, in examples that are only read.
+UNANSWERED = "[unknown]"
+
 
 @dataclasses.dataclass(frozen=True)
 class Example:
@@ -12,6 +15,7 @@ class Example:
         sentences: the sentences of the passage up to the question, cut as the data set cuts them.
         question: the question.
         answer: the answer as the data set writes it; lists are joined by commas, `"apple,milk"`.
+            `"[unknown]"` where it is not known.
         supporting_facts: numbers of sentences, from 1, in the data set's order.
         source: where the question was read, as `"path:line"`; does not enter comparisons.
 
@@ -58,7 +62,7 @@ class Example:
         return f"{self.source}: " if self.source else ""
 
     def _check_answer(self, candidates):
-        if self.answer not in candidates:
+        if self.answer not in (*candidates, UNANSWERED):
             raise ValueError(
                 f"{self._place}the answer {self.answer!r} is none of the {len(candidates)} "
                 "candidates; leave the question out."

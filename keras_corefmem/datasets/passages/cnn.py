@@ -84,7 +84,7 @@ def read_file(path: Path) -> ClozeExample:
             )
         names.append((entity, name))
     passage, question, answer = (lines[i].strip() for i in (2, 4, 6))
-    return _example(passage, question, answer, tuple(names), f"{path}:5")
+    return make_example(passage, question, answer, tuple(names), f"{path}:5")
 
 
 def read_json(path: Path) -> list[ClozeExample]:
@@ -106,10 +106,13 @@ def read_json(path: Path) -> list[ClozeExample]:
         ) from error
     if not examples:
         raise ValueError(f"{path}: no question in the file, pass a file with questions.")
-    return [_example(*arguments) for arguments in examples]
+    return [make_example(*arguments) for arguments in examples]
 
 
-def _example(passage, question, answer, names, source):
+def make_example(
+    passage: str, question: str, answer: str, names: Sequence[tuple[str, str]], source: str
+) -> ClozeExample:
+    """Makes a question whose candidates are the entities of its passage."""
     sentences = tuple(filter(None, re.split(r"(?<= [.?!]) +", passage)))
     return ClozeExample(
         sentences,
@@ -118,7 +121,7 @@ def _example(passage, question, answer, names, source):
         (),
         source,
         candidates=find_markers(passage),
-        marker_names=names,
+        marker_names=tuple(names),
     )
 
 

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.datasets.splits import Splits
+from keras_corefmem.text import prose
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import Path, read_text
 
@@ -50,15 +52,26 @@ def read_file(path: Path) -> list[Example]:
     examples = []
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     for number, line in enumerate(lines, 1):
-        tokens, source = line.lower().split(), f"{path}:{number}"
-        if len(tokens) < 2:
+        if len(line.split()) < 2:
             raise ValueError(
-                f"{source}: no passage on this line, pass a file of LAMBADA with one a line."
+                f"{path}:{number}: no passage on this line, pass a file of LAMBADA with one a line."
             )
-        start = last_sentence(tokens)
-        if 0 < start < len(tokens) - 1:
-            examples.append(_make_example(tokens, start, source))
-    return examples
+        examples.append(read_passage(line, f"{path}:{number}"))
+    return list(filter(None, examples))
+
+
+def read_passage(text: str, source: str = "") -> Example | None:
+    """Reads one passage, which is tokenized unless it is; `None` where it is one sentence alone."""
+    tokens = text.split()
+    if all(map(has_letters, tokens)):
+        # No punctuation stands alone.
+        parts = (part for _, part in prose.sentences(" ".join(tokens)))
+        tokens = [token for part in parts for token in prose.tokenize(part)]
+    while tokens and not has_letters(tokens[-1]):
+        tokens.pop()
+    tokens = [token.lower() for token in tokens]
+    start = last_sentence(tokens)
+    return _make_example(tokens, start, source) if 0 < start < len(tokens) - 1 else None
 
 
 def read_passages(path: Path, cased: bool = False) -> list[Example]:

@@ -7,11 +7,10 @@ from keras_corefmem.datasets.example import Example, group_by_story
 from keras_corefmem.utils.files import Path, read_text, replacing
 
 
-def _read_lines(path):
+def _numbered(lines, path):
     """Yields (number of the line in the file, number in its story, text)."""
-    text = read_text(path, "bAbI")
     previous = 0
-    for line_number, line in enumerate(text.rstrip("\r\n ").split("\n"), 1):
+    for line_number, line in enumerate(lines, 1):
         match = re.fullmatch(r"(\d+) +(\S.*)", line.rstrip("\r"), re.ASCII)
         if not match:
             raise ValueError(
@@ -48,11 +47,16 @@ def _parse_facts(column, sentence_numbers, place):
 
 def read_file(path: Path) -> list[Example]:
     """Reads a file in bAbI's format; questions are no sentences of the passage."""
+    return read_lines(read_text(path, "bAbI").rstrip("\r\n ").split("\n"), path)
+
+
+def read_lines(lines: Iterable[str], path: Path) -> list[Example]:
+    """Reads lines in bAbI's format; `path` is for errors and sources."""
     examples: list[Example] = []
     sentences: list[str] = []
     sentence_numbers: dict[int, int | None] = {}
     open_line = None
-    for line_number, number, text in _read_lines(path):
+    for line_number, number, text in _numbered(lines, path):
         place = f"{path}:{line_number}"
         if number == 1:
             if open_line:

@@ -1,0 +1,206 @@
+"""Examples of whatever holds text: tuples, dictionaries, files, frames and data sets."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.rows import COLUMNS, is_doc, read_row
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.utils.files import read_text
+
+# Columns that have a list in each row.
+_LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags"}
+_LISTS |= {other for name in _LISTS for other in COLUMNS[name]}
+
+
+def as_examples(
+    data: Any, *, columns: Mapping[str, str] | None = None, answers: bool = True
+) -> list[Any]:
+    """Makes a list of examples of any data that holds texts.
+
+    - Examples of every kind, and `Sentence`s, stay what they are.
+    - Tuples are `(passage, question, answer)`.
+    - Dictionaries are a row each, or one whose values are columns: lists, or a string for all rows.
+    - A path is that of JSON lines, `my.jsonl`, with an object on each line.
+    - Frames of pandas and data sets of `datasets` and `tf.data` have rows that are dictionaries.
+    - Docs of spaCy may be passages and questions of tuples and dictionaries, come with a dictionary
+      as in `(doc, {"question": …, "answer": …})`, or have these fields in their `user_data`. Their
+      clusters become chains, which words of a question belong to that are called alike.
+
+    Columns are `passage`, a string or a list of sentences, `question` and `answer`, and where they
+    are known `candidates`, `supporting_facts`, numbers of sentences from 1, `chain_ids`, one of
+    each token, and `source`; or, of single sentences, `sentence`, a string, or `words`, a list, and
+    `answer` or `tags`. Instead of passage and question, `text` and `question_start`, the number of
+    a character, may be there. The columns of bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal
+    Dependencies and WikiHop on the Hub are known.
+
+    Args:
+        data: the data.
+        columns: the name above of each column that is called otherwise, `{"context": "passage"}`.
+        answers: whether answers must be there; without, an example that has none is still read.
+
+    Returns:
+        `Example`s, or one of its kinds where there are candidates or chains; or `Sentence`s.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if a row is none of these, or lacks a column; the error names line or row.
+
+    Example:
+        >>> rows = {"context": ["Mary left. John slept."], "question": ["Who left?"],
+        ...         "answer": ["Mary"]}
+        >>> (example,) = keras_corefmem.datasets.as_examples(rows)
+        >>> example.sentences, example.answer
+        (('Mary left.', 'John slept.'), 'Mary')
+    """
+    unknown = set((columns or {}).values()) - COLUMNS.keys()
+    if unknown:
+        raise ValueError(
+            f"columns: there is no {', '.join(sorted(unknown))}; choose of {', '.join(COLUMNS)}."
+        )
+    rows = _rows(data, columns or {})
+    return [example for row, place in rows for example in _convert(row, place, columns, answers)]
+
+
+def _convert(row, place, columns, answers):
+    if isinstance(row, Example | Sentence):
+        return [row]
+    if is_doc(row):
+        row = {**row.user_data, "passage": row}
+    elif isinstance(row, str):
+        row = {"sentence": row}
+    elif isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[1], Mapping):
+        row = {**row[1], "passage": row[0]}
+    elif isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[0], Mapping):
+        row = {**row[0], "answer": row[1]}
+    elif isinstance(row, tuple | list) and len(row) in (2, 3):
+        row = dict(zip(("passage", "question", "answer"), row, strict=False))
+    if not isinstance(row, Mapping):
+        raise ValueError(
+            f"{place}: give an Example, (passage, question, answer), a dictionary or a spaCy Doc "
+            f"instead of {row!r:.80}."
+        )
+    row = {name: _plain(value) for name, value in row.items()}
+    missing = [name for name in columns or () if name not in row]
+    if missing:
+        raise ValueError(f"{place}: no column {missing[0]}, only {', '.join(map(str, row))}.")
+    row = {(columns or {}).get(name, name): value for name, value in row.items()}
+    return read_row(row, place, answers)
+
+
+def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[Any, str]]:
+    """Yields rows, each with its place for errors."""
+    if isinstance(data, str | os.PathLike):
+        yield from _json_lines(data)
+    elif hasattr(data, "as_numpy_iterator"):
+        yield from _numbered(row for batch in data.as_numpy_iterator() for row in _unbatched(batch))
+    elif isinstance(data, Mapping):
+        yield from _numbered(_transposed(data, columns))
+    elif hasattr(data, "to_dict") and hasattr(data, "columns"):
+        rows = zip(data.to_dict("records"), data.index, strict=True)
+        yield from ((row, f"row {index}") for row, index in rows)
+    elif hasattr(data, "features") and hasattr(data, "with_format"):
+        labels = {name: _label_names(kind) for name, kind in (data.features or {}).items()}
+        labels = {name: names for name, names in labels.items() if names}
+        rows = data.with_format(None)
+        yield from _numbered({**row, **_named(row, labels)} for row in rows)
+    elif is_doc(data) or isinstance(data, Example | Sentence):
+        yield data, "example 0"
+    else:
+        try:
+            iterator = iter(data)
+        except TypeError:
+            raise ValueError(
+                f"Examples cannot be made of {type(data).__name__}: give a list, a dictionary of "
+                "columns, the path of JSON lines, or a data set."
+            ) from None
+        yield from _numbered(iterator)
+
+
+def _numbered(rows):
+    return ((row, f"example {number}") for number, row in enumerate(rows))
+
+
+def _json_lines(path):
+    if not os.fspath(path).endswith(".jsonl"):
+        raise ValueError(f"{path}: give the path of a file of JSON lines that ends in .jsonl.")
+    empty = True
+    for number, line in enumerate(read_text(path, "JSON lines").split("\n"), 1):
+        if not line.strip():
+            continue
+        empty, place = False, f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            message = f"{place}: no JSON ({error.msg}); is the file truncated?"
+            raise ValueError(message) from None
+        if not isinstance(row, dict):
+            raise ValueError(f"{place}: give an object with passage, question and answer.")
+        yield row, place
+    if empty:
+        raise ValueError(f"{path}: no example in the file, write an object on each line.")
+
+
+def _transposed(data, columns):
+    """The rows of a dictionary of columns, where strings stand for all rows; or the one row."""
+    if any(hasattr(values, "features") for values in data.values()):
+        raise ValueError(f"This has several parts, pass one of them: {', '.join(data)}.")
+    lists = {name: list(values) for name, values in data.items() if _is_column(values)}
+    scalars = [name for name in lists if columns.get(name, name) not in _LISTS]
+    nested = [name for name in lists if name not in scalars and _is_nested(lists[name])]
+    if not scalars and not nested:
+        return [data]
+    lengths = {name: len(values) for name, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{count} of {name}" for name, count in lengths.items())
+        raise ValueError(f"The columns differ in length: {counts}.")
+    count = next(iter(lengths.values()))
+    whole = {name: lists.get(name, [value] * count) for name, value in data.items()}
+    return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
+
+
+def _is_column(values):
+    one = isinstance(values, str | bytes | Mapping) or is_doc(values)
+    return not one and hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
+
+
+def _is_nested(values):
+    return bool(values) and not isinstance(values[0], str | bytes | int | np.integer)
+
+
+def _unbatched(element):
+    """The rows of an element of `tf.data`, whose values may be those of a batch."""
+    features, *answer = element if isinstance(element, tuple) else (element,)
+    if not isinstance(features, Mapping):
+        return [tuple(_plain(value) for value in element)] if answer else [_plain(features)]
+    row = {**features, "answer": answer[0]} if answer else dict(features)
+    return _transposed(row, {})
+
+
+def _plain(value):
+    """Strings of bytes, and lists of arrays."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _label_names(kind):
+    """The names of the numbers in a column of `datasets`, if they are numbers of classes."""
+    return getattr(kind, "names", None) or getattr(getattr(kind, "feature", None), "names", None)
+
+
+def _named(row, labels):
+    """The columns of a row that have numbers of classes, by the names of these."""
+
+    def name(value, names):
+        if isinstance(value, list):
+            return [name(each, names) for each in value]
+        return names[value] if isinstance(value, int) and value >= 0 else value
+
+    return {column: name(row[column], names) for column, names in labels.items()}

@@ -1,0 +1,222 @@
+"""Rows of tables as examples, by the names of their columns."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.example import UNANSWERED, CandidateExample, Example
+from keras_corefmem.datasets.passages import cnn, lambada
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.datasets.stories import babi_format
+from keras_corefmem.graphs import from_doc
+from keras_corefmem.text.lexicons import PRONOUNS
+from keras_corefmem.text.tokenizers import PennTokenizer, lower
+
+# The names of columns here, and what public data sets call them.
+COLUMNS = {
+    "passage": ("context", "document", "article", "story"),
+    "sentences": ("supports",),
+    "question": ("query",),
+    "answer": ("answers", "label"),
+    "candidates": ("options", "choices"),
+    "supporting_facts": (),
+    "chain_ids": (),
+    "text": (),
+    "question_start": (),
+    "sentence": (),
+    "words": ("tokens",),
+    "tags": ("upos", "xpos", "pos_tags"),
+    "source": (),
+}
+
+_penn = PennTokenizer()
+
+
+def is_doc(value: Any) -> bool:
+    """Whether a value is a spaCy Doc, told without an import of spaCy."""
+    return hasattr(value, "user_data") and hasattr(value, "spans")
+
+
+def read_row(row: Mapping[str, Any], place: str, answers: bool = True) -> list[Any]:
+    """Makes the examples of a row, several of a whole story of bAbI."""
+    fields = {
+        name: next(row[n] for n in (name, *others) if _is_there(row.get(n)))
+        for name, others in COLUMNS.items()
+        if any(_is_there(row.get(n)) for n in (name, *others))
+    }
+    return _Row(fields, place, answers, list(row)).examples()
+
+
+def _is_there(value):
+    # What pandas writes where nothing is.
+    return value is not None and not (isinstance(value, float) and value != value)
+
+
+class _Row:
+    def __init__(self, fields: dict, place: str, answers: bool, columns: list) -> None:
+        self.fields, self.answers, self.columns = fields, answers, columns
+        self.place = place
+        self.source = str(fields.get("source", place))
+
+    def examples(self):
+        fields = self.fields
+        story = fields.get("passage")
+        if isinstance(story, Mapping) or _are(Mapping, story):
+            return _story(story, self.source)
+        if "words" in fields or "sentence" in fields:
+            return [self.sentence()]
+        if "text" in fields and not fields.keys() & {"question", "question_start", "passage"}:
+            if "answer" in fields or not self.answers:
+                return [self.sentence()]
+            return [self.lambada()]
+        return [self.question()]
+
+    def sentence(self):
+        words = self.fields.get("words")
+        if words is None:
+            words = _penn(self.text("sentence" if "sentence" in self.fields else "text"))
+        elif not _are(str, words):
+            raise self.error(f"words must be a list of words, got {words!r}")
+        answer = self.fields.get("tags")
+        if answer is None:
+            answer = self.answer()
+        elif not _are(str, answer):
+            raise self.error(f"tags must be a list of strings, got {answer!r}")
+        return Sentence(
+            tuple(words),
+            answer if isinstance(answer, str) else tuple(answer),
+            source=self.source,
+        )
+
+    def lambada(self):
+        example = lambada.read_passage(self.text("text"), self.source)
+        if example is None:
+            raise self.error("the text has no sentence before the last one, leave it out")
+        return example
+
+    def question(self):
+        fields, doc = self.fields, self.fields.get("passage", self.fields.get("text"))
+        if is_doc(doc):
+            return self.of_doc(doc)
+        if "question_start" in fields:
+            text, start = self.text("text"), int(fields["question_start"])
+            passage, question = text[:start], text[start:]
+        else:
+            question = self.text("question")
+            passage = fields.get("sentences", fields.get("passage"))
+        if isinstance(passage, str):
+            passage = re.split(r"(?<=[.?!])\s+", passage.strip())
+        elif passage is None:
+            raise self.missing("passage")
+        elif not _are(str, passage):
+            raise self.error(f"passage must be a string or a list of sentences, got {passage!r}")
+        passage = [sentence.strip() for sentence in passage if sentence.strip()]
+        known = {"source": self.source, "supporting_facts": self.facts()}
+        answer, candidates = self.answer(), self.candidates()
+        if cnn.PLACEHOLDER in question:
+            return cnn.relabel(
+                cnn.make_example(" ".join(passage), question, answer, (), self.source)
+            )
+        if "chain_ids" in fields:
+            known |= {"chain_ids": fields["chain_ids"], "candidates": candidates}
+            return AnnotatedExample(passage, question, answer, **known)
+        if candidates:
+            return CandidateExample(passage, question, answer, **known, candidates=candidates)
+        return Example(passage, question, answer, **known)
+
+    def of_doc(self, doc):
+        """Reads a Doc, whose clusters become chains, that of words of the question too."""
+        annotation, known = from_doc(doc), {"source": self.source, "candidates": self.candidates()}
+        if "question_start" in self.fields:
+            known |= {"question_start": int(self.fields["question_start"])}
+            return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
+        tokens, chains = annotation.tokens, annotation.chain_ids().tolist()
+        question = self.fields.get("question")
+        if is_doc(question):
+            second = from_doc(question)
+            ids = second.chain_ids()
+            words, more = second.tokens, (ids + (ids > 0) * max(chains)).tolist()
+        else:
+            words = _penn(self.text("question"))
+            pairs = zip(map(lower, tokens), chains, strict=True)
+            names = {word: chain for word, chain in pairs if chain and word not in PRONOUNS}
+            more = [names.get(lower(word), 0) for word in words]
+        ends = (*annotation.sentences[1:], len(tokens))
+        sentences = [
+            " ".join(tokens[start:end])
+            for start, end in zip(annotation.sentences, ends, strict=True)
+        ]
+        known |= {"chain_ids": [*chains, *more], "supporting_facts": self.facts()}
+        return AnnotatedExample(sentences, " ".join(words), self.answer(), **known)
+
+    def text(self, name):
+        value = self.fields.get(name)
+        if value is None:
+            raise self.missing(name)
+        if not isinstance(value, str):
+            raise self.error(f"{name} must be a string, got {value!r}")
+        return value
+
+    def answer(self):
+        value = self.fields.get("answer")
+        # SQuAD's are alternatives.
+        if isinstance(value, Mapping):
+            value = next(iter(value.get("text", ())), None)
+        if value is None and self.answers:
+            raise self.missing("answer")
+        if value is None:
+            return UNANSWERED
+        if _are(str, value):
+            return ",".join(value)
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            return str(value)
+        raise self.error(f"answer must be a string, got {value!r}")
+
+    def candidates(self):
+        value = self.fields.get("candidates", ())
+        if not isinstance(value, str) and all(isinstance(each, str) for each in value):
+            return tuple(dict.fromkeys(value))
+        raise self.error(f"candidates must be a list of strings, got {value!r}")
+
+    def facts(self):
+        try:
+            return tuple(map(int, self.fields.get("supporting_facts", ())))
+        except (TypeError, ValueError):
+            value = self.fields["supporting_facts"]
+            raise self.error(
+                f"supporting_facts must be numbers of sentences, from 1, got {value!r}"
+            ) from None
+
+    def missing(self, name):
+        return self.error(
+            f"no {name} among {', '.join(map(str, self.columns)) or 'no columns'}; name your "
+            f"column with columns={{'…': {name!r}}}"
+        )
+
+    def error(self, message):
+        return ValueError(f"{self.place}: {message}.")
+
+
+def _are(kind, values):
+    """Whether a value is a sequence of values of a kind, and not empty."""
+    sequence = isinstance(values, Sequence) and not isinstance(values, str) and len(values) > 0
+    return sequence and all(isinstance(value, kind) for value in values)
+
+
+def _story(story, source):
+    """Reads a row of the Hub's babi_qa, whose lines have `id`, `type`, `text` and so on."""
+    names = ("id", "type", "text", "supporting_ids", "answer")
+    lines = [story] if isinstance(story, Mapping) else story
+    try:
+        columns = [
+            story[name] if lines == [story] else [line[name] for line in story] for name in names
+        ]
+        rows = list(zip(*columns, strict=True))
+    except (KeyError, ValueError):
+        raise ValueError(f"{source}: a story has {', '.join(names)} of each line.") from None
+    written = [
+        f"{number} {text}" + (f"\t{answer}\t{' '.join(facts)}" if kind in (1, "question") else "")
+        for number, kind, text, facts, answer in rows
+    ]
+    return babi_format.read_lines(written, source)

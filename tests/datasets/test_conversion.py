@@ -1,0 +1,296 @@
+"""Examples of all kinds of data; what a row holds is tested by its columns."""
+
+import json
+
+import datasets
+import pandas
+import pytest
+import spacy
+import tensorflow as tf
+
+from keras_corefmem.datasets import (
+    AnnotatedExample,
+    CandidateExample,
+    Example,
+    Sentence,
+    as_examples,
+    cbt,
+    cnn,
+    simulator,
+)
+
+ROWS = [
+    {"passage": "Mary left. John slept.", "question": "Who left?", "answer": "Mary"},
+    {"passage": "It rained.", "question": "What did it do?", "answer": "rained"},
+]
+EXAMPLES = [
+    Example(["Mary left.", "John slept."], "Who left?", "Mary"),
+    Example(["It rained."], "What did it do?", "rained"),
+]
+COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+
+
+def json_lines(rows, path):
+    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n\n" for row in rows))
+    return path
+
+
+SOURCES = {
+    "examples": EXAMPLES,
+    "generator": (example for example in EXAMPLES),
+    "tuples": [tuple(row.values()) for row in ROWS],
+    "sentences": [(["Mary left.", "John slept."], "Who left?", "Mary"), ROWS[1]],
+    "dictionaries": ROWS,
+    "columns": COLUMNS,
+    "frame": pandas.DataFrame(ROWS),
+    "series": dict(pandas.DataFrame(ROWS)),
+    "datasets": datasets.Dataset.from_list(ROWS),
+    "stream": datasets.Dataset.from_list(ROWS).to_iterable_dataset(),
+    "tensors": tf.data.Dataset.from_tensor_slices(COLUMNS),
+    "batches": tf.data.Dataset.from_tensor_slices(COLUMNS).batch(8),
+    "pairs": tf.data.Dataset.from_tensor_slices(
+        ({name: COLUMNS[name] for name in ("passage", "question")}, COLUMNS["answer"])
+    ).batch(2),
+    "tensor tuples": tf.data.Dataset.from_tensor_slices(tuple(COLUMNS.values())),
+    "answers apart": [({**row, "answer": None}, row["answer"]) for row in ROWS],
+}
+
+
+@pytest.mark.parametrize("data", SOURCES.values(), ids=SOURCES)
+def test_sources(data):
+    assert as_examples(data) == EXAMPLES
+
+
+def test_json_lines(tmp_path):
+    path = json_lines(ROWS, tmp_path / "a.jsonl")
+    for place in (path, str(path)):
+        examples = as_examples(place)
+        assert examples == EXAMPLES
+        assert [example.source for example in examples] == [f"{path}:1", f"{path}:3"]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ('{"passage": "A."', r":2: no JSON .*; is the file truncated\?"),
+        ('["a"]', ":2: give an object with passage, question and answer"),
+        ('{"passage": "A.", "question": "B?"}', ":2: no answer among passage, question; name"),
+        ('{"question": "B?", "answer": "c"}', ":2: no passage among question, answer; name your"),
+        ('{"text": "A. B", "query": "B?", "answer": "c"}', ":2: no passage among text, query"),
+        ('{"passage": "A.", "question": 3, "answer": "c"}', ":2: question must be a string, got 3"),
+        ('{"passage": [3], "question": "B?", "answer": "c"}', ":2: passage must be a string or a"),
+        ('{"passage": "A.", "question": "B?", "answer": [3]}', ":2: answer must be a string"),
+        ('{"passage": "A.", "question": "B?", "answer": " "}', ":2: the answer is empty"),
+        ('{"passage": " ", "question": "B?", "answer": "c"}', ":2: the passage is empty"),
+        (
+            '{"passage": "A.", "question": "B?", "answer": "c", "supporting_facts": ["x"]}',
+            ":2: supporting_facts must be numbers of sentences, from 1",
+        ),
+        (
+            '{"passage": "A.", "question": "B?", "answer": "c", "candidates": "c"}',
+            ":2: candidates must be a list of strings, got 'c'",
+        ),
+        (
+            '{"passage": "A.", "question": "B?", "answer": "c", "candidates": ["d"]}',
+            ":2: the answer 'c' is none of the 1 candidates",
+        ),
+        ('{"words": "A", "tags": ["X"]}', ":2: words must be a list of words, got 'A'"),
+        ('{"words": ["A"], "tags": "X"}', ":2: tags must be a list of strings, got 'X'"),
+        ('{"text": "Only one sentence"}', ":2: the text has no sentence before the last one"),
+    ],
+)
+def test_broken_lines_are_named(tmp_path, written, message):
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{json.dumps(ROWS[0])}\n{written}\n")
+    with pytest.raises(ValueError, match=f"a.jsonl{message}"):
+        as_examples(path)
+
+
+def test_what_is_no_data(tmp_path):
+    with pytest.raises(FileNotFoundError, match="none.jsonl: no such file"):
+        as_examples(tmp_path / "none.jsonl")
+    (tmp_path / "a.jsonl").write_text("\n")
+    for data, message in (
+        (tmp_path / "a.jsonl", "a.jsonl: no example in the file"),
+        ("Mary left.", "Mary left.: give the path of a file of JSON lines that ends in .jsonl"),
+        (3, "Examples cannot be made of int: give a list"),
+        ([EXAMPLES[0], 3], r"example 1: give an Example, \(passage, question, answer\)"),
+        ({**COLUMNS, "answer": ["a"]}, "differ in length: 2 of passage, 2 of question, 1 of answ"),
+        (datasets.DatasetDict(train=SOURCES["datasets"]), "several parts, pass one of them: train"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            as_examples(data)
+    assert as_examples([]) == []
+
+
+def test_columns_are_named():
+    rows = [{"Text": "Mary left.", "Q": "Who left?", "A": "Mary"}]
+    columns = {"Text": "passage", "Q": "question", "A": "answer"}
+    expected = [Example(["Mary left."], "Who left?", "Mary")]
+    assert as_examples(rows, columns=columns) == expected
+    assert as_examples({name: [rows[0][name]] for name in rows[0]}, columns=columns) == expected
+    with pytest.raises(ValueError, match="example 0: no column Context, only Text, Q, A"):
+        as_examples(rows, columns={"Context": "passage"})
+    with pytest.raises(ValueError, match="columns: there is no text2; choose of passage"):
+        as_examples(rows, columns={"Text": "text2"})
+
+
+def test_answers_may_be_unknown():
+    rows = {"passage": ["Mary left.", "John slept."], "question": "Who?"}
+    examples = as_examples(rows, answers=False)
+    assert [(e.passage, e.question, e.answer) for e in examples] == [
+        ("Mary left.", "Who?", "[unknown]"),
+        ("John slept.", "Who?", "[unknown]"),
+    ]
+    for row in (
+        {**ROWS[0], "answer": float("nan"), "candidates": ["Mary"]},
+        {"text": "Mary left."},
+        {"words": ["Mary"], "tags": None},
+        "Mary left.",
+    ):
+        (example,) = as_examples([row], answers=False)
+        assert example.answer == "[unknown]"
+        with pytest.raises(ValueError, match="example 0: "):
+            as_examples([row])
+
+
+NAMES = ["A", "B"]
+BABI = {
+    "id": ["1", "2", "3"],
+    "type": [0, 0, 1],
+    "text": ["Mary moved.", "John left.", "Who moved?"],
+    "supporting_ids": [[], [], ["1"]],
+    "answer": ["", "", "Mary"],
+}
+UD = datasets.Features(
+    {
+        "tokens": datasets.List(datasets.Value("string")),
+        "upos": datasets.List(datasets.ClassLabel(names=["NOUN", "VERB"])),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "example"),
+    [
+        # bAbI, as lists and as lines.
+        ({"story": BABI}, Example(BABI["text"][:2], "Who moved?", "Mary", (1,))),
+        (
+            {"story": pandas.DataFrame(BABI).to_dict("records")},
+            Example(BABI["text"][:2], "Who moved?", "Mary", (1,)),
+        ),
+        # CBT.
+        (
+            {"sentences": ["A .", "B ."], "question": "XXXXX", "answer": "A", "options": NAMES},
+            CandidateExample(["A .", "B ."], cbt.PLACEHOLDER, "A", candidates=NAMES),
+        ),
+        # WikiHop.
+        (
+            {"query": "country x", "supports": ["A .", ""], "candidates": NAMES, "answer": "B"},
+            CandidateExample(["A ."], "country x", "B", candidates=NAMES),
+        ),
+        # SQuAD.
+        (
+            {"context": "A. B.", "question": "Q?", "answers": {"text": ["A", "x"]}, "id": "1"},
+            Example(["A.", "B."], "Q?", "A"),
+        ),
+        # CNN and Daily Mail.
+        (
+            {
+                "context": "@entity7 met @entity3 . @entity3 left .",
+                "question": "@placeholder left",
+                "answer": "@entity3",
+            },
+            cnn.ClozeExample(
+                ["@entity0 met @entity1 .", "@entity1 left ."],
+                "@placeholder left",
+                "@entity1",
+                candidates=["@entity0", "@entity1"],
+            ),
+        ),
+        # LAMBADA, as it is published and as it is printed.
+        (
+            {"text": "tom came . he was late , said ann to tom", "domain": "x"},
+            Example(["tom came ."], "he was late , said ann to", "tom"),
+        ),
+        (
+            {"text": "Tom came. “I can't be late,” said Ann to Tom."},
+            Example(["tom came ."], "`` i ca n't be late , '' said ann to", "tom"),
+        ),
+        # Of a file of `write_questions`.
+        (
+            {"text": "A. B. Q?", "question_start": 6, "answer": "A", "candidates": NAMES},
+            CandidateExample(["A.", "B."], "Q?", "A", candidates=NAMES),
+        ),
+        (
+            {"passage": "a b", "question": "c", "answer": "b", "chain_ids": [1, 2, 1]},
+            AnnotatedExample(["a b"], "c", "b", chain_ids=[1, 2, 1]),
+        ),
+        (
+            {**ROWS[0], "supporting_facts": [2], "answer": ["apple", "milk"]},
+            Example(["Mary left.", "John slept."], "Who left?", "apple,milk", (2,)),
+        ),
+        ({**ROWS[0], "answer": 3}, Example(["Mary left.", "John slept."], "Who left?", "3")),
+        # SST.
+        ({"sentence": "Good film!", "label": 1}, Sentence(("Good", "film", "!"), "1")),
+        ({"text": "Good", "label": "fine"}, Sentence(("Good",), "fine")),
+        ({"tokens": ["A", "b"], "pos_tags": ["X", "Y"]}, Sentence(("A", "b"), ("X", "Y"))),
+    ],
+)
+def test_columns_of_public_data_sets(row, example):
+    assert as_examples([row]) == [example]
+
+
+def test_numbers_of_classes_have_names():
+    rows = [{"tokens": ["Dogs", "bark"], "upos": [0, 1]}]
+    data = datasets.Dataset.from_list(rows, features=UD)
+    assert as_examples(data) == [Sentence(("Dogs", "bark"), ("NOUN", "VERB"))]
+    both = {"words": [["Dogs", "bark"]], "tags": [["NOUN", "VERB"]]}
+    assert as_examples(both) == as_examples(data)
+
+
+def test_stories_of_the_simulator_survive_a_frame():
+    examples = simulator.simulate(1, 10)
+    rows = [{**vars(e), "supporting_facts": list(e.supporting_facts)} for e in examples]
+    again = as_examples(pandas.DataFrame(rows))
+    assert again == examples and again[3].source == examples[3].source
+
+
+@pytest.fixture
+def doc():
+    doc = spacy.blank("en")("Mary slept. She woke.")
+    doc[3].is_sent_start = True
+    doc.spans["coref_clusters_1"] = [doc[0:1], doc[3:4]]
+    return doc
+
+
+def test_docs_with_clusters(doc):
+    question = spacy.blank("en")("Where is she now, Ann?")
+    question.spans["coref_clusters_1"] = [question[5:6]]
+    words = "Where is Mary and she ?".split()
+    expected = AnnotatedExample(
+        ["Mary slept .", "She woke ."],
+        " ".join(words),
+        "bed",
+        chain_ids=[1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0],
+    )
+    fields = {"question": "Where is Mary and she?", "answer": "bed"}
+    for data in (
+        [(doc, *fields.values())],
+        [(doc, fields)],
+        {"passage": [doc], **fields},
+    ):
+        assert as_examples(data) == [expected]
+    doc.user_data |= fields
+    assert as_examples(doc) == as_examples([doc]) == [expected]
+    (example,) = as_examples([(doc, question, "bed")])
+    assert example.chain_ids[6:] == (0, 0, 0, 0, 0, 2, 0)
+
+
+def test_a_doc_may_hold_its_question(doc):
+    fields = {"question_start": 12, "answer": "Mary"}
+    (example,) = as_examples([(doc, fields)])
+    assert (example.passage, example.question) == ("Mary slept .", "She woke .")
+    assert example.chain_ids == (1, 0, 0, 1, 0, 0) and example.structure is not None
+    with pytest.raises(ValueError, match="no token starts at character 13"):
+        as_examples([(doc, {**fields, "question_start": 13})])
