@@ -5,13 +5,28 @@ from typing import Any
 
 import numpy as np
 
+from keras_corefmem.datasets.example import UNANSWERED, Example
+from keras_corefmem.datasets.sentences.sentence import Sentence
+
 SEPARATOR = ","
 END = "[end]"
 
 
+def check_examples(examples: Sequence[Example | Sentence]) -> None:
+    """Checks that there are examples to learn from, each with its answer."""
+    if not examples:
+        raise ValueError("There is no example to learn from: pass some training examples.")
+    for example in examples:
+        if example.answer == UNANSWERED:
+            raise ValueError(
+                f"{example.source or 'A training example'}: no answer to learn, give the example "
+                "one or leave it out."
+            )
+
+
 def encode_answer(answer: str | None, numbers: Mapping[str, int], length: int) -> np.ndarray:
     """Encodes an answer as the numbers of its words and, up to `length`, the end."""
-    words = [] if answer is None else answer.split(SEPARATOR)
+    words = [] if answer in (None, UNANSWERED) else answer.split(SEPARATOR)
     if not 0 < len(words) < length:
         return np.zeros(length, "int32")
     ends = [END] * (length - len(words))

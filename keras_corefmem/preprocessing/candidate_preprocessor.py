@@ -19,7 +19,7 @@ from keras_corefmem.datasets.passages.candidates import (
 from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
-from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.answers import best_sequences, check_examples
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters
 from keras_corefmem.preprocessing.preprocessor import of, ranked
@@ -129,6 +129,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         Known are the `max_words` most frequent words that occur `min_count` times; `characters`
         spells words. Further arguments are those of the constructor.
         """
+        check_examples(examples)
         for signal in signals:
             check_signal(signal)
         tokenize, answers = get_tokenizer(tokenizer), set()

@@ -9,6 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
@@ -117,6 +118,7 @@ class ReaderPreprocessor(Preprocessor):
         Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
         Further arguments are those of the constructor.
         """
+        check_examples(examples)
         lemma = lemmatizer or (lambda word: word)
         tokenize = get_tokenizer(tokenizer)
         texts = [text for e in examples for text in (e.passage, e.question)]

@@ -8,7 +8,9 @@ from typing import Any
 import keras
 import numpy as np
 
+from keras_corefmem.datasets.example import UNANSWERED
 from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import SentenceBatches
 from keras_corefmem.preprocessing.features import Spelling, pad
 from keras_corefmem.preprocessing.graph import look_up_letters
@@ -94,6 +96,7 @@ class SentencePreprocessor(Preprocessor):
         `min_count` are unknown. `characters` spells words, `lower_case` is for the vocabulary
         alone. Further arguments are those of the constructor.
         """
+        check_examples(examples)
         for sentence in examples:
             if not isinstance(sentence, Sentence):
                 raise ValueError(
@@ -102,7 +105,7 @@ class SentencePreprocessor(Preprocessor):
                 )
         tags = {not isinstance(sentence.answer, str) for sentence in examples}
         if len(tags) != 1:
-            raise ValueError("Give at least one sentence, and all of them a label, or all tags.")
+            raise ValueError("Give all sentences a label, or all of them tags.")
         counts = word_counts(examples, lower_case)
         letters = {letter for s in examples for word in s.words for letter in word}
         return cls(
@@ -118,9 +121,11 @@ class SentencePreprocessor(Preprocessor):
         return FEATURES if self.spelling else FEATURES[:1]
 
     def encode(self, example: Sentence) -> EncodedSentence:
-        whole = isinstance(example.answer, str)
         numbers = [self.answer_numbers.get(answer, 0) for answer in answers_of(example)]
-        answer = numbers[0] if whole else np.array(numbers, "int32")
+        answer: Any = numbers[0]
+        if self.tags:
+            unknown = example.answer == UNANSWERED
+            answer = np.array([0] * len(example.words) if unknown else numbers, "int32")
         return self._encode(example.words, answer, example.is_root, example.source)
 
     def encode_text(self, sentence: str) -> EncodedSentence:

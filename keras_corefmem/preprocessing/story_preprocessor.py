@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
+from keras_corefmem.preprocessing.answers import END, SEPARATOR, check_examples, encode_answer
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of
@@ -104,6 +104,7 @@ class StoryPreprocessor(Preprocessor):
         With `answer_words`, answers are sequences of words, rather than one class each. Further
         arguments are those of the constructor.
         """
+        check_examples(examples)
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]

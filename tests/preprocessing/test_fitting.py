@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import random
 
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import CandidateExample, Example, Sentence
+from keras_corefmem.datasets.example import UNANSWERED
 from keras_corefmem.preprocessing import (
     CandidatePreprocessor,
     ReaderPreprocessor,
@@ -135,3 +137,14 @@ def test_other_things_are_refused(other):
     if isinstance(other, keras.layers.Layer):
         with pytest.raises(ValueError, match="preprocessor must be"):
             get(keras.saving.serialize_keras_object(other))
+
+
+@each
+def test_examples_without_answers_are_read_but_not_learned_from(cls, examples, options):
+    unanswered = [dataclasses.replace(example, answer=UNANSWERED) for example in examples]
+    with pytest.raises(ValueError, match="a.txt:3: no answer to learn"):
+        cls.fit([examples[0], dataclasses.replace(unanswered[-1], source="a.txt:3")], **options)
+    preprocessor = cls.fit(examples, **options)
+    for example, other in zip(examples, unanswered, strict=True):
+        answers = [np.asarray(preprocessor.encode(each).answer) for each in (example, other)]
+        assert answers[0].shape == answers[1].shape and not answers[1].any()

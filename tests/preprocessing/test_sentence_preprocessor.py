@@ -65,8 +65,7 @@ def test_raw_text_is_cut_into_words():
 @pytest.mark.parametrize(
     "sentences, message",
     [
-        ([], "at least one sentence"),
-        ([TAGGED[0], LABELLED[0]], "all of them a label, or all tags"),
+        ([TAGGED[0], LABELLED[0]], "all sentences a label, or all of them tags"),
         ([Example(("Mary left.",), "Who left?", "Mary")], "not from Examples: train it on those"),
     ],
 )

@@ -8,6 +8,14 @@ import zoo
 from tests.support.model_cases import CASES, STORIES, make, shared
 from zoo.training import make_batches
 
+FITTING = [cls for cls in (getattr(zoo, n) for n in zoo.__all__) if hasattr(cls, "from_examples")]
+
+
+@pytest.mark.parametrize("cls", FITTING, ids=lambda cls: cls.__name__)
+def test_there_is_something_to_learn_from(cls):
+    with pytest.raises(ValueError, match="no example to learn from: pass some training examples"):
+        cls.from_examples([])
+
 
 @pytest.mark.parametrize("name", ["qdren", "dmn", "dmn-sentiment-spelt"])
 def test_ids_that_the_model_does_not_know_are_refused(name):
