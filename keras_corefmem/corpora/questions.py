@@ -4,6 +4,7 @@ import json
 import pathlib
 from collections.abc import Callable
 
+from keras_corefmem.corpora.index import read_index
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, replacing
@@ -61,5 +62,9 @@ def read_questions(
     # It imports TensorFlow, which writing does without.
     from keras_corefmem.corpora.records import read_shards
 
-    parts = (read_shards(pathlib.Path(folder, part)) for part in PARTS)
-    return Splits(*([make_example(*record) for record in part] for part in parts))
+    parts = []
+    for path in (pathlib.Path(folder, part) for part in PARTS):
+        index, records = read_index(path), read_shards(path)
+        made_by = {k: index[k]["name"] for k in ("annotator", "truecaser") if index.get(k)}
+        parts.append([make_example(a, {**fields, **made_by}) for a, fields in records])
+    return Splits(*parts)

@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules=["gap"],
     submod_attrs={
-        "annotated": ["AnnotatedExample"],
+        "annotated": ["AnnotatedExample", "annotate_examples"],
         "conversion": ["as_examples"],
         "example": ["CandidateExample", "Example", "group_by_story"],
         "passages": ["cbt", "cnn", "lambada", "novels", "wikihop"],

@@ -1,11 +1,13 @@
 """Questions about passages whose linguistic structure is known."""
 
 import dataclasses
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.annotation import Annotation
+from keras_corefmem.graphs.annotators import EXACT, annotate
 from keras_corefmem.graphs.targets import Structure
 from keras_corefmem.text.tokenizers import lower
 
@@ -24,6 +26,8 @@ class AnnotatedExample(Example):
         kinds: the kinds of questions that it is one of, which are counted apart.
         name_words: words of the passage that are names, in order, which baselines guess by.
         structure: `Structure` of the passage, which tells where its tokens should attend to.
+        annotator: name of what annotated it, `""` where that is not known.
+        truecaser: name of what gave its words capital letters before, `""` for nothing.
 
     Raises:
         ValueError: if `chain_ids` are not one for each token, or there are candidates and the
@@ -43,6 +47,8 @@ class AnnotatedExample(Example):
     kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     name_words: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     structure: Structure | None = dataclasses.field(default=None, compare=False, repr=False)
+    annotator: str = dataclasses.field(default="", compare=False)
+    truecaser: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,7 +117,7 @@ class AnnotatedExample(Example):
         Args:
             annotation: annotation of the passage and then its question.
             fields: `question_start`, the character at which the question starts, `answer` and,
-                where they are known, `candidates` and `source`.
+                where they are known, `candidates`, `source`, `annotator` and `truecaser`.
             mentions: see `Annotation.chain_ids`.
 
         Raises:
@@ -129,9 +135,58 @@ class AnnotatedExample(Example):
                 f"{place}: no token starts at character {fields['question_start']}, where the "
                 "question should."
             )
-        known = {name: fields[name] for name in ("candidates", "source") if name in fields}
+        names = "candidates", "source", "annotator", "truecaser"
+        known = {name: fields[name] for name in names if name in fields}
         start = annotation.starts.index(fields["question_start"])
         return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
+
+
+def annotate_examples(
+    examples: Iterable[Example],
+    annotator: Any = EXACT,
+    truecaser: Any = None,
+    tokenizer: Callable[[str], list[str]] = str.split,
+    make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
+) -> list[AnnotatedExample]:
+    """Annotates questions, passage and question as one text.
+
+    Args:
+        examples: the questions. Sentences are found anew, so that no facts support the answers.
+        annotator: what annotates them, see `keras_corefmem.graphs.annotate`.
+        truecaser: what gives capital letters to texts in lower case, see there.
+        tokenizer: function that cuts texts to tokens without changing their case; the `cased` of
+            the tokenizer that a reader of the annotated questions has.
+        make_example: function from an `Annotation` and a dictionary of fields to an example.
+
+    Raises:
+        ValueError: if a text is empty, or as `annotate` does.
+
+    Example:
+        >>> datasets = keras_corefmem.datasets
+        >>> question = datasets.Example(("Then Mary sat.", "Then Mary slept."), "Who slept?", "Mary")
+        >>> (example,) = datasets.annotate_examples(
+        ...     [question], tokenizer=keras_corefmem.text.PennTokenizer())
+        >>> example.chain_ids
+        (0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0)
+    """
+    cut = []
+    for example in examples:
+        passage, question = (
+            " ".join(tokenizer(text)) for text in (example.passage, example.question)
+        )
+        cut.append((passage, question, to_text(example)[1]))
+        for name, text in (("passage", passage), ("question", question)):
+            if not text:
+                place = f" of {example.source}" if example.source else ""
+                raise ValueError(f"The {name}{place} has no tokens, give it at least one word.")
+    names = {"annotator": annotator, "truecaser": truecaser}
+    names = {k: os.fspath(v) for k, v in names.items() if isinstance(v, str | os.PathLike)}
+    texts = (f"{passage} {question}" for passage, question, _ in cut)
+    annotations = annotate(texts, annotator, tokenized=True, truecaser=truecaser)
+    return [
+        make_example(annotation, {**fields, **names, "question_start": len(passage) + 1})
+        for annotation, (passage, _, fields) in zip(annotations, cut, strict=True)
+    ]
 
 
 def to_text(example: Example) -> tuple[str, dict]:

@@ -1,8 +1,11 @@
 """Annotators: from texts to their tokens, sentences, dependencies and coreference chains."""
 
 import dataclasses
+import functools
+import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
@@ -24,7 +27,7 @@ def annotate(
     annotator: Any = EXACT,
     batch_size: int = 64,
     tokenized: bool = False,
-    truecaser: Truecaser | None = None,
+    truecaser: str | os.PathLike | Callable[[list[str]], list[str]] | None = None,
 ) -> Iterator[Annotation]:
     """Annotates texts one batch at a time, in their order.
 
@@ -36,18 +39,20 @@ def annotate(
               capitalised word that repeats and is not only the first of sentences;
             - a loaded spaCy pipeline, or the path or name of one. What it leaves on its Docs is
               taken over (`from_doc`); a pipeline without coreference is followed by the rules of
-              `corefmem_resolver`, for which it needs a parser.
+              `corefmem_resolver`, for which it needs a parser;
+            - a function from a list of texts to their annotations.
         batch_size: number of texts that a pipeline takes at once.
         tokenized: whether the tokens of the texts are what spaces separate.
-        truecaser: for texts all in lower case: the annotator sees its words, the annotations keep
-            those of the texts.
+        truecaser: a `Truecaser`, the path of one, or a function like it, for texts all in lower
+            case: the annotator sees its words, the annotations keep those of the texts.
 
     Returns:
         An iterator over the annotations.
 
     Raises:
+        FileNotFoundError: if there is no such truecaser.
         ValueError: if `texts` is a single string, or there is no such pipeline; while iterating,
-            if a text has no tokens, or the pipeline no parser.
+            if a text has no tokens, the pipeline no parser, or a function changes the tokens.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept. Then Mary left."])
@@ -56,11 +61,20 @@ def annotate(
     """
     if isinstance(texts, str):
         raise ValueError("`texts` is one string, pass a list of texts.")
-    if isinstance(annotator, str) and annotator != EXACT:
-        annotator = load_pipeline(annotator)
+    if isinstance(truecaser, str | os.PathLike):
+        truecaser = _load_truecaser(os.fspath(truecaser))
+    if isinstance(annotator, str | os.PathLike) and annotator != EXACT:
+        annotator = _load_pipeline(os.fspath(annotator))
     if annotator == EXACT:
         return _annotate_exactly(texts, tokenized, truecaser)
-    return _annotate_with_spacy(texts, annotator, batch_size, tokenized, truecaser)
+    if hasattr(annotator, "pipe"):
+        return _annotate_with_spacy(texts, annotator, batch_size, tokenized, truecaser)
+    if not callable(annotator):
+        raise ValueError(
+            f"annotator must be {EXACT!r}, a spaCy pipeline or its name, or a function from texts "
+            f"to annotations; got {annotator!r}."
+        )
+    return _annotate_by(annotator, texts, batch_size, tokenized, truecaser)
 
 
 def load_pipeline(name: str) -> Any:
@@ -77,6 +91,10 @@ def load_pipeline(name: str) -> Any:
             'Get one with `python -m spacy download en_core_web_sm`, or choose "exact", which '
             "needs none."
         ) from None
+
+
+_load_pipeline = functools.lru_cache(1)(load_pipeline)
+_load_truecaser = functools.lru_cache(1)(Truecaser.load)
 
 
 def has_coreference(nlp: Any) -> bool:
@@ -116,6 +134,28 @@ def _repeated(tokens, sentences):
         if index not in initial and tokens[index - 1] not in OPENING:
             names.add(token)
     return [places[name] for name in sorted(names) if len(places[name]) > 1]
+
+
+def _annotate_by(function, texts, batch_size, tokenized, truecaser):
+    texts = iter(texts)
+    while batch := list(islice(texts, batch_size)):
+        seen = [_recased(text, truecaser, tokenized) for text in batch] if truecaser else batch
+        for text, annotation in zip(batch, function(seen), strict=True):
+            tokens = [text[a:b] for a, b in zip(annotation.starts, annotation.ends, strict=True)]
+            if tokenized and tokens != text.split():
+                raise ValueError(f"The annotator cuts {text!r} to other tokens than its spaces do.")
+            yield dataclasses.replace(annotation, text=text, tokens=tokens)
+
+
+def _recased(text, truecaser, tokenized):
+    if text != lower(text):
+        return text
+    tokens, pieces, end = text.split() if tokenized else PennTokenizer()(text), [], 0
+    for token, cased in zip(tokens, truecaser(tokens), strict=True):
+        start = text.index(token, end)
+        pieces += [text[end:start], cased]
+        end = start + len(token)
+    return "".join([*pieces, text[end:]])
 
 
 def _annotate_with_spacy(texts, nlp, batch_size, tokenized, truecaser):

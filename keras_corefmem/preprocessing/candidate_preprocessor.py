@@ -66,6 +66,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         word_length: characters of a word that are read, the first ones.
         tokenizer: name of a tokenizer to lower case.
         signals: room for pairs of `attention_pairs` at each token, by the name of their signal.
+        annotator: name of what annotated the training examples, `None` for nothing.
+        truecase: name of what gave them capital letters before, `None` for nothing.
         **kwargs: `joint`, `order`, `max_chains` and `unknown_types`, see `ReaderPreprocessor`.
 
     Raises:
@@ -81,7 +83,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
     """
 
     local = True
-    arguments = (*ReaderPreprocessor.arguments, "spans", "characters", "word_length", "signals")
+    arguments = (
+        *(*ReaderPreprocessor.arguments, "spans", "characters", "word_length", "signals"),
+        *("annotator", "truecase"),
+    )
 
     def __init__(
         self,
@@ -93,6 +98,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         word_length: int = 15,
         tokenizer: str = "spaces",
         signals: dict[str, int] | None = None,
+        annotator: str | None = None,
+        truecase: str | None = None,
         **kwargs: Any,
     ) -> None:
         check_sizes(num_candidates=num_candidates)
@@ -101,6 +108,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         answers = [f"candidate {n}" for n in range(1, num_candidates + 1)]
         super().__init__(words, answers, word_chains, [0] * len(words), tokenizer, **kwargs)
         self.spans, self.word_length = spans, word_length
+        self.annotator, self.truecase = annotator, truecase
         self.spelling = Spelling(characters, word_length)
         self.signals = dict(signals or {})
         for signal in self.signals:
@@ -127,18 +135,20 @@ class CandidatePreprocessor(ReaderPreprocessor):
         """Learns vocabulary and sizes from training examples.
 
         Known are the `max_words` most frequent words that occur `min_count` times; `characters`
-        spells words. Further arguments are those of the constructor.
+        spells words. What annotated the examples is remembered where it is the same for all.
+        Further arguments are those of the constructor.
         """
         check_examples(examples)
         for signal in signals:
             check_signal(signal)
-        tokenize, answers = get_tokenizer(tokenizer), set()
+        tokenize, answers, made_by = get_tokenizer(tokenizer), set(), set()
         counts: collections.Counter = collections.Counter()
         spans, most, room = False, 1, dict.fromkeys(signals, 0)
         for example in examples:
             passage = example.tokens(example.passage, tokenize)
             counts.update(passage + example.tokens(example.question, tokenize))
             answers.add(lower(example.answer))
+            made_by.add(tuple(getattr(example, k, "") for k in ("annotator", "truecaser")))
             candidates = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in candidates)
             most = max(most, len(candidates or distinct_words(passage)))
@@ -152,6 +162,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         max_size = None if max_words is None else max_words + 2
         words = Vocabulary.from_counts(known, max_size).known
         chains = {word: n for n, word in enumerate(sorted(answers), 1)}
+        annotator, truecase = made_by.pop() if len(made_by) == 1 else ("", "")
+        kwargs = {"annotator": annotator or None, "truecase": truecase or None, **kwargs}
         return cls(
             words,
             [chains.get(word, 0) for word in words],

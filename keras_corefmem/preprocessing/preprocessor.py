@@ -51,6 +51,8 @@ class Preprocessor(abc.ABC):
         local: whether answers are candidates of the text at hand, as `answers_of` tells.
         num_characters: number of character ids, 0 where words are not spelled.
         signals: room for attention targets by the name of their signal.
+        annotator: name of what annotated the text that a model was trained on, or `None`.
+        truecase: name of what gave it capital letters before, or `None`.
         bucketing: the `Bucketing` of its batches.
         batches_class: the class of its batches.
 
@@ -70,6 +72,9 @@ class Preprocessor(abc.ABC):
     # Attributes that are further arguments of the constructor.
     arguments: ClassVar[tuple[str, ...]] = ()
     tags = local = False
+    # Names of what annotated the text that a model was trained on, if anything did.
+    annotator: str | None = None
+    truecase: str | None = None
     spelling = Spelling("", 1)
 
     def __init__(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from keras_corefmem.text.lexicons import ABBREVIATED_TITLES, is_abbreviation
-from keras_corefmem.text.tokenizers import CLITIC, CLITICS, token_pattern
+from keras_corefmem.text.tokenizers import CLITIC, CLITICS, ELISIONS, token_pattern
 
 __all__ = ["paragraphs", "sentences", "tokenize"]
 
@@ -43,7 +43,7 @@ _PLAIN = str.maketrans(
     }
 )
 _PENN = {"“": "``", "”": "''", "‘": "`", "(": "-LRB-", ")": "-RRB-"}
-_ELISIONS = "em|tis|twas|twere|twill|twould|til|till|cause|bout|cept|gainst|neath|mid|pon|ere|im|ad"
+_ELISIONS = ELISIONS.replace(" ", "|")
 _OPENS = r"(?:(?<![^\s(\[“‘])|(?<=-)(?=[\"']\w))"
 _OPENING = re.compile(_OPENS + '"')
 _SINGLE = re.compile(rf"{_OPENS}'(?!\s|(?:{_ELISIONS}|{CLITICS})\b|\d\ds?\b)", re.IGNORECASE)

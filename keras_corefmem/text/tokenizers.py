@@ -1,9 +1,12 @@
 """Tokenizers that give the same tokens in Python and inside a TensorFlow graph."""
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 import regex
+
+from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 
 # Tokens at which a sentence ends, where nothing else says where it does.
 SENTENCE_ENDS = (".", "?", "!")
@@ -24,12 +27,16 @@ def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:
 
 
 @functools.cache
+def _spelled_out(characters: str) -> str:
+    """A class of characters as ranges for `tf.strings`, which knows another version of Unicode."""
+    runs = regex.finditer(f"[{characters}]+", "".join(map(chr, range(_CODE_POINTS))))
+    return "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
+
+
+@functools.cache
 def _graph_pattern() -> str:
     """The pattern of one token, or of a run of spaces, for `tf.strings`."""
-    # Python and TensorFlow know different versions of Unicode: spell out Python's letters.
-    runs = regex.finditer(f"{_WORD}+", "".join(map(chr, range(_CODE_POINTS))))
-    word = "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
-    return f"({token_pattern(f'[{word}]')})|[{_SPACE}]+"
+    return f"({token_pattern(f'[{_spelled_out(_WORD[1:-1])}]')})|[{_SPACE}]+"
 
 
 def _graph_spaced(texts):
@@ -79,6 +86,15 @@ class Tokenizer:
     def __call__(self, text: str) -> list[str]:
         """Splits one text."""
         raise NotImplementedError(f"{type(self).__name__} must implement __call__.")
+
+    def cased(self, text: str) -> list[str]:
+        """Splits one text to the same tokens, in the case in which they are written."""
+        tokens, low, end = [], lower(text), 0
+        for token in self(text):
+            start = low.index(lower(token), end)
+            end = start + len(token)
+            tokens.append(text[start:end])
+        return tokens
 
     def graph(self, texts: Any) -> Any:
         """Splits a batch of texts with TensorFlow operations."""
@@ -200,7 +216,97 @@ class SpaceTokenizer(Tokenizer):
         return tf.strings.split(_graph_spaces(texts))
 
 
-_KINDS = WordTokenizer, PennTokenizer, LowerPennTokenizer, UnicodeScriptTokenizer, SpaceTokenizer
+# Their apostrophe is no quotation mark.
+ELISIONS = "em tis twas twere twill twould til till cause bout cept gainst neath mid pon ere im ad"
+# Letters; a full stop and an apostrophe that belong to their word.
+_L, _STOP, _APOSTROPHE = r"\p{L}\p{M}", "\ue000", "\u2019"
+
+
+def _any_case(words: Iterable[str]) -> str:
+    return "|".join("".join(f"[{c}{c.upper()}]" for c in word) for word in sorted(words))
+
+
+@functools.cache
+def _prose_passes(letters: str) -> tuple[tuple[str, str], ...]:
+    """Patterns and their replacements, one after the other, that Python and RE2 read alike."""
+    titles, contracted = _any_case(ABBREVIATED_TITLES), f"{_any_case(ELISIONS.split())}|{CLITICS}"
+    before, other = r"([ (\[“‘])", f"([^{letters}0-9])"
+    word = f"[{letters}]+(?:['-][{letters}]+)*"
+    return (
+        # Two spaces, so that the patterns of neighbours do not compete for one.
+        (f"^[{_SPACE}]*|[{_SPACE}]+|[{_SPACE}]*$", "  "),
+        ("[_\xad]", ""),
+        ("-[lL][rR][bB]-", "("),
+        ("-[rR][rR][bB]-", ")"),
+        ("``|«", "“"),
+        ("''|»", "”"),
+        (f"[{_APOSTROPHE}´]", "'"),
+        ("`", "‘"),
+        ("[–—―]", "--"),
+        ("[‐‑]", "-"),
+        ("…", "..."),
+        (f'{before}"', r"\1“"),
+        (f'-"([{letters}0-9])', r"-“\1"),
+        ('"', "”"),
+        (f"([ (\\[“‘-])'({contracted}|[0-9][0-9]s?){other}", rf"\1{_APOSTROPHE}\2\3"),
+        (f"{before}'([^ ])", r"\1‘\2"),
+        (f"-'([{letters}0-9])", r"-‘\1"),
+        (f"([{letters}])([nN]'[tT]){other}", r"\1 \2\3"),
+        (f"([^ ])'({CLITICS}){other}", rf"\1 {_APOSTROPHE}\2\3"),
+        (f"([^{letters}0-9.])({titles}|[A-HJ-Z])\\. ", rf"\1\2{_STOP} "),
+        (f"{_STOP} *$", ". "),
+        (r"\.(?: *\.)+", "..."),
+        ("--+", "--"),
+        (
+            rf"(\.\.\.|--|[{letters}]+{_STOP}|(?:[{letters}]\.){{2,}}|[0-9]+(?:[.,:][0-9]+)*"
+            rf"[{letters}]*|{_APOSTROPHE}[{letters}0-9]+|{word}|[^ ])| +",
+            r"\1 ",
+        ),
+        ("“", "``"),
+        ("”", "''"),
+        ("‘", "`"),
+        (_APOSTROPHE, "'"),
+        (r"\(", "-LRB-"),
+        (r"\)", "-RRB-"),
+        (_STOP, "."),
+        (" +", " "),
+    )
+
+
+class ProseTokenizer(Tokenizer):
+    """Lower-cased tokens of the Penn Treebank, as LAMBADA and `corefmem passages` have them.
+
+    Quotation marks become `` and '', dashes --, brackets -lrb- and -rrb-; `n't`, `'s` and the like
+    are apart; titles, initials and hyphens stay with their word. Such tokens between spaces stay as
+    they are. It needs TensorFlow for `graph` alone.
+
+    Example:
+        >>> keras_corefmem.text.ProseTokenizer()('Mr. Hall said: "I don\'t!"')
+        ['mr.', 'hall', 'said', ':', '``', 'i', 'do', "n't", '!', "''"]
+    """
+
+    name = "prose"
+
+    def __call__(self, text: str) -> list[str]:
+        return list(map(lower, self.cased(text)))
+
+    def cased(self, text: str) -> list[str]:
+        for pattern, replacement in _prose_passes(_L):
+            text = regex.sub(pattern, replacement, text)
+        return text.split()
+
+    def graph(self, texts: Any) -> Any:
+        import tensorflow as tf
+
+        for pattern, replacement in _prose_passes(_spelled_out(_L)):
+            texts = tf.strings.regex_replace(texts, pattern, replacement)
+        return tf.strings.split(graph_lower(texts))
+
+
+_KINDS = (
+    *(WordTokenizer, PennTokenizer, LowerPennTokenizer),
+    *(ProseTokenizer, SpaceTokenizer, UnicodeScriptTokenizer),
+)
 _TOKENIZERS: dict[str, type[Tokenizer]] = {kind.name: kind for kind in _KINDS}
 
 
@@ -208,7 +314,7 @@ def get_tokenizer(name: str) -> Tokenizer:
     """Returns the tokenizer of a name.
 
     Args:
-        name: `"words"`, `"penn"`, `"penn_lower"`, `"unicode_script"` or `"spaces"`.
+        name: `"words"`, `"penn"`, `"penn_lower"`, `"prose"`, `"unicode_script"` or `"spaces"`.
 
     Returns:
         A callable from a string to its tokens, with a method `graph`.
