@@ -163,7 +163,8 @@ def annotate_examples(
 
     Example:
         >>> datasets = keras_corefmem.datasets
-        >>> question = datasets.Example(("Then Mary sat.", "Then Mary slept."), "Who slept?", "Mary")
+        >>> story = "Then Mary sat.", "Then Mary slept."
+        >>> question = datasets.Example(story, "Who slept?", "Mary")
         >>> (example,) = datasets.annotate_examples(
         ...     [question], tokenizer=keras_corefmem.text.PennTokenizer())
         >>> example.chain_ids

@@ -3,6 +3,7 @@
 from keras_corefmem.text.lemmas import get_lemmatizer
 from keras_corefmem.text.tokenizers import (
     PennTokenizer,
+    ProseTokenizer,
     SpaceTokenizer,
     UnicodeScriptTokenizer,
     WordTokenizer,
@@ -17,6 +18,7 @@ __all__ = [
     "UNKNOWN",
     "Coverage",
     "PennTokenizer",
+    "ProseTokenizer",
     "SpaceTokenizer",
     "Truecaser",
     "UnicodeScriptTokenizer",

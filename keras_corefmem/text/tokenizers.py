@@ -281,8 +281,8 @@ class ProseTokenizer(Tokenizer):
     they are. It needs TensorFlow for `graph` alone.
 
     Example:
-        >>> keras_corefmem.text.ProseTokenizer()('Mr. Hall said: "I don\'t!"')
-        ['mr.', 'hall', 'said', ':', '``', 'i', 'do', "n't", '!', "''"]
+        >>> keras_corefmem.text.ProseTokenizer()("“Mr. Hall,” she said, “can't!”")
+        ['``', 'mr.', 'hall', ',', "''", 'she', 'said', ',', '``', 'ca', "n't", '!', "''"]
     """
 
     name = "prose"
@@ -293,7 +293,7 @@ class ProseTokenizer(Tokenizer):
     def cased(self, text: str) -> list[str]:
         for pattern, replacement in _prose_passes(_L):
             text = regex.sub(pattern, replacement, text)
-        return text.split()
+        return list(filter(None, text.split(" ")))
 
     def graph(self, texts: Any) -> Any:
         import tensorflow as tf

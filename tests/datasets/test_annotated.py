@@ -1,8 +1,9 @@
 import pytest
 
-from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
+from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples, to_text
 from keras_corefmem.datasets.example import CandidateExample, Example
-from keras_corefmem.graphs import Annotation
+from keras_corefmem.graphs import Annotation, annotate
+from keras_corefmem.text import get_tokenizer
 
 TEXT = "Mary slept . She woke . And then"
 TOKENS = TEXT.split()
@@ -74,3 +75,21 @@ def test_records_bring_questions_back(annotation):
 def test_refuses_records_of_no_question(annotation, fields, message):
     with pytest.raises(ValueError, match=message):
         AnnotatedExample.from_record(annotation, fields)
+
+
+def test_questions_are_annotated_by_name():
+    story = Example(("Then Mary saw Rome.", "So Mary left."), "Where is Rome?", "Rome", (1,), "a:1")
+    cased = get_tokenizer("prose").cased
+    (example,) = annotate_examples([story], tokenizer=cased)
+    assert example.sentences == ("Then Mary saw Rome .", "So Mary left .")
+    assert example.question == "Where is Rome ?" and example.source == "a:1"
+    assert example.chain_ids == (0, 1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 2, 0)
+    assert (example.annotator, example.truecaser) == ("exact", "")
+
+    def nobody(texts):
+        return annotate([text.lower() for text in texts], tokenized=True)
+
+    (example,) = annotate_examples([story], nobody, tokenizer=cased)
+    assert not any(example.chain_ids) and example.annotator == ""
+    with pytest.raises(ValueError, match="The question of a:1 has no tokens"):
+        annotate_examples([story], tokenizer=lambda text: text.split() * ("Rome?" not in text))

@@ -69,6 +69,28 @@ def test_bad_pipelines_raise(tmp_path):
         list(annotate(["Mary left."], spacy.blank("en")))
 
 
+def test_functions_annotate(tmp_path):
+    seen, path = [], tmp_path / "truecaser.json"
+    Truecaser({"mary": "Mary", "saw": "saw", "so": "so"}).save(path)
+
+    def annotator(texts):
+        seen.extend(texts)
+        return annotate(texts, tokenized=True)
+
+    texts = ["so mary saw mary", "John  saw John ."]
+    for truecaser in (path, str(path), Truecaser.load(path)):
+        first, second = annotate(texts, annotator, 1, tokenized=True, truecaser=truecaser)
+        assert first.text == texts[0] and words(first) == [["mary", "mary"]]
+        assert second.tokens == ("John", "saw", "John", ".")
+    assert seen[:2] == ["So Mary saw Mary", "John  saw John ."]
+    with pytest.raises(ValueError, match="The annotator cuts 'so mary' to other tokens"):
+        list(annotate(["so mary"], lambda texts: annotate(["so ma"]), tokenized=True))
+    with pytest.raises(ValueError, match="or a function from texts to annotations; got 3"):
+        annotate(["so mary"], 3)
+    with pytest.raises(FileNotFoundError, match="none.json"):
+        annotate(["so mary"], truecaser=tmp_path / "none.json")
+
+
 @pytest.fixture(scope="module")
 def ruled():
     """A pipeline that splits sentences and knows the chain of all capitalised words."""

@@ -1,11 +1,13 @@
 import dataclasses
 
+import keras
 import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Structure, attention_pairs
+from keras_corefmem.preprocessing import get
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.features import target_name
 from tests.support.graphs import spaced_annotation
@@ -52,6 +54,18 @@ def test_sizes_come_from_the_examples(preprocessor):
     assert few.vocabulary.words == ["", "[unknown]", ",", "."]
     often = CandidatePreprocessor.fit([FIRST], min_count=2)
     assert often.vocabulary.words[2:] == [",", ".", "john"]
+
+
+def test_what_annotated_all_examples_is_remembered():
+    examples = [
+        dataclasses.replace(e, annotator="pipe", truecaser="case.json") for e in (FIRST, SECOND)
+    ]
+    preprocessor = CandidatePreprocessor.fit(examples)
+    for known in (preprocessor, get(keras.saving.serialize_keras_object(preprocessor))):
+        assert (known.annotator, known.truecase) == ("pipe", "case.json")
+    mixed = CandidatePreprocessor.fit([*examples, SECOND])
+    assert (mixed.annotator, mixed.truecase) == (None, None)
+    assert CandidatePreprocessor.fit([SECOND], annotator="exact").annotator == "exact"
 
 
 def test_candidates_beyond_the_largest_number_are_lost(preprocessor):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from keras_corefmem.text import get_tokenizer
+from keras_corefmem.text import get_tokenizer, prose
 from keras_corefmem.text.tokenizers import graph_lower, lower
 
 SPACES = " \t\n\v\f\r\x1c\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u3000\u200b\ufeff"
@@ -12,7 +12,7 @@ JOINERS = "'-_’‘‐.,?!\"`\0\u0301\u094d\u200d\ufe0f"
 LETTERS = "aZ09 ßİIıΑΣςDžﬁÅÅẞꟐ𐕰𞤀जि漢か한ก٣²Ⅷªع\u0558\U00031350🏽👩"
 
 
-@pytest.fixture(params=["words", "penn", "penn_lower", "unicode_script", "spaces"])
+@pytest.fixture(params=["words", "penn", "penn_lower", "prose", "unicode_script", "spaces"])
 def tokenizer(request):
     pytest.importorskip("tensorflow")
     if request.param == "unicode_script":
@@ -63,6 +63,7 @@ def every_character():
         ("penn", "well-known 'd rock'n'roll", ["well-known", "'", "d", "rock'n'roll"]),
         ("penn", "é's İ", ["é's", "İ"]),
         ("penn", "", []),
+        ("prose", " \x85\v", []),
         ("unicode_script", "Mary's ДА漢字", ["mary", "'", "s", "да", "漢字"]),
         ("unicode_script", "He left. 'Why?' 3.5", ["he", "left", ".", "'", "why", "?'", "3.5"]),
         ("spaces", "( @entity7 ) -- @entity12 's", ["(", "@entity7", ")", "--", "@entity12", "'s"]),
@@ -96,9 +97,51 @@ def test_python_and_graph_agree_inside_a_function(tokenizer):
 
 
 def test_joined_sentences_have_the_tokens_of_each(tokenizer):
-    sentences = any_texts(300, seed=1)
+    # An initial with a full stop at the very end is told from one inside by what follows.
+    sentences = [f"{text} end" for text in any_texts(300, seed=1)]
     apart = [token for sentence in sentences for token in tokenizer(sentence)]
     assert tokenizer(" ".join(sentences)) == apart
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("“Mr. Hall,” he said, “don't!”", "`` mr. hall , '' he said , `` do n't ! ''"),
+        ("'Tis J. R. Smith's (U.S.A.) — I.", "'tis j. r. smith 's -lrb- u.s.a. -rrb- -- i ."),
+        ("'It's o'clock, boys' 'em . . .", "` it 's o'clock , boys ' 'em ..."),
+        ('1920\'s "--"Why?" in Rome.', "1920 's `` -- `` why ? '' in rome ."),
+    ],
+)
+def test_tokens_of_prose(text, tokens):
+    assert get_tokenizer("prose")(text) == tokens.split()
+
+
+def test_tokens_of_prose_stay_as_they_are():
+    prose = get_tokenizer("prose")
+    text = "`` 'tis mr. hall -lrb- he said -rrb- , '' -- u.s. ca n't 's ... `"
+    assert prose(text) == text.split()
+
+
+def test_tokens_in_their_case():
+    for name, tokens in (
+        ("prose", ["Mr.", "Hall", "is", "n't", "İn", "."]),
+        ("penn_lower", ["Mr", ".", "Hall", "is", "n't", "İn", "."]),
+        ("spaces", ["Mr.", "Hall", "isn't", "İn."]),
+    ):
+        tokenizer = get_tokenizer(name)
+        assert tokenizer.cased("Mr. Hall isn't İn.") == tokens
+        assert tokenizer("Mr. Hall isn't İn.") == list(map(lower, tokens))
+
+
+def test_prose_is_cut_as_passages_of_novels_are(real_data):
+    tokenizer, same, count = get_tokenizer("prose"), 0, 0
+    text = sorted(real_data("novels/litbank").glob("*.txt"))[3].read_text("utf-8")
+    for _, paragraph in prose.paragraphs(text):
+        for _, sentence in prose.sentences(paragraph):
+            tokens = prose.tokenize(sentence)
+            same += tokenizer.cased(sentence) == tokens == tokenizer.cased(" ".join(tokens))
+            count += 1
+    assert count > 1000 and same >= 0.998 * count
 
 
 @pytest.mark.parametrize("name", ["words", "spaces"])
