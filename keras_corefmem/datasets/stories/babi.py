@@ -1,22 +1,17 @@
 """The 20 bAbI tasks, version 1.2: [Weston et al., 2015](https://arxiv.org/abs/1502.05698)."""
 
-import functools
-import gzip
-import os
 import pathlib
 import random
-import tarfile
-import tempfile
-import zlib
 
 from keras_corefmem.datasets.example import group_by_story
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits, hold_out
+from keras_corefmem.datasets.stories.babi_download import FOLDER, HOMES, cache_folder
+from keras_corefmem.datasets.stories.babi_download import download as download
 from keras_corefmem.datasets.stories.babi_format import read_file
 from keras_corefmem.datasets.stories.babi_format import write_file as write_file
 from keras_corefmem.utils.files import Path
 
-ORIGIN = "http://www.thespermwhale.com/jaseweston/babi/tasks_1-20_v1-2.tar.gz"
 _NAMES = """single-supporting-fact two-supporting-facts three-supporting-facts two-arg-relations
 three-arg-relations yes-no-questions counting lists-sets simple-negation indefinite-knowledge
 basic-coreference conjunction compound-coreference time-reasoning basic-deduction basic-induction
@@ -24,7 +19,6 @@ positional-reasoning size-reasoning path-finding agents-motivations"""
 TASKS = dict(enumerate(_NAMES.split(), 1))
 LANGUAGE = "en-valid"
 
-_FOLDER = "tasks_1-20_v1-2"
 _VALID_SHARE = 0.1
 
 
@@ -64,7 +58,7 @@ def _find_file(folder, task, part):
 
 
 def _find_folder(data_dir, task, language):
-    inside = [f"{_FOLDER}/{language or LANGUAGE}", language or LANGUAGE]
+    inside = [f"{FOLDER}/{language or LANGUAGE}", language or LANGUAGE]
     if language in (None, pathlib.Path(data_dir).resolve().name):
         inside.append("")
     return find_folder(
@@ -72,62 +66,5 @@ def _find_folder(data_dir, task, language):
         inside,
         [f"qa{task}_*{part}.txt" for part in ("train", "test")],
         "get the data with `corefmem download babi` (in Python: "
-        f"`keras_corefmem.datasets.babi.download()`), or unpack {ORIGIN} and pass its folder",
+        f"`keras_corefmem.datasets.babi.download()`), or unpack {HOMES[0]} and pass its folder",
     )
-
-
-def cache_folder(cache_dir: Path | None = None) -> pathlib.Path:
-    """Returns the folder that `download` puts the tasks into."""
-    home = cache_dir or os.environ.get("KERAS_HOME") or "~/.keras"
-    return pathlib.Path(home).expanduser() / "datasets"
-
-
-def download(cache_dir: Path | None = None, origin: str = ORIGIN) -> str:
-    """Downloads the tasks from their official home, once; returns their folder, for `load`.
-
-    The cache is Keras' own, by default `$KERAS_HOME` or `~/.keras`; nothing stays there of a broken
-    archive.
-    """
-    import keras
-
-    cache = cache_folder(cache_dir)
-    if (cache / _FOLDER).is_dir():
-        return str(cache / _FOLDER)
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".babi-", dir=cache) as temporary:
-        fetch = functools.partial(
-            keras.utils.get_file, "babi.tar.gz", origin, cache_dir=temporary, archive_format="tar"
-        )
-        try:
-            archive = fetch()
-        # Keras raises plain `Exception` where the address does not answer.
-        except Exception as error:
-            raise FileNotFoundError(
-                f"{origin} could not be downloaded ({error}), unpack the archive yourself and "
-                "pass its folder as `data_dir`."
-            ) from error
-        try:
-            _check_archive(archive)
-            extracted = fetch(extract=True)
-        except (EOFError, gzip.BadGzipFile, tarfile.TarError, zlib.error) as error:
-            raise ValueError(
-                f"{origin}: the archive is truncated or broken ({error}), try again."
-            ) from error
-        folder = pathlib.Path(extracted) / _FOLDER
-        parts = [(task, part) for task in TASKS for part in ("train", "test")]
-        if not all(_find_file(folder / "en", task, part) for task, part in parts):
-            raise ValueError(
-                f"{origin}: no archive of the 20 bAbI tasks, it lacks files of {_FOLDER}/en, "
-                "pass the `origin` of another copy."
-            )
-        os.replace(folder, cache / _FOLDER)
-    return str(cache / _FOLDER)
-
-
-def _check_archive(path):
-    """Reads a compressed archive to its end, where its length and checksum are."""
-    with gzip.open(path) as stream:
-        while stream.read(1 << 20):
-            pass
-    if not tarfile.is_tarfile(path):
-        raise tarfile.ReadError("no tar archive")

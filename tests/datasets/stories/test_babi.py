@@ -1,7 +1,3 @@
-import io
-import os
-import tarfile
-
 import pytest
 
 from keras_corefmem.datasets import group_by_story
@@ -21,29 +17,6 @@ def layout(tmp_path):
         babi.write_file(test, root / language / f"{name}_test.txt")
     babi.write_file(valid, root / "en-valid" / "qa1_valid.txt")
     return root
-
-
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory):
-    """A small archive of the official layout, with a member that points outside."""
-    folder = tmp_path_factory.mktemp("archive")
-    examples = simulator.simulate(1, 10)
-    path = folder / "babi.tar.gz"
-    with tarfile.open(path, "w:gz") as tar:
-        for task in babi.TASKS:
-            for part in ("train", "test"):
-                name = f"qa{task}_{babi.TASKS[task]}_{part}.txt"
-                babi.write_file(examples, folder / name)
-                tar.add(folder / name, f"tasks_1-20_v1-2/en/{name}")
-        for name in ("../../../outside.txt", "../outside.txt"):
-            member = tarfile.TarInfo(name)
-            member.size = 3
-            tar.addfile(member, io.BytesIO(b"bad"))
-    return path
-
-
-def files(folder):
-    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize(
@@ -91,50 +64,3 @@ def test_whole_stories_are_held_out(layout):
 def test_task_numbers_are_1_to_20(layout, task):
     with pytest.raises(ValueError, match=r"1\.\.20"):
         babi.load(layout, task)
-
-
-@pytest.mark.filterwarnings("ignore:Skipping invalid path")
-def test_download_unpacks_once_and_inside_its_folder(archive, tmp_path):
-    cache = tmp_path / "a/b/cache"
-    folder = babi.download(cache, origin=archive.as_uri())
-    assert babi.load(folder, 20, "en").test == simulator.simulate(1, 10)
-    assert {path.parent for path in files(tmp_path)} == {cache / "datasets/tasks_1-20_v1-2/en"}
-    assert os.listdir(cache / "datasets") == ["tasks_1-20_v1-2"]
-    assert babi.download(cache, origin="file:///nowhere.tar.gz") == folder
-
-
-def damage(data):
-    middle = len(data) // 2
-    return data[:middle] + bytes(100) + data[middle + 100 :]
-
-
-def foreign(data):
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        tar.add(__file__, "note.txt")
-    return buffer.getvalue()
-
-
-BROKEN = "a.tar.gz: the archive is truncated or broken"
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (lambda data: data[: len(data) // 2], BROKEN),
-        (lambda data: data[:-4], BROKEN),
-        (damage, BROKEN),
-        (lambda data: b"<html>Not found</html>", BROKEN),
-        (lambda data: b"", BROKEN),
-        (foreign, "no archive of the 20 bAbI tasks"),
-        (None, "could not be downloaded .* `data_dir`"),
-    ],
-    ids=["half", "no checksum", "damaged", "error page", "empty", "foreign", "unreachable"],
-)
-def test_a_bad_archive_leaves_nothing(archive, tmp_path, change, message):
-    origin = tmp_path / "a.tar.gz"
-    if change:
-        origin.write_bytes(change(archive.read_bytes()))
-    with pytest.raises(ValueError if change else FileNotFoundError, match=message):
-        babi.download(tmp_path / "cache", origin=origin.as_uri())
-    assert os.listdir(tmp_path / "cache/datasets") == []

@@ -324,9 +324,9 @@ def test_a_broken_line_of_json_is_named(capsys, monkeypatch):
 
 
 def test_download_names_the_folder(monkeypatch, capsys):
-    monkeypatch.setattr(babi, "download", lambda cache_dir: f"{cache_dir}/tasks_1-20_v1-2")
-    out = printed(capsys, "download", "babi", "--cache-dir", "cache")
-    assert "--data-dir cache/tasks_1-20_v1-2" in out
+    monkeypatch.setattr(babi, "download", lambda cache_dir, origin: f"{cache_dir}/{origin}")
+    out = printed(capsys, "download", "babi", "--cache-dir", "cache", "--origin", "tasks")
+    assert "--data-dir cache/tasks\n" in out
 
 
 def test_a_backend_that_is_missing_is_named():

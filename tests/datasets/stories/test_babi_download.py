@@ -1,0 +1,130 @@
+import hashlib
+import http.server
+import io
+import os
+import tarfile
+import threading
+
+import pytest
+
+from keras_corefmem.datasets.stories import babi, babi_download
+
+FILES = {
+    f"tasks_1-20_v1-2/{folder}/qa1{name}_{part}.txt": f"{folder} {part}".encode()
+    for folder, name in (("en", "_single-supporting-fact"), ("en-valid", ""))
+    for part in ("train", "test")
+}
+
+
+def packed(files):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+WHOLE = packed({**FILES, "tasks_1-20_v1-2/hn/a.txt": b"a", "../outside.txt": b"bad"})
+
+
+def damaged(data):
+    middle = len(data) // 2
+    return data[:middle] + bytes(20) + data[middle + 20 :]
+
+
+@pytest.fixture
+def homes(tmp_path, monkeypatch):
+    """A server of homes: a dictionary from paths to contents, and the address."""
+    contents = {}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            content, missing = contents.get(self.path[1:], (None, 0))
+            if content is None:
+                return self.send_error(404)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content) + missing))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr(babi_download, "HOMES", (f"{home}/first", f"{home}/second"))
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()}
+    monkeypatch.setattr(babi_download, "checksums", lambda: digests)
+    yield contents, home
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("name", ["first", "second", "own"])
+def test_the_first_home_that_has_the_tasks(homes, tmp_path, name):
+    contents, home = homes
+    contents[name] = WHOLE, 0
+    cache = tmp_path / "a/cache"
+    folder = babi.download(cache, origin=f"{home}/own" if name == "own" else None)
+    assert folder == str(cache / "datasets/tasks_1-20_v1-2")
+    written = {path for path in tmp_path.rglob("*") if path.is_file()}
+    names = {*FILES, "tasks_1-20_v1-2/hn/a.txt"}
+    assert written == {cache / "datasets" / name for name in names}
+    assert os.listdir(cache / "datasets") == ["tasks_1-20_v1-2"]
+    # Once is enough.
+    contents.clear()
+    assert babi.download(cache) == folder
+
+
+@pytest.mark.parametrize(
+    ("content", "missing", "message"),
+    [
+        (None, 0, "HTTP Error 404: Not Found"),
+        (WHOLE[:-40], 40, f"only {len(WHOLE) - 40:,} of {len(WHOLE):,} bytes came"),
+        (WHOLE[: len(WHOLE) // 2], 0, "the archive is truncated or broken"),
+        (damaged(WHOLE), 0, "the archive .*"),
+        (b"<html>Not found</html>", 0, "the archive is truncated or broken"),
+        (b"", 0, "the archive is truncated or broken"),
+        (packed({"note.txt": b"a"}), 0, "the archive has no tasks_1-20_v1-2/en/qa1_single-supp"),
+        (
+            packed({**FILES, "tasks_1-20_v1-2/en-valid/qa1_test.txt": b"1 Bob left."}),
+            0,
+            "tasks_1-20_v1-2/en-valid/qa1_test.txt is not that of version 1.2",
+        ),
+        (
+            packed({**FILES, "tasks_1-20_v1-2/../../outside.txt": b"bad"}),
+            0,
+            r"the archive is truncated or broken \(.*outside the destination",
+        ),
+    ],
+)
+def test_a_bad_archive_leaves_nothing_and_the_next_home_is_tried(
+    homes, tmp_path, content, missing, message
+):
+    contents, home = homes
+    if content is not None:
+        contents["first"] = content, missing
+    reasons = rf"{home}/first: {message}.*{home}/second: HTTP Error 404: Not Found"
+    wrong = rf"^bAbI could not be downloaded. {reasons}. .* --origin .* --data-dir"
+    with pytest.raises(FileNotFoundError, match=wrong):
+        babi.download(tmp_path / "cache")
+    assert os.listdir(tmp_path / "cache/datasets") == [] and os.listdir(tmp_path) == ["cache"]
+    contents["second"] = WHOLE, 0
+    babi.download(tmp_path / "cache")
+    assert os.listdir(tmp_path / "cache/datasets") == ["tasks_1-20_v1-2"]
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:9/none", "file:///none", "none"])
+def test_an_address_that_does_not_answer(homes, tmp_path, origin):
+    with pytest.raises(FileNotFoundError, match=f"downloaded. {origin}: .*/first: HTTP Error 404"):
+        babi.download(tmp_path, origin)
+
+
+def test_the_checksums_are_those_of_the_official_files(babi_dir):
+    known = babi_download.checksums()
+    assert len(known) == 20 * (2 + 3)
+    for name, digest in known.items():
+        assert hashlib.sha256((babi_dir / name).read_bytes()).hexdigest() == digest
