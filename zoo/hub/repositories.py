@@ -68,7 +68,7 @@ def read_repository(handle: str) -> Preset:
 
     def find(file: str, again: bool = False) -> pathlib.Path:
         nonlocal revision
-        with _clear_errors(handle) as client:
+        with _clear_errors(handle, file) as client:
             path = client.hf_hub_download(name, file, revision=revision, force_download=again)
         if file == folders.CONFIG:
             # That the other files be of the same commit, also when the branch moves on.
@@ -84,8 +84,9 @@ def _address(handle: str) -> tuple[str, str | None]:
 
 
 @contextlib.contextmanager
-def _clear_errors(handle: str) -> Iterator[Any]:
+def _clear_errors(handle: str, file: str = "") -> Iterator[Any]:
     """Yields the client of the hub, and says of its errors what to do."""
+    place = f"{handle}: {file}" if file else handle
     try:
         import huggingface_hub as client
         from huggingface_hub import errors
@@ -104,7 +105,7 @@ def _clear_errors(handle: str) -> Iterator[Any]:
         raise ValueError(message) from None
     except errors.RemoteEntryNotFoundError as error:
         raise FileNotFoundError(
-            f"{handle} holds no whole preset ({_line(error)}): choose another one, or have it "
+            f"{place}: no such file, so that it is no whole preset: choose another one, or have it "
             "uploaded again by zoo.upload_preset."
         ) from error
     except (errors.RepositoryNotFoundError, errors.LocalTokenNotFoundError) as error:
@@ -120,7 +121,7 @@ def _clear_errors(handle: str) -> Iterator[Any]:
                 "to a token that may write there."
             ) from error
         raise ConnectionError(
-            f"{handle} was not transferred ({_line(error)}): check the connection and try again; "
+            f"{place} was not transferred ({_line(error)}): check the connection and try again; "
             "what is complete stays."
         ) from error
 
