@@ -59,6 +59,9 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
     Args:
         preset: the preset.
         names: names of the arguments of `from_examples`.
+
+    Raises:
+        ValueError: if the preset has no preprocessor.
     """
     arguments, preprocessor = rename(preset.arguments), get(preset.preprocessor)
     if preprocessor is None:
@@ -100,9 +103,17 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
 
     Returns:
         How many words of the model the preset has vectors of.
+
+    Raises:
+        ValueError: if the weights have no names.
     """
     older, newer = get(preset.preprocessor), model.preprocessor
     weights: Weights = preset.read_weights()
+    if all(map(str.isdigit, weights)):
+        raise ValueError(
+            f"{preset.handle} has weights of version 0.1, without names: load it, and take the "
+            "folder that its `save_to_preset` writes."
+        )
     for weight in model.weights:
         value = weights.get(weight.path)
         if value is None:
