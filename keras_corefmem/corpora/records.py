@@ -56,8 +56,9 @@ def to_example(annotation: Annotation, fields: dict) -> bytes:
     values = annotation.to_dict() | {"text": [annotation.text], "fields": [encoded]}
     chains = enumerate(annotation.chains)
     values["mentions"] = [n for chain, spans in chains for span in spans for n in (chain, *span)]
-    values["relation_ends"] = [end for relation in annotation.relations for end in relation[:2]]
-    values["relation_types"] = [kind for *_, kind in annotation.relations]
+    relations = values["relations"]
+    values["relation_ends"] = [end for relation in relations for end in relation[:2]]
+    values["relation_types"] = [kind for *_, kind in relations]
     features = {name: _feature(name, values[name]) for name in FEATURES}
     example = tf.train.Example(features=tf.train.Features(feature=features))
     return example.SerializeToString(deterministic=True)

@@ -12,8 +12,8 @@ from keras_corefmem.graphs.edges import TypedEdges
 from keras_corefmem.utils.deprecation import renamed_arguments
 
 MENTIONS = ("heads", "spans")
-# What files call the governors.
-_GOVERNORS = "heads"
+# What files call the governors, and the typed edges, whose tokens they number from 0.
+_GOVERNORS, _RELATIONS = "heads", "relations"
 
 
 class Mention(NamedTuple):
@@ -40,10 +40,21 @@ def head_of(governors: Sequence[int], start: int, end: int) -> int:
     return next((t for t in span if governors[t] not in span or governors[t] == t), end - 1)
 
 
-@renamed_arguments(heads="governors")
+def _moved(edges, by):
+    return tuple((source + by, target + by, kind) for source, target, kind in edges)
+
+
+def _convert(name, value):
+    return _moved(value, 1) if name == _RELATIONS else value
+
+
+@renamed_arguments(_convert, heads="governors", relations="typed_edges")
 @dataclasses.dataclass(frozen=True)
 class Annotation:
-    """The linguistic structure of a text. Tokens are numbered from 0, across sentences.
+    """The linguistic structure of a text.
+
+    Tokens are numbered from 0, across sentences, as Python does. Positions, which edges join, count
+    from 1, as in `TypedEdges` and in all that layers read.
 
     Args:
         text: the text.
@@ -56,8 +67,8 @@ class Annotation:
             where `governors` is.
         tags: part of speech of each token, universal or of the Penn Treebank; empty where unknown.
         chains: coreference chains, each a tuple of `Mention`s in the order of the text.
-        relations: `(source, target, type)` of further edges between tokens, in either direction:
-            relations of WordNet, predicates and their arguments, and so on.
+        typed_edges: `(source, target, type)` of further edges, in either direction, 1-based
+            positions: relations of WordNet, predicates and their arguments, and so on.
 
     Raises:
         ValueError: if a part does not fit the others; it says which.
@@ -80,7 +91,7 @@ class Annotation:
     labels: Sequence[str] = ()
     tags: Sequence[str] = ()
     chains: Sequence[Sequence[Mention]] = ()
-    relations: Sequence[tuple[int, int, str]] = ()
+    typed_edges: Sequence[tuple[int, int, str]] = ()
 
     def __post_init__(self) -> None:
         for name in ("tokens", "starts", "sentences", "governors", "labels", "tags"):
@@ -90,7 +101,7 @@ class Annotation:
             for chain in self.chains
         )
         object.__setattr__(self, "chains", tuple(sorted(chains)))
-        object.__setattr__(self, "relations", tuple(sorted(map(tuple, self.relations))))
+        object.__setattr__(self, "typed_edges", tuple(sorted(map(tuple, self.typed_edges))))
         self._check_lengths()
         self._check_places()
 
@@ -128,12 +139,7 @@ class Annotation:
                     f"{mention} is no mention in {count} tokens: its head lies inside, and its "
                     "end is the token behind it."
                 )
-        for source, target, kind in self.relations:
-            if not (0 <= source < count and 0 <= target < count and source != target):
-                raise ValueError(
-                    f"Relation ({source}, {target}, {kind!r}) must join two different tokens from "
-                    f"0 to {count - 1}."
-                )
+        TypedEdges(count, self.typed_edges)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -143,6 +149,12 @@ class Annotation:
     def heads(self) -> Sequence[int]:
         """The old name of `governors`."""
         return self.governors
+
+    @property
+    @deprecated("Annotation.relations is now called typed_edges, and counts from 1.")
+    def relations(self) -> tuple[tuple[int, int, str], ...]:
+        """The `typed_edges` by numbers of tokens, from 0."""
+        return _moved(self.typed_edges, -1)
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -197,15 +209,14 @@ class Annotation:
                 `"labels"` for a type of each label, such as `nsubj`; `None` for none.
 
         Returns:
-            1-based edges: `coref` between neighbours in a chain, dependencies, and the
-            `relations`.
+            Edges: `coref` between neighbours in a chain, dependencies, and the `typed_edges`.
 
         Raises:
             ValueError: if an argument is something else.
         """
         if dependencies not in ("one", "labels", None):
             raise ValueError(f"dependencies must be one, labels or None; got {dependencies!r}.")
-        edges = [(source + 1, target + 1, kind) for source, target, kind in self.relations]
+        edges = list(self.typed_edges)
         if mentions is not None:
             edges += TypedEdges.from_chains(self.chain_ids(mentions)).edges
         if dependencies is not None:
@@ -219,9 +230,13 @@ class Annotation:
         return TypedEdges(len(self), tuple(edges))
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what JSON can hold of it; governors are called `heads` there."""
-        names = [field.name for field in dataclasses.fields(self)]
-        return {_GOVERNORS if n == "governors" else n: getattr(self, n) for n in names}
+        """Returns what JSON can hold of it.
+
+        Governors are called `heads` there, and typed edges `relations`, numbered from 0 like all.
+        """
+        content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        edges, governors = content.pop("typed_edges"), content.pop("governors")
+        return {**content, _GOVERNORS: governors, _RELATIONS: _moved(edges, -1)}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Annotation":
@@ -230,8 +245,10 @@ class Annotation:
         Raises:
             ValueError: if it is not one.
         """
-        names = {_GOVERNORS: "governors"}
+        fields = dict(content)
+        fields["governors"] = fields.pop(_GOVERNORS, ())
+        fields["typed_edges"] = _moved(fields.pop(_RELATIONS, ()), 1)
         try:
-            return cls(**{names.get(name, name): value for name, value in content.items()})
+            return cls(**fields)
         except TypeError as error:
             raise ValueError(f"This is no annotation: {error}.") from None

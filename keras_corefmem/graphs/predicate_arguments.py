@@ -18,11 +18,14 @@ def predicate_arguments(annotation: Annotation) -> list[tuple[int, int]]:
     phrase. A verb without a subject that completes another one (`xcomp`) has the object of that, or
     else its subject: "they wanted Jon to leave". Labels may be universal or spaCy's own.
 
-    Where the annotation has relations whose type starts with `ARG`, from predicates to arguments,
+    Where the annotation has typed edges whose type starts with `ARG`, from predicates to arguments,
     as those of a semantic role labeller, these are taken instead.
+
+    Returns:
+        Pairs of numbers of tokens, from 0.
     """
-    relations = annotation.relations
-    roles = {(source, target) for source, target, kind in relations if kind.upper()[:3] == ROLE}
+    edges = annotation.typed_edges
+    roles = {(source - 1, target - 1) for source, target, t in edges if t.upper()[:3] == ROLE}
     if roles:
         return sorted(roles)
     governors, labels = annotation.governors, list(map(universal_label, annotation.labels))

@@ -10,8 +10,15 @@ from typing import Any, TypeVar
 T = TypeVar("T", bound=Callable)
 
 
-def renamed_arguments(**names: str) -> Callable[[T], T]:
-    """Decorates a function or class that takes arguments by their old names too, with a warning."""
+def renamed_arguments(
+    convert: Callable[[str, Any], Any] = lambda name, value: value, /, **names: str
+) -> Callable[[T], T]:
+    """Decorates a function or class that takes arguments by their old names too, with a warning.
+
+    Args:
+        convert: function from an old name and its value to the value of the new one.
+        **names: the new name of each old one.
+    """
 
     def decorate(target: Any) -> Any:
         if inspect.isclass(target):
@@ -24,7 +31,7 @@ def renamed_arguments(**names: str) -> Callable[[T], T]:
             for old in names.keys() & kwargs.keys():
                 warning = f"The argument {old} is now called {names[old]}."
                 warnings.warn(warning, DeprecationWarning, stacklevel=2)
-                kwargs[names[old]] = kwargs.pop(old)
+                kwargs[names[old]] = convert(old, kwargs.pop(old))
             return target(*args, **kwargs)
 
         return wrapper

@@ -18,7 +18,7 @@ FULL = Annotation(
     labels="nsubj root nmod obj mark nsubj ccomp punct nsubj root p".split(),
     tags="PROPN VERB PRON NOUN SCONJ PRON VERB PUNCT PRON VERB P".split(),
     chains=(((2, 4, 3), (8, 9, 8)), ((0, 1, 0), (2, 3, 2), (5, 6, 5))),
-    relations=((8, 3, "hypernym"), (0, 3, "spouse")),
+    typed_edges=((9, 4, "hypernym"), (1, 4, "spouse")),
 )
 BARE = Annotation("東京", ("東京",), (0,))
 PAIRS = [(FULL, {"answer": "Zoë", "candidates": ["a", "b"], "n": 1.5}), (BARE, {})]

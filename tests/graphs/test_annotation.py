@@ -65,7 +65,7 @@ def test_edges(annotation):
 
 
 def test_edges_by_label_and_relation(annotation):
-    related = dataclasses.replace(annotation, relations=[(8, 3, "hypernym"), (0, 3, "spouse")])
+    related = dataclasses.replace(annotation, typed_edges=[(9, 4, "hypernym"), (1, 4, "spouse")])
     relations = related.edges(mentions=None, dependencies=None)
     assert relations.edges == ((1, 4, "spouse"), (9, 4, "hypernym"))
     assert (2, 1, "nsubj") in related.edges(dependencies="labels").edges
@@ -73,8 +73,11 @@ def test_edges_by_label_and_relation(annotation):
 
 
 def test_json_round_trip(annotation):
-    content = json.loads(json.dumps(annotation.to_dict()))
-    assert Annotation.from_dict(content) == annotation
+    related = dataclasses.replace(annotation, typed_edges=[(9, 4, "hypernym")])
+    content = json.loads(json.dumps(related.to_dict()))
+    assert Annotation.from_dict(content) == related
+    # Files number tokens from 0.
+    assert content["relations"] == [[8, 3, "hypernym"]] and content["heads"] == list(HEADS)
 
 
 def test_structure_is_optional():
@@ -99,8 +102,8 @@ def test_structure_is_optional():
         ({"governors": (11, *HEADS[1:])}, "from 0 to 10"),
         ({"chains": [[(2, 4, 4)]]}, "its head lies inside"),
         ({"chains": [[(10, 12, 10)]]}, "no mention in 11 tokens"),
-        ({"relations": [(1, 1, "loop")]}, "two different tokens"),
-        ({"relations": [(1, 11, "far")]}, "from 0 to 10"),
+        ({"typed_edges": [(1, 1, "loop")]}, "two different tokens"),
+        ({"typed_edges": [(1, 12, "far")]}, "1-based and at most 11"),
     ],
 )
 def test_refuses_what_does_not_fit(annotation, change, message):
@@ -125,4 +128,8 @@ def test_old_names_warn():
         assert old.heads == old.governors == (1, 1)
     with pytest.warns(DeprecationWarning, match="entities is now called chain_ids"):
         assert old.entities().tolist() == [0, 0]
-    assert old.to_dict()["heads"] == (1, 1)
+    with pytest.warns(DeprecationWarning, match="relations is now called typed_edges"):
+        old = dataclasses.replace(old, relations=[(0, 1, "x")])
+    assert old.typed_edges == ((1, 2, "x"),)
+    with pytest.warns(DeprecationWarning, match="relations is now called typed_edges, and counts"):
+        assert old.relations == ((0, 1, "x"),)

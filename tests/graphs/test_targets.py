@@ -104,6 +104,8 @@ def test_roles(story):
 
 
 def test_roles_of_a_labeller_come_first(story):
-    labelled = dataclasses.replace(story, relations=[(10, 13, "ARG1"), (7, 6, "arg0"), (0, 1, "x")])
+    labelled = dataclasses.replace(
+        story, typed_edges=[(11, 14, "ARG1"), (8, 7, "arg0"), (1, 2, "x")]
+    )
     expected = {("wanted", "leave"), ("lied", "Tony")}
     assert words(labelled, "roles") == expected | {(a, p) for p, a in expected}

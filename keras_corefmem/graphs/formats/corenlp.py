@@ -113,7 +113,7 @@ def to_corenlp(annotation: Annotation) -> dict[str, Any]:
     """Returns the JSON of CoreNLP for an annotation.
 
     Args:
-        annotation: the annotated text; its relations are left out.
+        annotation: the annotated text; its typed edges are left out.
 
     Raises:
         ValueError: if a mention or a dependency crosses the end of a sentence, which the format has
