@@ -1,7 +1,8 @@
-"""Optimizers that measure the norm of their gradients."""
+"""Optimizers that measure their gradients, and whose schedules callbacks may replace."""
 
 import keras
 from keras import ops
+from keras.optimizers.schedules import LearningRateSchedule
 
 __all__ = ["Adagrad", "Adam", "MeasuresGradients", "RMSprop", "SGD"]
 
@@ -13,6 +14,9 @@ class MeasuresGradients:
     measure is a variable that no file contains: files with and without it are the same. Inherit
     from it before the optimizer.
 
+    A `learning_rate` that is set takes over from a schedule, whose place no other optimizer of
+    Keras gives up, so that `ReduceLROnPlateau` and `LearningRateScheduler` work. It is saved.
+
     Example:
         >>> class Adamax(keras_corefmem.optimizers.MeasuresGradients, keras.optimizers.Adamax): ...
         >>> weight = keras.Variable([1.0])
@@ -22,12 +26,41 @@ class MeasuresGradients:
         1.0
     """
 
+    # The learning rate that was set instead of a schedule, below 0 where none was.
+    fixed_rate = -1.0
+
     def build(self, variables):
         if self.built:
             return
         super().build(variables)
+        options = {"aggregation": "only_first_replica"}
+        fixed = keras.initializers.Constant(self.fixed_rate)
+        self.fixed_rate = self.add_variable((), fixed, name="fixed_rate", **options)
         # The sum of norms, and their number.
-        self.norms = self.add_variable((2,), aggregation="only_first_replica", name="norms")
+        self.norms = self.add_variable((2,), name="norms", **options)
+
+    @property
+    def learning_rate(self):
+        return self._get_current_learning_rate()
+
+    @learning_rate.setter
+    def learning_rate(self, rate):
+        fixed = -1.0
+        if isinstance(self._learning_rate, LearningRateSchedule) and not callable(rate):
+            fixed = float(rate)
+        else:
+            super(MeasuresGradients, type(self)).learning_rate.fset(self, rate)
+        if self.built:
+            self.fixed_rate.assign(fixed)
+        else:
+            self.fixed_rate = fixed
+
+    def _get_current_learning_rate(self):
+        rate = super()._get_current_learning_rate()
+        if not isinstance(self._learning_rate, LearningRateSchedule):
+            return rate
+        fixed = ops.convert_to_tensor(self.fixed_rate)
+        return ops.where(fixed < 0, rate, fixed)
 
     def _backend_apply_gradients(self, grads, trainable_variables):
         if keras.backend.backend() == "tensorflow":
@@ -58,14 +91,19 @@ class MeasuresGradients:
     def save_own_variables(self, store):
         saved = {}
         super().save_own_variables(saved)
-        # The measure was added last.
-        saved.pop(str(len(saved) - 1), None)
+        # Both were added last.
+        if self.built:
+            saved.pop(str(len(saved) - 1))
+            rate = saved.pop(str(len(saved) - 1))
+            saved |= {"learning_rate": rate} if rate >= 0 else {}
         for name, value in saved.items():
             store[name] = value
 
     def load_own_variables(self, store):
         saved = {name: store[name] for name in store.keys()}
-        super().load_own_variables({**saved, str(len(saved)): [0.0, 0.0]})
+        own = [saved.pop("learning_rate", -1.0), [0.0, 0.0]] if self.built else []
+        saved |= {str(len(saved) + n): value for n, value in enumerate(own)}
+        super().load_own_variables(saved)
 
 
 def _measuring(base):

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from keras_corefmem import optimizers
+from tests.support.evaluation import JIT
 
 TOKENS = np.random.default_rng(0).integers(0, 9, (32, 5)).astype("int32")
 LABELS = TOKENS[:, 0] % 3
+SCHEDULE = keras.optimizers.schedules.ExponentialDecay(0.05, 2, 0.5, staircase=True)
 KINDS = ("Adam", "RMSprop", "SGD", "Adagrad")
 CHANGES = (
     {"global_clipnorm": 0.05},
@@ -47,8 +49,8 @@ def test_measuring_changes_nothing(kind, changes):
     assert fit(measuring) == fit(plain)
     assert measuring.optimizer.gradient_norm > 0
     pairs = zip(measuring.get_weights(), plain.get_weights(), strict=True)
-    # The measure is the last variable.
-    own = values(measuring.optimizer.variables)[:-1]
+    # The fixed rate and the measure are the last variables.
+    own = values(measuring.optimizer.variables)[:-2]
     state = zip(own, values(plain.optimizer.variables), strict=True)
     for found, expected in (*pairs, *state):
         np.testing.assert_array_equal(found, expected)
@@ -87,7 +89,7 @@ def test_states_are_those_of_the_plain_optimizer(saved, kind, tmp_path):
     for loading in (keras.optimizers, optimizers):
         twin = make(getattr(loading, kind)(0.05), jit_compile=False)
         twin.optimizer.build(twin.trainable_variables)
-        assert count == len(twin.optimizer.variables) - (loading is optimizers)
+        assert count == len(twin.optimizer.variables) - 2 * (loading is optimizers)
         twin.load_weights(path)
         assert int(twin.optimizer.iterations) == 4
         assert fit(twin) == expected
@@ -102,3 +104,36 @@ def test_models_are_saved_with_the_optimizer_that_measures(tmp_path):
     assert loaded.optimizer.get_config() == model.optimizer.get_config()
     assert loaded.optimizer.gradient_norm is None
     assert fit(loaded) == fit(model) and loaded.optimizer.gradient_norm > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_learning_rate_that_is_set_takes_over_from_a_schedule(kind, tmp_path):
+    model = make(getattr(optimizers, kind)(SCHEDULE), jit_compile=JIT)
+    optimizer, seen = model.optimizer, []
+    for rate in (None, 0.25, 0.125, SCHEDULE):
+        if rate is not None:
+            optimizer.learning_rate = rate
+        fit(model, epochs=1)
+        seen.append(float(optimizer.learning_rate))
+        if rate == 0.125:
+            model.save(tmp_path / "model.keras")
+    assert seen == pytest.approx([0.025, 0.25, 0.125, 0.05 / 2**4])
+    loaded = keras.saving.load_model(tmp_path / "model.keras").optimizer
+    assert float(loaded.learning_rate) == 0.125 and loaded.iterations == 6
+    before = getattr(optimizers, kind)(SCHEDULE)
+    before.learning_rate = 0.5
+    before.build(model.trainable_variables)
+    assert float(before.learning_rate) == 0.5
+
+
+def test_a_fixed_rate_is_that_of_a_plain_optimizer():
+    fixed, plain = make(optimizers.Adam(SCHEDULE), JIT), make(keras.optimizers.Adam(0.2), JIT)
+    fixed.optimizer.learning_rate = 0.2
+    assert fit(fixed)["loss"] == pytest.approx(fit(plain)["loss"], rel=1e-6)
+    callbacks = [
+        keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2),
+        keras.callbacks.ReduceLROnPlateau("loss", 0.1, patience=1, min_delta=100),
+    ]
+    fixed.fit(TOKENS, LABELS, 16, 4, verbose=0, callbacks=callbacks)
+    # Four times half, and a tenth from the second epoch on.
+    assert float(fixed.optimizer.learning_rate) == pytest.approx(0.2 / 2**4 / 10**3, rel=1e-5)
