@@ -34,6 +34,8 @@ def load(path: str | os.PathLike) -> "TextModel":
 
     from zoo.architectures.text_model import TextModel
 
+    if pathlib.Path(path).is_dir():
+        raise ValueError(f"{path} is a folder: zoo.from_preset loads presets.")
     if not pathlib.Path(path).exists():
         raise ValueError(f"There is no file {path}.")
 

@@ -126,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Who reads has seen enough; what is left in the buffer goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, OSError) as error:
+    except (ImportError, ValueError, OSError) as error:
         return fail(" ".join(str(error).split()))
     except KeyboardInterrupt:
         print("corefmem: interrupted; the same command continues.", file=sys.stderr)

@@ -33,6 +33,8 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
     name = os.fspath(handle)
     if name.startswith(repositories.PREFIX):
         return repositories.read_repository(name)
+    if pathlib.Path(name).is_file():
+        raise ValueError(f"{name} is a file, no preset: zoo.load loads .keras files.")
     if folder is None and name not in presets.presets() and pathlib.Path(name).is_dir():
         return read_folder(name, functools.partial(find_file, name))
     return presets.read_bundled(name, folder)
