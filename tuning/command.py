@@ -3,7 +3,7 @@
 import os
 from typing import Literal
 
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     DATA_DIR,
     DATASET,
@@ -71,7 +71,7 @@ def search(
     if fresh and not leads:
         raise ValueError(f"--fresh would remove the search of {part}: give it to the chief alone.")
     # Keras seeds TensorFlow's random numbers on every backend.
-    import_quietly("keras_tuner", "tensorflow")
+    import_keras("tensorflow", "keras_tuner")
     from keras_corefmem.datasets import DATASETS
     from tuning.running import check_settings, run_search
     from tuning.search import Search

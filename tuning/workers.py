@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from keras_corefmem.utils.processes import available_cores, import_quietly, keep_memory, pin
+from keras_corefmem.utils.processes import available_cores, import_keras, keep_memory, pin
 
 if TYPE_CHECKING:
     from tuning.search import Search
@@ -98,7 +98,7 @@ def take_part(name: str, port: int, core: int | None, fields: dict[str, Any]) ->
         "KERASTUNER_ORACLE_PORT": str(port),
     }
     # Only now may Keras be imported.
-    import_quietly("keras_tuner", "tensorflow")
+    import_keras("tensorflow", "keras_tuner")
     from tuning.search import Search
     from tuning.tuners import run_trials
 

@@ -1,12 +1,17 @@
-"""Helpers of worker processes: their cores, their memory and their end."""
+"""Helpers of commands and their workers: quiet imports, cores, memory and the end of workers."""
 
+import contextlib
 import importlib.util
+import json
 import multiprocessing
 import os
 import pathlib
 import signal
+import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Executor
+from typing import Any
 
 
 def available_cores() -> list[int]:
@@ -26,7 +31,7 @@ def keep_memory() -> None:
 def pin(core: int | None = None) -> None:
     """Gives a worker process one core of its own, and compiled programs a lasting home."""
     follow_parent()
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
     if os.environ.get("KERAS_BACKEND") == "jax":
@@ -68,3 +73,38 @@ def import_quietly(*names: str) -> None:
     finally:
         os.dup2(error, 2)
         os.close(error)
+
+
+def import_keras(*others: str) -> None:
+    """Imports Keras, and other modules after it, quietly, and what no command uses not at all.
+
+    Keras and TensorFlow import scikit-learn and JAX where these are installed, for wrappers alone:
+    that is a third of the time.
+    """
+    with _hidden("sklearn", *(["jax"] if _backend() == "tensorflow" else [])):
+        import_quietly("keras")
+    import_quietly(*others)
+
+
+def _backend() -> str:
+    """The backend that Keras will have, as it looks it up."""
+    if "KERAS_BACKEND" in os.environ:
+        return os.environ["KERAS_BACKEND"]
+    home = os.environ.get("KERAS_HOME", pathlib.Path.home() / ".keras")
+    try:
+        return json.loads(pathlib.Path(home, "keras.json").read_text())["backend"]
+    except (OSError, ValueError, KeyError):
+        return "tensorflow"
+
+
+@contextlib.contextmanager
+def _hidden(*names: str) -> Iterator[None]:
+    """Lets packages that are not imported yet look as if they were not installed."""
+    modules: dict[str, Any] = sys.modules
+    hidden = [name for name in names if name not in modules]
+    modules |= dict.fromkeys(hidden)
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del modules[name]

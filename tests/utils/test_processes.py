@@ -21,6 +21,26 @@ def test_imports_are_quiet(tmp_path, monkeypatch, capfd):
     assert capfd.readouterr().err == "heard"
 
 
+@pytest.mark.parametrize("backend", ["tensorflow", "jax"])
+def test_keras_is_imported_without_what_commands_do_not_use(backend, tmp_path):
+    (tmp_path / "keras.py").write_text(
+        "FOUND = []\nfor name in ('sklearn', 'jax'):\n"
+        "    try:\n        FOUND.append(__import__(name).NAME)\n"
+        "    except ImportError:\n        pass\n"
+    )
+    for name in ("sklearn", "jax"):
+        (tmp_path / f"{name}.py").write_text(f"NAME = {name!r}\n")
+    (tmp_path / "keras.json").write_text(f'{{"backend": "{backend}"}}')
+    code = "import sys; from keras_corefmem.utils.processes import import_keras\n"
+    code += f"sys.path.insert(0, {str(tmp_path)!r}); import_keras('no_such_module')\n"
+    code += "import keras, sklearn, jax; print(keras.FOUND)"
+    environment = {name: v for name, v in os.environ.items() if name != "KERAS_BACKEND"}
+    environment["KERAS_HOME"] = str(tmp_path)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == f"{['jax'] if backend == 'jax' else []}\n"
+
+
 def test_cores_are_those_of_this_process():
     code = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
     code = code if hasattr(os, "sched_setaffinity") else ""

@@ -17,6 +17,7 @@ from zoo.cli.evaluate import evaluate
 from zoo.cli.explain import explain
 from zoo.cli.export import export
 from zoo.cli.list import list_names
+from zoo.cli.options import option
 from zoo.cli.passages import passages
 from zoo.cli.predict import predict
 from zoo.cli.report import report
@@ -65,14 +66,33 @@ class Command(TyperCommand):
             raise
 
 
+def show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"corefmem {importlib.metadata.version('keras_corefmem')}")
+        raise typer.Exit
+
+
+def options_of_all(
+    version: bool = option(
+        None,
+        "show the version and exit",
+        "--version",
+        default=False,
+        callback=show_version,
+        is_eager=True,
+    ),
+) -> None:
+    """Reading models that use linguistic structure as memory."""
+
+
 def make_app() -> Any:
     app = typer.Typer(
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings=HELP,
-        help="Reading models that use linguistic structure as memory.",
     )
+    app.callback()(options_of_all)
     plugins = importlib.metadata.entry_points(group=PLUGINS)
     functions = COMMANDS | {point.name: point.load() for point in plugins}
     for name, function in functions.items():

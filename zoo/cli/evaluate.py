@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import DATA_DIR, DATASET, LANGUAGE, MODEL_FILE, TASK, option
 
 
@@ -15,7 +15,7 @@ def evaluate(
     part: Literal["train", "valid", "test"] = option(None, "part of the data set", default="test"),
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
-    import_quietly("keras")
+    import_keras()
     from zoo.cli.inputs import describe_data, load_model
     from zoo.experiments import data
     from zoo.training import evaluate as measure

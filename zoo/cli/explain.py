@@ -4,7 +4,7 @@ import pathlib
 import re
 from typing import Any
 
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE, option
 
 
@@ -23,7 +23,7 @@ def explain(
     ),
 ) -> None:
     """Show where a reader looks to answer a question."""
-    import_quietly("keras")
+    import_keras()
     from keras_corefmem.utils.files import replacing
     from keras_corefmem.visualization import draw, make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading
@@ -34,7 +34,7 @@ def explain(
         raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
     texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
     example = None if "sentence" in texts else choose(file, number, texts)
-    reader = load_model(model)
+    reader = load_model(model, 1)
     check_strings(model, reader, texts or dict.fromkeys(("passage", "question")))
     preprocessor, console = preprocessor_of(reader), make_console()
     if example is None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import MODEL_FILE, argument
 
 
@@ -10,7 +10,7 @@ def export(
     model: MODEL_FILE, folder: Annotated[str, argument("FOLDER", "folder to write")]
 ) -> None:
     """Write a reader as a SavedModel that answers text."""
-    import_quietly("keras")
+    import_keras()
     import zoo
     from zoo.cli.inputs import load_model
 

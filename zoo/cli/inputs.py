@@ -18,16 +18,24 @@ from zoo.reading import preprocessor_of
 TEXTS = ("passage", "question"), ("sentence",)
 
 
-def load_model(name: str) -> keras.Model:
+# Texts that are read sooner than XLA would compile a model for them.
+FEW = 32
+
+
+def load_model(name: str, texts: int | None = None) -> keras.Model:
+    """Loads a model of text by its name, to read so many texts if their number is known."""
     if not name.endswith(".keras"):
-        return zoo.from_preset(name)
-    if not pathlib.Path(name).is_file():
+        model = zoo.from_preset(name)
+    elif not pathlib.Path(name).is_file():
         raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
-    model = zoo.load(name)
+    else:
+        model = zoo.load(name)
     try:
         preprocessor_of(model)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+    if texts is not None and texts <= FEW:
+        model.jit_compile = False
     return model
 
 

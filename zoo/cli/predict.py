@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE
 
 
@@ -16,7 +16,7 @@ def predict(
     sentence: SENTENCE = None,
 ) -> None:
     """Answer questions, one line of JSON each."""
-    import_quietly("keras")
+    import_keras()
     from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
 
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
@@ -29,7 +29,7 @@ def predict(
         texts = [chosen]
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
-    reader = load_model(model)
+    reader = load_model(model, len(texts))
     for row in texts:
         check_strings(model, reader, row)
     readings = reader.read(*([row[name] for row in texts] for name in reader.TEXTS))

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import Any
 
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     DATA_DIR,
     DATASET,
@@ -50,7 +50,7 @@ def train(
 ) -> None:
     """Train a reader on simulated stories, or on a data set."""
     # Keras seeds TensorFlow's random numbers on every backend.
-    import_quietly("keras", "tensorflow")
+    import_keras("tensorflow")
     from keras_corefmem.datasets import DATASETS
     from zoo.experiments import Experiment
     from zoo.training import data_parallel, merge_settings

@@ -9,6 +9,7 @@ import zipfile
 import keras
 import pytest
 
+import keras_corefmem
 import zoo
 from keras_corefmem.datasets.stories import babi
 from tests.support.commands import printed, refused
@@ -65,6 +66,10 @@ def test_training_needs_no_reports():
 
 
 COMMANDS = [*cli.COMMANDS, "search"]
+
+
+def test_the_version_is_told(capsys):
+    assert printed(capsys, "--version") == f"corefmem {keras_corefmem.__version__}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
