@@ -1,5 +1,6 @@
 """Every layer says which argument is wrong and what it takes instead."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -57,7 +58,21 @@ REJECTED = [
     (mage(4, 2, types=2), "sources has 2 edge types, .* 1 "),
     (mage(4, 2, 1, types=1), "sources has 1 edge types, .* 2 "),
     (mage(4, types=1), "sources has 1 edge types, .* 0 "),
-    (mage(4, 2, types=0), "sources has 0 edge types, .* 1 "),
+    (lambda: layers.CorefGRU(4, stateful=True), "no stateful: edges are positions in one text"),
+    (lambda: layers.DAGRNN(4, unroll=True), "DAGRNN has no unroll: all steps are one compiled"),
+    (lambda: layers.MAGEGRU((4,), reset_after=False), "no reset_after: the equations reset after"),
+    (lambda: layers.CorefGRU(4, time_major=True), r"no time_major: inputs are \(batch, time"),
+    (lambda: layers.CorefGRU(4, True, go_backwards=True), "go_backwards is for one direction"),
+    (lambda: layers.CorefGRU(4, activation="softmax"), "activation must act on every number alone"),
+    (
+        lambda: layers.CorefGRU(4, recurrent_activation=keras.layers.PReLU(name="slopes")),
+        "recurrent_activation must be a name or a function, not the layer slopes",
+    ),
+    (lambda: layers.DAGRNN(4, recurrent_activation="relu"), "no gates, so it takes no recurrent"),
+    (
+        lambda: layers.CorefGRU(4, True)(zeros(1, 2, 3), initial_state=zeros(1, 4)),
+        r"initial_state must be 2 of float \(batch, 4\), got .* \(1, 4\)",
+    ),
     (lambda: layers.EntityMemory(3, 4, activation="gelu"), "activation must be one of prelu, relu"),
     (entities(4, zeros(1, 4)), "takes no question"),
     (entities(4, question_dependent=True), "needs a question"),

@@ -75,8 +75,15 @@ with_query = partial(Case, inputs="features query")
 attention = partial(SupervisedMultiHeadAttention, 3, 2, [(1, "coreference")])
 mixed = mage((2, 1, 1), carry="mixed", shared=True, edge_attention=True)
 plus = episodes(attention="attention_gru", compact=True, update="relu")
+OPTIONS = {"activation": "softsign", "recurrent_activation": "hard_sigmoid", "use_bias": False}
+OPTIONS |= {"kernel_regularizer": "l2", "recurrent_constraint": "max_norm", "seed": 1}
+OPTIONS |= {"recurrent_dropout": 0.1, "dropout": 0.1}
+BACKWARDS = {"go_backwards": True, "return_sequences": False, "return_state": True}
 CASES = [
     recurrent("coref_gru", partial(CorefGRU, 4), "features antecedents"),
+    recurrent("coref_gru_alone", partial(CorefGRU, 4)),
+    recurrent("coref_gru_options", partial(CorefGRU, 4, **OPTIONS), "features antecedents"),
+    Case("coref_gru_backwards", partial(CorefGRU, 4, **BACKWARDS), "features antecedents"),
     recurrent("mage_gru", mage((3, 2, 1)), "features sources"),
     recurrent("mage_gru_mixed", mixed, "features sources"),
     recurrent("dag_rnn", partial(DAGRNN, 5), "features sources"),

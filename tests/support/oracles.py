@@ -1,6 +1,7 @@
 """The layers' equations, one token at a time, in NumPy float64.
 
-Weights are dictionaries by name. Masked tokens keep the state of the token read before.
+Weights are dictionaries by name, which may hold `activation`, `recurrent_activation`,
+`initial_state` and `recurrent_mask` too. Masked tokens keep the state of the token read before.
 """
 
 import numpy as np
@@ -26,9 +27,9 @@ def incoming(sources, reverse):
     return edges
 
 
-def unroll(step, x, mask, units, reverse):
+def unroll(step, x, mask, units, reverse, start=None):
     """States of one sequence; `step(t, previous, states)` gives the state of token `t`."""
-    states, previous = np.zeros((len(x), units)), np.zeros(units)
+    states, previous = np.zeros((len(x), units)), np.zeros(units) if start is None else start
     for t in reversed(range(len(x))) if reverse else range(len(x)):
         if mask[t]:
             previous = step(t, previous, states)
@@ -36,13 +37,17 @@ def unroll(step, x, mask, units, reverse):
     return states
 
 
+def products(x, gathered, weights):
+    """The projected input and the recurrent product."""
+    read = gathered * weights.get("recurrent_mask", 1)
+    return x @ weights["kernel"] + weights.get("bias", 0), read @ weights["recurrent_kernel"]
+
+
 def gru_step(x, gathered, carry, weights):
-    units = len(carry)
-    a = x @ weights["kernel"] + weights["bias"]
-    b = gathered @ weights["recurrent_kernel"]
-    r = sigmoid(a[:units] + b[:units])
-    z = sigmoid(a[units : 2 * units] + b[units : 2 * units])
-    candidate = np.tanh(a[2 * units :] + r * b[2 * units :])
+    units, (a, b) = len(carry), products(x, gathered, weights)
+    inner = weights.get("recurrent_activation", sigmoid)
+    r, z = np.split(inner(a[: 2 * units] + b[: 2 * units]), 2)
+    candidate = weights.get("activation", np.tanh)(a[2 * units :] + r * b[2 * units :])
     return (1 - z) * carry + z * candidate
 
 
@@ -67,7 +72,7 @@ def coref_gru(x, antecedents, mask, weights, reverse=False):
         m = np.concatenate([share * previous[:half], (1 - share) * coreferent])
         return gru_step(x[t], m, m, weights)
 
-    return unroll(step, x, mask, units, reverse)
+    return unroll(step, x, mask, units, reverse, weights.get("initial_state"))
 
 
 def dag_rnn(x, sources, mask, weights, reverse=False):
@@ -76,10 +81,10 @@ def dag_rnn(x, sources, mask, weights, reverse=False):
 
     def step(t, previous, states):
         total = previous + sum(states[s] for _, s in edges[t])
-        product = total @ weights["recurrent_kernel"]
-        return np.tanh(x[t] @ weights["kernel"] + product + weights["bias"])
+        return weights.get("activation", np.tanh)(sum(products(x[t], total, weights)))
 
-    return unroll(step, x, mask, weights["recurrent_kernel"].shape[0], reverse)
+    units, start = len(weights["recurrent_kernel"]), weights.get("initial_state")
+    return unroll(step, x, mask, units, reverse, start)
 
 
 def edge_shares(x, t, edges, weights):
@@ -122,7 +127,7 @@ def mage_gru(x, sources, mask, weights, units, carry, shared, edge_attention, re
             kept = c * kept + (1 - c) * previous
         return gru_step(x[t], gathered, kept, weights)
 
-    return unroll(step, x, mask, total, reverse)
+    return unroll(step, x, mask, total, reverse, weights.get("initial_state"))
 
 
 def gated_attention(document, question, mask):

@@ -1,10 +1,12 @@
-"""Time-major float32 buffers that a loop fills row by row."""
+"""Time-major buffers that a loop fills row by row."""
 
+import keras
 from keras import ops
 
 
-def zeros(*shape):
-    return ops.zeros(shape, dtype="float32")
+def float_type(tensor):
+    """The type to compute in: float64 stays, and half precision is computed in float32."""
+    return "float64" if keras.backend.standardize_dtype(tensor.dtype) == "float64" else "float32"
 
 
 def write(buffer, start, rows):

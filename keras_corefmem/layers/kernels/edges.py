@@ -22,6 +22,7 @@ def index_edges(sources, degrees=False):
 
     Args:
         sources: int32 `(batch, time, types, edges)`, 1-based positions of earlier tokens, 0 = none.
+            Positions that do not lie before their token are read as none.
         degrees: bool, whether the degrees are needed too, as where all edge types share one state.
 
     Returns:
@@ -37,6 +38,8 @@ def index_edges(sources, degrees=False):
         [0, 1, 1]
     """
     sources = ops.cast(sources, "int32")
+    own = ops.arange(1, ops.shape(sources)[1] + 1, dtype="int32")[:, None, None]
+    sources = ops.where(ops.logical_and(sources > 0, sources < own), sources, 0)
     arrays = [ops.transpose(array, (1, 2, 3, 0)) for array in (sources, _link(sources))]
     if not degrees:
         return Edges(*arrays), Edges(*arrays)

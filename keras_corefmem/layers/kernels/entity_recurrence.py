@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import output_gradients, write, zeros
+from keras_corefmem.layers.kernels.buffers import float_type, output_gradients, write
 
 # Value and derivative at the pre-activation x, with slopes a where it is a PReLU.
 ACTIVATIONS = {
@@ -80,8 +80,9 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     the memory `(batch, slots, units)`, after every sentence with `sequences`, and the gates.
     """
     value, derivative = ACTIVATIONS[activation]
+    dtype = float_type(inputs.sentences)
     if mask is not None:
-        mask = ops.cast(mask, "float32")[..., None]
+        mask = ops.cast(mask, dtype)[..., None]
 
     @ops.custom_gradient
     def run(*arguments):
@@ -108,16 +109,16 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
 
         first = _ForwardState(
             start,
-            write(zeros(time + 1, batch, slots, units), 0, start[None]),
-            zeros(time, batch, slots, units),
-            zeros(time, batch, slots),
-            zeros(time, batch, slots, 1),
+            write(ops.zeros((time + 1, batch, slots, units), dtype), 0, start[None]),
+            ops.zeros((time, batch, slots, units), dtype),
+            ops.zeros((time, batch, slots), dtype),
+            ops.zeros((time, batch, slots, 1), dtype),
         )
         forward = ops.fori_loop(0, time, step, first)
 
         def gradient(*args, upstream=None):
             dmemory, dgates = output_gradients(args, upstream)
-            over_slots = ops.ones((batch, 1, slots))
+            over_slots = ops.ones((batch, 1, slots), dtype)
             if mask is not None:
                 dgates = dgates * mask
 
@@ -166,4 +167,4 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
 
         return (forward.history[1:] if sequences else forward.memory, forward.gates), gradient
 
-    return run(*(ops.cast(tensor, "float32") for tensor in inputs if tensor is not None))
+    return run(*(ops.cast(tensor, dtype) for tensor in inputs if tensor is not None))

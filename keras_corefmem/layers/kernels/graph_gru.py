@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import gather, output_gradients, write, zeros
-from keras_corefmem.layers.kernels.gates import GATES
+from keras_corefmem.layers.kernels.buffers import float_type, gather, output_gradients, write
 from keras_corefmem.layers.kernels.message_passing import PredecessorSums, SuccessorSums
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
@@ -43,18 +42,26 @@ class _Direction:
 
     def __init__(self, recurrence, reverse, edges, mask, inputs):
         self.spec, self.reverse, self.mask, self.inputs = recurrence, reverse, mask, inputs
-        self.gates = GATES[recurrence.gates]
+        self.gates, self.dtype = recurrence.make_gates(), inputs.projected.dtype
         self.transposed = ops.transpose(inputs.kernel)
         self.time, self.batch = ops.shape(inputs.projected)[:2]
         self.slices, self.gathered_slices = recurrence.slices[1:], recurrence.gathered_slices[1:]
         if self.slices:
             widths = [stop - start for start, stop in self.slices]
             self.predecessors = PredecessorSums(edges, inputs.edge_weights)
-            self.successors = SuccessorSums(edges, inputs.edge_weights, widths)
-            self.degree = edges.degree
+            self.successors = SuccessorSums(edges, inputs.edge_weights, widths, self.dtype)
+            self.degree = None if edges.degree is None else ops.cast(edges.degree, self.dtype)
         self.keeps_previous = recurrence.carry != "gathered" or mask is not None
         weighted = inputs.sequential_weights is not None or inputs.edge_weights is not None
         self.keeps_gathered = weighted or (reverse and bool(self.slices))
+
+    def zeros(self, *shape):
+        return ops.zeros(shape, self.dtype)
+
+    def masked(self, gathered):
+        """What the kernel reads of the gathered state, or the gradient by it."""
+        mask = self.inputs.recurrent_mask
+        return gathered if mask is None else gathered * mask
 
     def degree_at(self, t):
         # Learned weights already sum to one over the incoming edges.
@@ -76,11 +83,11 @@ class _Direction:
         return gathered, carry
 
     def initial_state(self):
-        units, first = self.spec.units, -1 if self.reverse else 0
+        units, first, state = self.spec.units, -1 if self.reverse else 0, self.inputs.initial_state
         return _ForwardState(
-            zeros(self.batch, units),
+            self.zeros(self.batch, units) if state is None else state,
             self.inputs.projected[first],
-            zeros(self.time + 1, self.batch, units),
+            self.zeros(self.time + 1, self.batch, units),
             self.successors.initial_state() if self.reverse and self.slices else (),
         )
 
@@ -96,7 +103,8 @@ class _Direction:
             if self.slices:
                 sums = self.predecessors.read(state.history, self.slices, t)
         gathered, carry = self.combine(previous, sums, t)
-        h = self.gates.step(state.projected, ops.matmul(gathered, self.inputs.kernel), carry)
+        product = ops.matmul(self.masked(gathered), self.inputs.kernel)
+        h = self.gates.step(state.projected, product, carry)
         if self.mask is not None:
             h = previous + self.mask[t] * (h - previous)
         if successors:
@@ -107,16 +115,20 @@ class _Direction:
     def begin_reverse(self, state):
         """Recomputes all but the recurrence from the history, and makes the first reverse state."""
         self.history, sums, all_tokens = state.history, [], slice(None)
+        start = self.inputs.initial_state
+        start = self.history[:1] if start is None else start[None]
         if self.reverse:
-            self.previous = ops.concatenate([self.history[2:], self.history[:1]], axis=0)
+            self.previous = ops.concatenate([self.history[2:], start], axis=0)
             if self.slices:
                 sums = self.successors.read_all(state.successors)
         else:
             self.previous = self.history[:-1]
+            if self.inputs.initial_state is not None:
+                self.previous = ops.concatenate([start, self.history[1:-1]], axis=0)
             if self.slices:
                 sums = self.predecessors.read(self.history, self.slices, all_tokens)
         self.gathered, carry = self.combine(self.previous, sums, all_tokens)
-        product = ops.matmul(self.gathered, self.inputs.kernel)
+        product = ops.matmul(self.masked(self.gathered), self.inputs.kernel)
         self.fx, fa, self.fc = self.gates.factors(self.inputs.projected, product, carry)
         if self.mask is not None:
             self.fx = [factor * self.mask for factor in self.fx]
@@ -125,10 +137,10 @@ class _Direction:
         self.fa = ops.concatenate(fa, axis=-1)
         spec, batch, (start, stop) = self.spec, self.batch, self.spec.slices[0]
         return _ReverseState(
-            zeros(batch, stop - start),
-            zeros(self.time, batch, spec.units),
-            zeros(batch, spec.units) if self.keeps_previous else (),
-            zeros(self.time + 1, batch, spec.gathered_units) if self.keeps_gathered else (),
+            self.zeros(batch, stop - start),
+            self.zeros(self.time, batch, spec.units),
+            self.zeros(batch, spec.units) if self.keeps_previous else (),
+            self.zeros(self.time + 1, batch, spec.gathered_units) if self.keeps_gathered else (),
             () if self.reverse or not self.slices else self.successors.initial_state(),
         )
 
@@ -148,7 +160,7 @@ class _Direction:
         dh = upstream[t] + (sum(parts) if self.spec.shared else ops.concatenate(parts, axis=-1))
         if self.keeps_previous:
             dh = dh + state.dprevious
-        dgathered = ops.matmul(self.by_block(dh, self.fa[t]), self.transposed)
+        dgathered = self.masked(ops.matmul(self.by_block(dh, self.fa[t]), self.transposed))
         dcarry, dprevious = dh * self.fc[t], 0.0
         if self.spec.carry == "previous":
             dprevious = dcarry
@@ -175,7 +187,7 @@ class _Direction:
     def gradients(self, state):
         """Gradients of the inputs, as large products after the loop."""
         inputs, dhidden, dgathered = self.inputs, state.dhidden, state.dgathered
-        gathered = ops.reshape(self.gathered, (-1, self.spec.gathered_units))
+        gathered = ops.reshape(self.masked(self.gathered), (-1, self.spec.gathered_units))
         dproduct = ops.reshape(self.by_block(dhidden, self.fa), (-1, inputs.kernel.shape[1]))
         gradients = DirectionInputs(
             ops.concatenate([dhidden * factor for factor in self.fx], axis=-1),
@@ -191,6 +203,14 @@ class _Direction:
             folded = self.spec.fold(self.gathered, self.degree_at(slice(None)))
             gate = dhidden * self.fc * (folded - self.previous)
             gradients = gradients._replace(carry_gate=gate)
+        if inputs.initial_state is not None:
+            rest = self.spec.units - state.sequential.shape[1]
+            start = ops.pad(state.sequential, ((0, 0), (0, rest)))
+            start = start + state.dprevious if self.keeps_previous else start
+            gradients = gradients._replace(initial_state=start)
+        if inputs.recurrent_mask is not None:
+            none = ops.zeros_like(inputs.recurrent_mask)
+            gradients = gradients._replace(recurrent_mask=none)
         return gradients
 
     def weight_gradients(self, dgathered):
@@ -206,7 +226,7 @@ class _Direction:
         return ops.stack(by_type, axis=1)
 
 
-def graph_gru(recurrence, directions, edges=(None, None), mask=None):
+def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=False):
     """Runs a recurrence over a graph in one loop over time for all directions.
 
     ```
@@ -223,9 +243,11 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None):
         edges: a pair of `Edges`, from `index_edges`, or of `None` without typed edges. Its degrees
             are needed where edge types share one state and there are no edge weights.
         mask: bool `(time, batch)`, or `None`.
+        backward: bool, whether a single direction is the backward one.
 
     Returns:
-        A list with the hidden states, float32 `(time, batch, units)`, of each direction.
+        A list with the hidden states `(time, batch, units)` of each direction, float64 where the
+        inputs are, otherwise float32.
 
     Example:
         >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
@@ -236,16 +258,18 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None):
         (3, 2, 4)
     """
     names = [name for name, value in directions[0]._asdict().items() if value is not None]
-    arguments = [ops.cast(getattr(d, name), "float32") for d in directions for name in names]
+    dtype = float_type(ops.convert_to_tensor(directions[0].projected))
+    arguments = [ops.cast(getattr(d, name), dtype) for d in directions for name in names]
     if mask is not None:
-        mask = ops.expand_dims(ops.cast(mask, "float32"), -1)
+        mask = ops.expand_dims(ops.cast(mask, dtype), -1)
 
     @ops.custom_gradient
     def run(*arguments):
         running = []
         for n in range(len(directions)):
             inputs = DirectionInputs(**dict(zip(names, arguments[n * len(names) :], strict=False)))
-            running.append(_Direction(recurrence, n == 1, edges[n], mask, inputs))
+            reverse = backward or n == 1
+            running.append(_Direction(recurrence, reverse, edges[int(reverse)], mask, inputs))
         time = running[0].time
 
         def step(i, states):

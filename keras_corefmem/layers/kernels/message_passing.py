@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import flat_index, gather, write, zeros
+from keras_corefmem.layers.kernels.buffers import flat_index, gather, write
 
 
 class PredecessorSums:
@@ -43,19 +43,19 @@ class SuccessorSums:
     A token adds its value to the edges that enter it; a source reads the sum of its first edge.
     """
 
-    def __init__(self, edges, weights, widths):
-        self.index, self.widths = flat_index(edges.successors), widths
+    def __init__(self, edges, weights, widths, dtype):
+        self.index, self.widths, self.dtype = flat_index(edges.successors), widths, dtype
         self.time, _, count, self.batch = ops.shape(edges.successors)
         self.count, self.weights = count - 1, weights
         if self.count > 1:
             # Of several edges of one token with one source, the first stands for all.
             same = edges.sources[:, :, :, None] == edges.sources[:, :, None]
             weights = 1.0 if weights is None else weights[:, :, None]
-            self.weights = ops.sum(ops.cast(same, "float32") * weights, axis=3)
+            self.weights = ops.sum(ops.cast(same, dtype) * weights, axis=3)
 
     def initial_state(self):
         def of(rows):
-            return tuple(zeros(rows, self.batch, width) for width in self.widths)
+            return tuple(ops.zeros((rows, self.batch, n), self.dtype) for n in self.widths)
 
         return SuccessorState(of(self.time * self.count + 1), of(self.count + 1))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.gates import GATES
+from keras_corefmem.layers.kernels.gates import KINDS, make_gates
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Recurrence:
             sequential edge first.
         carry: the state that the update keeps: `"gathered"`, `"previous"` or `"mixed"`.
         gates: `"gru"`, `"simple"` or `"attention_gru"`, whose update gate is an attention.
+        activation: name or elementwise function, activation of the candidate.
+        recurrent_activation: name or elementwise function, activation of the gates.
 
     Example:
         >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
@@ -30,6 +32,8 @@ class Recurrence:
     slices: tuple
     carry: str = "gathered"
     gates: str = "gru"
+    activation: object = "tanh"
+    recurrent_activation: object = "sigmoid"
 
     @property
     def shared(self):
@@ -49,7 +53,10 @@ class Recurrence:
     @property
     def blocks(self):
         """Number of gate blocks of the kernels, each as wide as the hidden state."""
-        return GATES[self.gates].blocks
+        return KINDS[self.gates].blocks
+
+    def make_gates(self):
+        return make_gates(self.gates, self.activation, self.recurrent_activation)
 
     def fold(self, gathered, degree):
         """The gathered state as a carry: the mean over the incoming edges where types share it."""
@@ -73,6 +80,9 @@ class DirectionInputs(NamedTuple):
         sequential_weights: `(time, batch)`, factor of the sequential edge into each token.
         edge_weights: `(time, types, edges, batch)`, factor of each typed edge.
         carry_gate: `(time, batch, units)`, share of the gathered state in a mixed carry.
+        initial_state: `(batch, units)`, the state before the first token that is read.
+        recurrent_mask: `(batch, gathered units)`, factors of what the kernel reads of the gathered
+            state, the same for all tokens. It gets no gradient.
 
     Example:
         >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((5, 2, 12)), np.ones((4, 12)))
@@ -85,3 +95,5 @@ class DirectionInputs(NamedTuple):
     sequential_weights: object = None
     edge_weights: object = None
     carry_gate: object = None
+    initial_state: object = None
+    recurrent_mask: object = None

@@ -4,7 +4,8 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
-from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
+from keras_corefmem.layers.rnn.graph_cell import GraphCell
+from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -24,6 +25,7 @@ class CorefGRUCell(GraphCell):
     Args:
         units: int, width d of the state, even.
         chains: int, number C of chains.
+        **kwargs: `activation` to `bias_constraint` of `CorefGRU`.
 
     Call arguments:
         inputs: `(batch, features + C)`: token features, then 1 in the column of the token's chain
@@ -99,25 +101,41 @@ class CorefGRU(GraphRNN):
 
     Each step is that of `CorefGRUCell`; `h_{y_t}` is the state at the antecedent. The backward
     direction has weights of its own and reads the next mention of the chain, or the sum of the
-    tokens that share the antecedent.
+    tokens that share the antecedent. Without antecedents, it is a GRU whose memory is the first
+    half of the state, as the equation says; in a compiled graph, antecedents that do not lie before
+    their token are read as none.
 
     Args:
         units: int, width of the state per direction, even.
         bidirectional: bool, whether to read backward too; the states are concatenated.
         return_sequences: bool, whether to return every state, or the last of each direction.
         dropout: float, fraction of the input features to drop, the same for all tokens of a text.
+        return_state: bool, whether to return the last state of each direction too.
+        go_backwards: bool, whether to read backward alone, and return the last token's state first.
+        recurrent_dropout: float, fraction of the units to drop from what the recurrent kernel
+            reads, the same for all tokens of a text; the carry keeps them.
+        seed: int, seed of both dropouts.
+        activation, recurrent_activation: names or functions, elementwise, that take the place of
+            tanh and σ.
+        use_bias: bool, whether there is a b.
+        kernel_initializer, recurrent_initializer, bias_initializer: initializers of W, U and b.
+        kernel_regularizer, recurrent_regularizer, bias_regularizer: regularizers of them.
+        kernel_constraint, recurrent_constraint, bias_constraint: constraints of them.
 
     Call arguments:
         x: `(batch, time, features)`.
         antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
-            0 = none. Masked tokens have none.
+            0 = none. Masked tokens have none. `None` for no antecedents at all.
         mask: bool `(batch, time)`, by default that of `x`; masked tokens keep the state before.
+        initial_state: `(batch, units)`, or a list with one for each direction; zeros by default.
 
     Returns:
-        `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
+        `(batch, time, units)`, twice as wide where bidirectional, or without the time axis; with
+        `return_state` also the last state `(batch, units)` of each direction.
 
     Raises:
-        ValueError: if `units` is odd, the shapes do not fit, or an array or eager tensor of
+        ValueError: if `units` is odd, the shapes do not fit, an option is not as described or makes
+            no sense for a graph (`stateful`, `unroll`, …), or an array or eager tensor of
             antecedents points forward or out of range.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
@@ -132,15 +150,13 @@ class CorefGRU(GraphRNN):
     CELL = CorefGRUCell
     EDGES = ("antecedents", ("batch", "time"))
 
-    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
-        super().__init__({"units": units}, bidirectional, return_sequences, dropout, **kwargs)
-
-    def build(self, x_shape, antecedents_shape):
+    def build(self, x_shape, antecedents_shape=None):
         super().build(x_shape, antecedents_shape)
 
-    def call(self, x, antecedents, mask=None, x_mask=None, training=None):
-        sources = ops.cast(antecedents, "int32")[..., None, None]
-        return self.run(x, sources, mask, x_mask, training)
+    def call(self, x, antecedents=None, mask=None, x_mask=None, training=None, initial_state=None):
+        if antecedents is not None:
+            antecedents = ops.cast(antecedents, "int32")[..., None, None]
+        return self.run(x, antecedents, mask, x_mask, training, initial_state)
 
-    def compute_output_shape(self, x_shape, antecedents_shape):
+    def compute_output_shape(self, x_shape, antecedents_shape=None):
         return super().compute_output_shape(x_shape)

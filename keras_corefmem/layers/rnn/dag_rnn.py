@@ -4,7 +4,8 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.kernels.recurrence import Recurrence
-from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
+from keras_corefmem.layers.rnn.graph_cell import GraphCell
+from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
 from keras_corefmem.utils.checks import check_sizes
 
 
@@ -17,6 +18,7 @@ class DAGRNNCell(GraphCell):
     Args:
         units: int, width of the state.
         chains: int, number C of memory slots.
+        **kwargs: `activation` and `use_bias` to `bias_constraint` of `CorefGRU`.
 
     Call arguments:
         inputs: `(batch, features + 2 · C)`: token features, then which slots are read (1 per edge),
@@ -40,6 +42,8 @@ class DAGRNNCell(GraphCell):
 
     def __init__(self, units, chains=0, **kwargs):
         check_sizes(units=units)
+        if kwargs.get("recurrent_activation", "sigmoid") != "sigmoid":
+            raise ValueError("A DAG-RNN has no gates, so it takes no recurrent_activation.")
         recurrence = Recurrence(units, ((0, units),) * 2, "previous", "simple")
         super().__init__(recurrence, units, chains, **kwargs)
 
@@ -71,15 +75,16 @@ class DAGRNN(GraphRNN):
 
     Args:
         units: int, width of the state per direction.
-        bidirectional, return_sequences, dropout: as in `CorefGRU`.
+        bidirectional, return_sequences, …, bias_constraint: as in `CorefGRU`; there are no gates,
+            hence no other `recurrent_activation`.
 
     Call arguments:
         x: `(batch, time, features)`.
-        sources: int32 `(batch, time, E, K)`, as in `MAGEGRU`.
-        mask: bool `(batch, time)`, as in `CorefGRU`.
+        sources: int32 `(batch, time, E, K)`, or `None`, as in `MAGEGRU`.
+        mask, initial_state: as in `CorefGRU`.
 
     Returns:
-        `(batch, time, units)`, twice as wide where bidirectional, or without the time axis.
+        As `CorefGRU`.
 
     Raises:
         ValueError: if the shapes do not fit, or an array or eager tensor of sources points forward
@@ -96,10 +101,8 @@ class DAGRNN(GraphRNN):
 
     CELL = DAGRNNCell
 
-    def __init__(self, units, bidirectional=False, return_sequences=True, dropout=0.0, **kwargs):
-        super().__init__({"units": units}, bidirectional, return_sequences, dropout, **kwargs)
-
-    def call(self, x, sources, mask=None, x_mask=None, training=None):
-        batch, time, types, edges = ops.shape(sources)
-        sources = ops.reshape(ops.cast(sources, "int32"), (batch, time, 1, types * edges))
-        return self.run(x, sources, mask, x_mask, training)
+    def call(self, x, sources=None, mask=None, x_mask=None, training=None, initial_state=None):
+        if sources is not None:
+            batch, time, types, edges = ops.shape(sources)
+            sources = ops.reshape(ops.cast(sources, "int32"), (batch, time, 1, types * edges))
+        return self.run(x, sources, mask, x_mask, training, initial_state)

@@ -1,103 +1,23 @@
-"""Bases of the recurrences over a graph: a cell with a memory for edges, and its fused layer."""
+"""The base of layers over a graph: a cell as one fused operation."""
 
 import keras
 import numpy as np
 from keras import ops
 
 from keras_corefmem.layers.kernels.edges import index_edges
-from keras_corefmem.layers.kernels.gates import GATES
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
-from keras_corefmem.layers.kernels.recurrence import DirectionInputs
-from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
-from keras_corefmem.utils.checks import check_positions, check_sizes
+from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
+from keras_corefmem.utils.checks import check_positions
 
-
-class GraphCell(AbstractRNNCell):
-    """Weights and one step of a `Recurrence` over a typed graph, sequential without chains."""
-
-    def __init__(self, recurrence, units, chains=0, **kwargs):
-        super().__init__(**kwargs)
-        check_sizes(0, chains=chains)
-        self.recurrence, self.units, self.chains = recurrence, units, chains
-        self.types = len(recurrence.slices) - 1
-
-    @property
-    def output_size(self):
-        return self.recurrence.units
-
-    @property
-    def columns(self):
-        """Number of columns behind the token features that address the memory."""
-        return 2 * self.types * self.chains
-
-    def build(self, input_shape):
-        spec, features = self.recurrence, input_shape[-1] - self.columns
-        width = spec.blocks * spec.units
-        self.kernel = self.add_weight(name="kernel", shape=(features, width))
-        shape = self.recurrent_units, width
-        self.recurrent_kernel = self.add_weight(name="recurrent_kernel", shape=shape)
-        self.bias = self.add_weight(name="bias", shape=(width,), initializer="zeros")
-        self.build_extras(features)
-
-    def build_extras(self, features):
-        """Weights beyond those of the plain recurrence."""
-
-    @property
-    def recurrent_units(self):
-        return self.recurrence.gathered_units
-
-    def recurrent(self):
-        """The recurrent kernel by gathered unit."""
-        return ops.convert_to_tensor(self.recurrent_kernel)
-
-    def project(self, x):
-        return ops.matmul(x, self.kernel) + self.bias
-
-    def direction_inputs(self, x, edges, reverse):
-        """Inputs of the fused recurrence from features `(time, batch, width)` and `Edges`."""
-        return DirectionInputs(self.project(x), self.recurrent())
-
-    def update(self, x, gathered, carry):
-        product = ops.matmul(gathered, self.recurrent())
-        return GATES[self.recurrence.gates].step(self.project(x), product, carry)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units, "chains": self.chains}
-
-    def split_columns(self, inputs):
-        """Token features, read columns and write columns."""
-        slots = self.types * self.chains
-        features = inputs.shape[-1] - 2 * slots
-        return inputs[..., :features], *ops.split(inputs[..., features:], 2, axis=-1)
-
-    def slots(self, values):
-        """Views of the memory by edge type, `(batch, chains, width)`."""
-        widths = [stop - start for start, stop in self.recurrence.slices[1:]]
-        ends = [self.chains * sum(widths[: n + 1]) for n in range(len(widths))]
-        return [
-            ops.reshape(values[..., end - self.chains * width : end], (-1, self.chains, width))
-            for end, width in zip(ends, widths, strict=True)
-        ]
-
-    def read(self, memory, reads):
-        """Sums by edge type of the slots that the token reads."""
-        if not self.chains:
-            batch, slices = ops.shape(reads)[0], self.recurrence.slices[1:]
-            return [ops.zeros((batch, stop - start), reads.dtype) for start, stop in slices]
-        pairs = zip(ops.split(reads, self.types, axis=-1), self.slots(memory), strict=True)
-        return [ops.einsum("bc,bcd->bd", read, slot) for read, slot in pairs]
-
-    def write(self, memory, writes, h):
-        """The memory with the new state in the slots that the token writes."""
-        if not self.chains:
-            return memory
-        result = []
-        writes = ops.split(writes[..., None], self.types, axis=1)
-        slices = self.recurrence.slices[1:]
-        for write, slot, (start, stop) in zip(writes, self.slots(memory), slices, strict=True):
-            slot = (1 - write) * slot + write * h[:, None, start:stop]
-            result.append(ops.reshape(slot, (-1, self.chains * (stop - start))))
-        return ops.concatenate(result, axis=-1)
+# Options of Keras' GRU that these layers do not have: the values that ask for nothing, and why.
+REFUSED = {
+    "stateful": ((False,), "edges are positions in one text, so no state reaches the next batch"),
+    "unroll": ((False,), "all steps are one compiled loop"),
+    "reset_after": ((True,), "the equations reset after the product with the recurrent kernel"),
+    "use_cudnn": ((False, "auto"), "cuDNN knows no edges"),
+    "implementation": ((0, 1, 2), "there is one"),
+    "time_major": ((False,), "inputs are (batch, time, features)"),
+}
 
 
 def _values_of(edges):
@@ -114,24 +34,64 @@ def _values_of(edges):
 class GraphRNN(keras.layers.Layer):
     """A cell over a graph as one fused operation, in one or both directions.
 
-    Edges are checked where they have values, in arrays and eager tensors. A compiled graph, such as
-    `fit`, `predict`, `tf.function` or `jax.jit` run, does not check them: positions that do not lie
-    before their token give wrong states there. `keras_corefmem.graphs.check_antecedents` and
-    `check_sources` check arrays beforehand.
+    Edges that do not lie before their token raise an error where they have values, in arrays and
+    eager tensors. A compiled graph, such as `fit`, `predict`, `tf.function` or `jax.jit` run, reads
+    them as none. `keras_corefmem.graphs.check_antecedents` and `check_sources` check arrays
+    beforehand.
     """
 
     CELL: type
     # Name and axes of the call argument that holds the edges.
     EDGES: tuple = ("sources", ("batch", "time", "types", "edges"))
+    # Arguments of the cell beside those of all cells.
+    EXTRA = ()
+    # Keras' `Bidirectional` reads them.
+    stateful, states = False, None
+    OWN = ("name", "trainable", "dtype", "chains")
 
-    def __init__(self, cell_options, bidirectional, return_sequences, dropout, **kwargs):
-        super().__init__(**kwargs)
-        self.cell_options, self.bidirectional = cell_options, bidirectional
-        self.return_sequences, self.dropout = return_sequences, dropout
-        names = ["forward", "backward"] if bidirectional else ["forward"]
-        options = {"dtype": self.dtype_policy, **cell_options}
-        self.cells = [self.CELL(name=name, **options) for name in names]
-        self.drop = keras.layers.Dropout(dropout, noise_shape=(None, 1, None), name="dropout")
+    def __init__(
+        self,
+        units,
+        bidirectional=False,
+        return_sequences=True,
+        dropout=0.0,
+        return_state=False,
+        go_backwards=False,
+        recurrent_dropout=0.0,
+        seed=None,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        arguments = {**locals(), **kwargs}
+        options = {name: arguments[name] for name in ("units", *self.EXTRA, *CELL_OPTIONS)}
+        for name, (harmless, reason) in REFUSED.items():
+            if kwargs.pop(name, harmless[0]) not in harmless:
+                raise ValueError(f"{type(self).__name__} has no {name}: {reason}.")
+        super().__init__(**{k: value for k, value in kwargs.items() if k not in self.EXTRA})
+        if bidirectional and go_backwards:
+            raise ValueError("go_backwards is for one direction; bidirectional=True has both.")
+        self.bidirectional, self.return_sequences = bidirectional, return_sequences
+        self.return_state, self.go_backwards = return_state, go_backwards
+        self.dropout, self.recurrent_dropout, self.seed = dropout, recurrent_dropout, seed
+        directions = ["forward", "backward"] if bidirectional else ["forward"]
+        options["dtype"] = self.dtype_policy
+        self.cells = [self.CELL(name=name, **options) for name in directions]
+        drop = keras.layers.Dropout
+        self.drop = drop(dropout, (None, 1, None), seed, name="dropout")
+        if recurrent_dropout:
+            seed = None if seed is None else seed + 1
+            self.recurrent_drop = drop(recurrent_dropout, seed=seed, name="recurrent_dropout")
 
     @property
     def output_units(self):
@@ -155,32 +115,71 @@ class GraphRNN(keras.layers.Layer):
         for cell in self.cells:
             cell.build((None, x_shape[-1]))
 
-    def run(self, x, sources, mask, x_mask, training):
+    def initial_states(self, states):
+        """The initial states as a list with one for each direction."""
+        states, units = keras.tree.flatten(states), self.cells[0].output_size
+        for state in states:
+            floats = "float" in keras.backend.standardize_dtype(state.dtype)
+            if len(states) != len(self.cells) or state.shape[1:] != (units,) or not floats:
+                shapes = ", ".join(f"{s.dtype} {tuple(s.shape)}" for s in states)
+                wanted = f"{len(self.cells)} of float (batch, {units}), got {shapes}"
+                remedy = (
+                    f"use bidirectional=True: Keras' Bidirectional takes no {self.EDGES[0]}"
+                )
+                raise ValueError(f"initial_state must be {wanted}; to read both ways, {remedy}.")
+        return states
+
+    def direction_inputs(self, n, x, edges, state, training):
+        cell, reverse = self.cells[n], self.go_backwards or n == 1
+        inputs = cell.direction_inputs(x, edges[int(reverse)], reverse)._replace(
+            initial_state=state
+        )
+        if training and self.recurrent_dropout:
+            ones = ops.ones((ops.shape(x)[1], cell.recurrent_units), x.dtype)
+            mask = self.recurrent_drop(ones, training=True)
+            copies = cell.recurrence.gathered_units // cell.recurrent_units
+            inputs = inputs._replace(recurrent_mask=ops.tile(mask, (1, copies)))
+        return inputs
+
+    def run(self, x, sources, mask, x_mask, training, initial_state):
         """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
         recurrence = self.cells[0].recurrence
         mask = x_mask if mask is None else mask
+        states = [None] * 2 if initial_state is None else self.initial_states(initial_state)
         if self.dropout:
             x = self.drop(x, training=training)
+        types = len(recurrence.slices) - 1
+        if sources is None and types:
+            sources = ops.zeros((*ops.shape(x)[:2], types, 1), "int32")
         x = ops.transpose(x, (1, 0, 2))
         edges = (None, None) if sources is None else index_edges(sources, recurrence.shared)
-        cells = enumerate(self.cells)
-        directions = [cell.direction_inputs(x, edges[n], n == 1) for n, cell in cells]
+        directions = [
+            self.direction_inputs(n, x, edges, states[n], training) for n in range(len(self.cells))
+        ]
         mask = None if mask is None else ops.transpose(mask)
-        states = graph_gru(recurrence, directions, edges, mask)
+        hidden = graph_gru(recurrence, directions, edges, mask, self.go_backwards)
+        hidden = [ops.cast(h, self.compute_dtype) for h in hidden]
+        ends = [h[0 if self.go_backwards or n == 1 else -1] for n, h in enumerate(hidden)]
+        outputs = ops.concatenate(ends, axis=-1)
         if self.return_sequences:
-            states = ops.transpose(ops.concatenate(states, axis=-1), (1, 0, 2))
-        else:
-            states = ops.concatenate([states[0][-1], *(s[0] for s in states[1:])], axis=-1)
-        return ops.cast(states, self.compute_dtype)
+            outputs = ops.transpose(ops.concatenate(hidden, axis=-1), (1, 0, 2))
+            outputs = ops.flip(outputs, axis=1) if self.go_backwards else outputs
+        return (outputs, *ends) if self.return_state else outputs
 
     def compute_output_shape(self, x_shape, sources_shape=None):
-        last = (self.output_units,)
-        return (*x_shape[:2], *last) if self.return_sequences else (x_shape[0], *last)
+        batch, last = x_shape[0], (self.output_units,)
+        outputs = (*x_shape[:2], *last) if self.return_sequences else (batch, *last)
+        states = [(batch, cell.output_size) for cell in self.cells]
+        return (outputs, *states) if self.return_state else outputs
 
     def compute_mask(self, inputs, previous_mask):
-        return previous_mask if self.return_sequences else None
+        mask = previous_mask if self.return_sequences else None
+        if mask is not None and self.go_backwards:
+            mask = ops.flip(mask, axis=1)
+        return (mask, *[None] * len(self.cells)) if self.return_state else mask
 
     def get_config(self):
-        names = "bidirectional", "return_sequences", "dropout"
-        options = {name: getattr(self, name) for name in names}
-        return {**super().get_config(), **self.cell_options, **options}
+        cell = {k: v for k, v in self.cells[0].get_config().items() if k not in self.OWN}
+        names = "bidirectional", "return_sequences", "dropout", "return_state", "go_backwards"
+        own = {name: getattr(self, name) for name in (*names, "recurrent_dropout", "seed")}
+        return {**super().get_config(), **cell, **own}

@@ -3,7 +3,7 @@
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.layers.kernels.gates import GATES
+from keras_corefmem.layers.kernels.gates import KINDS, make_gates
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
@@ -57,7 +57,7 @@ class GRUCell(AbstractRNNCell):
         self.add_weights(input_shape[-1], "glorot_uniform")
 
     def add_weights(self, features, recurrent_initializer):
-        width = self.units * GATES[self.gates].blocks
+        width = self.units * KINDS[self.gates].blocks
         self.kernel = self.add_weight((features, width), name="kernel")
         shape = self.units, width
         self.recurrent_kernel = self.add_weight(
@@ -70,7 +70,7 @@ class GRUCell(AbstractRNNCell):
 
     def update(self, projected, previous):
         product = ops.matmul(previous, self.recurrent_kernel)
-        h = GATES[self.gates].step(projected, product, previous)
+        h = make_gates(self.gates).step(projected, product, previous)
         return h, [h]
 
     def call(self, inputs, states, training=None):

@@ -6,9 +6,11 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import float_type
 from keras_corefmem.layers.kernels.edges import edge_softmax
 from keras_corefmem.layers.kernels.recurrence import Recurrence
-from keras_corefmem.layers.rnn.graph_rnn import GraphCell, GraphRNN
+from keras_corefmem.layers.rnn.graph_cell import GraphCell
+from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
 
 CARRIES = ("gathered", "previous", "mixed")
 
@@ -50,6 +52,7 @@ class MAGEGRUCell(GraphCell):
             carry is then the mean over the incoming edges.
         edge_attention: bool, whether to weigh the incoming edges by a softmax over `x_t·k_e +
             x_s·q_e`, the sequential edge (`x_t·k_0`) among them, instead of summing them.
+        **kwargs: `activation` to `bias_constraint` of `CorefGRU`.
 
     Call arguments:
         inputs: `(batch, features + 2 · E · C)`: token features, then which slots of each type are
@@ -106,7 +109,8 @@ class MAGEGRUCell(GraphCell):
         if not self.edge_attention:
             return inputs
         keys = self.reader_keys, self.source_keys
-        scores = [ops.cast(ops.matmul(x, key), "float32") for key in keys]
+        scores = [ops.matmul(x, key) for key in keys]
+        scores = [ops.cast(score, float_type(score)) for score in scores]
         sequential, typed = edge_softmax(*scores, edges, reverse)
         return inputs._replace(sequential_weights=sequential, edge_weights=typed)
 
@@ -148,16 +152,17 @@ class MAGEGRU(GraphRNN):
         units: tuple of ints, width of each slice per direction, as in `MAGEGRUCell`.
         carry, shared, edge_attention: as in `MAGEGRUCell`.
         bidirectional, return_sequences, dropout: as in `CorefGRU`.
+        **kwargs: `return_state` to `bias_constraint` of `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.
         sources: int32 `(batch, time, E, K)`: 1-based positions of up to K earlier tokens with an
-            edge of type e into the token, 0 = none. Masked tokens have no edges. `None` where
-            `units` names the sequential slice alone.
-        mask: bool `(batch, time)`, as in `CorefGRU`.
+            edge of type e into the token, 0 = none. Masked tokens have no edges. `None` for no
+            edges but the sequential ones.
+        mask, initial_state: as in `CorefGRU`.
 
     Returns:
-        `(batch, time, sum(units))`, twice as wide where bidirectional, or without the time axis.
+        As `CorefGRU`, with `sum(units)` for units.
 
     Raises:
         ValueError: if `units`, `carry` or the shape of `sources` is not as described, or an array
@@ -173,6 +178,7 @@ class MAGEGRU(GraphRNN):
     """
 
     CELL = MAGEGRUCell
+    EXTRA = ("carry", "shared", "edge_attention")
 
     def __init__(
         self,
@@ -185,19 +191,18 @@ class MAGEGRU(GraphRNN):
         dropout=0.0,
         **kwargs,
     ):
-        options = {"carry": carry, "shared": shared, "edge_attention": edge_attention}
-        options = {"units": tuple(units), **options}
-        super().__init__(options, bidirectional, return_sequences, dropout, **kwargs)
+        kwargs |= {"carry": carry, "shared": shared, "edge_attention": edge_attention}
+        super().__init__(tuple(units), bidirectional, return_sequences, dropout, **kwargs)
 
     def build(self, x_shape, sources_shape=None):
         super().build(x_shape, sources_shape)
-        types = 0 if sources_shape is None else sources_shape[2]
-        units = self.cell_options["units"]
+        units = self.cells[0].units
+        types = len(units) - 1 if sources_shape is None else sources_shape[2]
         if types != len(units) - 1:
             named = f"units {units} names {len(units) - 1} besides the sequential one."
             raise ValueError(f"sources has {types} edge types, but {named}")
 
-    def call(self, x, sources=None, mask=None, x_mask=None, training=None):
+    def call(self, x, sources=None, mask=None, x_mask=None, training=None, initial_state=None):
         if sources is not None:
             sources = ops.cast(sources, "int32")
-        return self.run(x, sources, mask, x_mask, training)
+        return self.run(x, sources, mask, x_mask, training, initial_state)
