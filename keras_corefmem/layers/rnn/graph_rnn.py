@@ -44,7 +44,7 @@ class GraphRNN(keras.layers.Layer):
     # Name and axes of the call argument that holds the edges.
     EDGES: tuple = ("sources", ("batch", "time", "types", "edges"))
     # Arguments of the cell beside those of all cells.
-    EXTRA = ()
+    EXTRA: tuple = ()
     # Keras' `Bidirectional` reads them.
     stateful, states = False, None
     OWN = ("name", "trainable", "dtype", "chains")
@@ -123,9 +123,7 @@ class GraphRNN(keras.layers.Layer):
             if len(states) != len(self.cells) or state.shape[1:] != (units,) or not floats:
                 shapes = ", ".join(f"{s.dtype} {tuple(s.shape)}" for s in states)
                 wanted = f"{len(self.cells)} of float (batch, {units}), got {shapes}"
-                remedy = (
-                    f"use bidirectional=True: Keras' Bidirectional takes no {self.EDGES[0]}"
-                )
+                remedy = f"use bidirectional=True; Bidirectional takes no {self.EDGES[0]}"
                 raise ValueError(f"initial_state must be {wanted}; to read both ways, {remedy}.")
         return states
 
