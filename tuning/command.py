@@ -72,7 +72,7 @@ def search(
         raise ValueError(f"--fresh would remove the search of {part}: give it to the chief alone.")
     # Keras seeds TensorFlow's random numbers on every backend.
     import_keras("tensorflow", "keras_tuner")
-    from keras_corefmem.datasets import DATASETS
+    from keras_corefmem.datasets.registry import find
     from tuning.running import check_settings, run_search
     from tuning.search import Search
 
@@ -80,7 +80,7 @@ def search(
     chosen = Search(
         model,
         dataset,
-        DATASETS[dataset].first_task if task is None else task,
+        find(dataset).first_task if task is None else task,
         data_dir and os.path.abspath(data_dir),
         language,
         space,

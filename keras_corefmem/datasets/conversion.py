@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -57,13 +58,20 @@ def as_examples(
         >>> example.sentences, example.answer
         (('Mary left.', 'John slept.'), 'Mary')
     """
-    unknown = set((columns or {}).values()) - COLUMNS.keys()
+    return list(iterate(data, columns or {}, answers))
+
+
+def iterate(
+    data: Any, columns: Mapping[str, str] = MappingProxyType({}), answers: bool = True
+) -> Iterator[Any]:
+    """Yields what `as_examples` returns, one at a time."""
+    unknown = set(columns.values()) - COLUMNS.keys()
     if unknown:
         raise ValueError(
             f"columns: there is no {', '.join(sorted(unknown))}; choose of {', '.join(COLUMNS)}."
         )
-    rows = _rows(data, columns or {})
-    return [example for row, place in rows for example in _convert(row, place, columns, answers)]
+    for row, place in _rows(data, columns):
+        yield from _convert(row, place, columns, answers)
 
 
 def _convert(row, place, columns, answers):
@@ -85,10 +93,10 @@ def _convert(row, place, columns, answers):
             f"instead of {row!r:.80}."
         )
     row = {name: _plain(value) for name, value in row.items()}
-    missing = [name for name in columns or () if name not in row]
+    missing = [name for name in columns if name not in row]
     if missing:
         raise ValueError(f"{place}: no column {missing[0]}, only {', '.join(map(str, row))}.")
-    row = {(columns or {}).get(name, name): value for name, value in row.items()}
+    row = {columns.get(name, name): value for name, value in row.items()}
     return read_row(row, place, answers)
 
 

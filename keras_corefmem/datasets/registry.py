@@ -51,6 +51,9 @@ class DataSet:
     from_record: Callable[..., Any] | None = None
 
 
+# How the paths of data sets of one's own end.
+JSON_LINES = ".jsonl"
+
 _SENTENCES: Any = {"reads": "sentences", "counted": "labels", "reported": "development"}
 
 
@@ -135,6 +138,29 @@ DATASETS = {
 }
 
 
+def find(name: str) -> DataSet:
+    """Returns the data set of a name, or of the path of a file of JSON lines, `"my.jsonl"`.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if there is no such data set.
+    """
+    if name in DATASETS:
+        return DATASETS[name]
+    if not name.endswith(JSON_LINES):
+        raise ValueError(
+            f"There is no data set {name!r}; choose one of {', '.join(DATASETS)}, or give the path "
+            "of a file of JSON lines, my.jsonl."
+        )
+    # It imports the readers, which those who only list data sets do without.
+    from keras_corefmem.datasets import json_lines
+
+    known = DataSet("a file of JSON lines", lambda task, folder: json_lines.load(name), files=False)
+    if json_lines.has_sentences(name):
+        known = dataclasses.replace(known, **_SENTENCES | {"texts": "sentences"})
+    return dataclasses.replace(known, reported="test")
+
+
 def load(
     name: str,
     task: int | str | None = None,
@@ -145,7 +171,8 @@ def load(
     """Loads one task of a data set.
 
     Args:
-        name: one of `DATASETS`.
+        name: one of `DATASETS`, or the path of a file of JSON lines, see `as_examples`; a tenth of
+            its texts is held out to choose by, and another tenth as `test`.
         task: number of a bAbI task, or name of a task of CBT or of sentences; the others have one.
         data_dir: folder of the files, which may lie in a folder of it that is named for the data
             set; for bAbI by default where `babi.download()` puts them.
@@ -167,9 +194,7 @@ def load(
         >>> len(splits.train)
         900
     """
-    if name not in DATASETS:
-        raise ValueError(f"There is no data set {name!r}; choose one of {', '.join(DATASETS)}.")
-    known, options = DATASETS[name], dict[str, Any]()
+    known, options = find(name), dict[str, Any]()
     if language and not known.languages:
         having = " and ".join(other for other, each in DATASETS.items() if each.languages)
         raise ValueError(
@@ -178,8 +203,8 @@ def load(
         )
     if data_dir and not known.files:
         raise ValueError(
-            f"--data-dir {data_dir}: the {name} reads no files. Leave it out, or give another "
-            "--dataset."
+            f"--data-dir {data_dir}: {name} reads no files of a folder. Leave it out, or give "
+            "another --dataset."
         )
     if data_dir is None and known.files and not known.download:
         raise ValueError(f"{name} has no download: give the folder of its files, --data-dir.")

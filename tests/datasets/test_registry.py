@@ -43,7 +43,7 @@ def test_every_data_set_loads_or_says_where_its_files_are(name, tmp_path, monkey
     [
         ({"name": "none"}, "There is no data set 'none'; choose one of simulator, babi"),
         ({"name": "cnn", "language": "hn"}, "cnn has no languages, only babi and babi-mix have"),
-        ({"name": "simulator", "data_dir": "."}, "the simulator reads no files"),
+        ({"name": "simulator", "data_dir": "."}, "simulator reads no files of a folder"),
         ({"name": "wsj", "task": "XPOS", "data_dir": "."}, "no task 'XPOS' of wsj, only PTB"),
     ],
 )

@@ -16,6 +16,8 @@ def evaluate(
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
     import_keras()
+    from keras_corefmem.datasets import as_examples
+    from keras_corefmem.datasets.registry import JSON_LINES
     from zoo.cli.inputs import describe_data, load_model
     from zoo.experiments import data
     from zoo.training import evaluate as measure
@@ -31,11 +33,16 @@ def evaluate(
     # Where the one lies says nothing about another data set.
     same = known if chosen == known.get("dataset") else {}
     place = data_dir or same.get("data_dir"), language or same.get("language")
-    examples = getattr(data.load(chosen, task, *place), part)
+    # A file that it was not trained on is read whole.
+    whole = chosen.endswith(JSON_LINES) and not same
+    if whole:
+        examples = as_examples(chosen)
+    else:
+        examples = getattr(data.load(chosen, task, *place, same.get("valid")), part)
     result = measure(reader, make_batches(reader, examples))
     count = result["count"]
-    name = f"{chosen} task {task}" if data.DATASETS[chosen].tasks else chosen
+    name = f"{chosen} task {task}" if data.find(chosen).tasks else chosen
     print(
-        f"{name}, {part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} {data.DATASETS[chosen].counted}"
+        f"{name}, {'all' if whole else part}: accuracy {result['accuracy']:.2%}, "
+        f"{count - len(result['wrong'])} of {count} {data.find(chosen).counted}"
     )

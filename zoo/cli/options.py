@@ -1,6 +1,7 @@
 """Options that several commands share, and how their values are read."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
@@ -28,12 +29,6 @@ def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
     return parse
 
 
-def _datasets() -> Iterable[str]:
-    from keras_corefmem.datasets import DATASETS
-
-    return DATASETS
-
-
 def _models() -> Iterable[str]:
     from zoo.configs.configurations import models
 
@@ -42,6 +37,14 @@ def _models() -> Iterable[str]:
 
 def _task(text: str) -> int | str:
     return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def _dataset(text: str) -> str:
+    from keras_corefmem.datasets.registry import DATASETS, JSON_LINES
+
+    if text.endswith(JSON_LINES):
+        return os.path.abspath(text)
+    return one_of(lambda: [*DATASETS, f"FILE{JSON_LINES}"])(text)
 
 
 parse_model = one_of(_models)
@@ -53,9 +56,9 @@ DATASET = Annotated[
     str | None,
     option(
         "NAME",
-        "a data set, see `corefmem list`; the simulator by default, bAbI where there is a "
-        "--data-dir",
-        parser=one_of(_datasets),
+        "a data set, see `corefmem list`, or your own, a file of JSON lines, FILE.jsonl; the "
+        "simulator by default, bAbI where there is a --data-dir",
+        parser=_dataset,
     ),
 ]
 TASK = Annotated[

@@ -1,6 +1,7 @@
 """`corefmem train`: one reader on one task, from data to a model that answers text."""
 
 import importlib.util
+import os
 import pathlib
 import shlex
 import shutil
@@ -34,6 +35,9 @@ def train(
         default=None,
     ),
     dataset: DATASET = None,
+    valid: str | None = option(
+        "FILE", "JSON lines to choose by, where --dataset is such a file", default=None
+    ),
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
@@ -51,7 +55,7 @@ def train(
     """Train a reader on simulated stories, or on a data set."""
     # Keras seeds TensorFlow's random numbers on every backend.
     import_keras("tensorflow")
-    from keras_corefmem.datasets import DATASETS
+    from keras_corefmem.datasets.registry import find
     from zoo.experiments import Experiment
     from zoo.training import data_parallel, merge_settings
 
@@ -62,10 +66,11 @@ def train(
     # Of other data a preset says nothing.
     same = known if dataset == known.get("dataset") else {}
     seed = known.get("seed", 0) if seed is None else seed
-    task = same.get("task", DATASETS[dataset].first_task) if task is None else task
+    task = same.get("task", find(dataset).first_task) if task is None else task
     language = language or same.get("language")
     with data_parallel(devices):
-        experiment = Experiment(model, dataset, task, seed, data_dir, language, changes)
+        options = {"valid": valid and os.path.abspath(valid)}
+        experiment = Experiment(model, dataset, task, seed, data_dir, language, changes, **options)
         if experiment.settings.batch_size % devices:
             raise ValueError(
                 f"--devices {devices} cannot share a batch of {experiment.settings.batch_size}: "
@@ -76,7 +81,7 @@ def train(
 
 
 def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
-    from keras_corefmem.datasets import DATASETS
+    from keras_corefmem.datasets.registry import find
     from zoo.experiments import run_experiment
     from zoo.experiments.experiment import watch
     from zoo.experiments.folders import epochs_done
@@ -112,7 +117,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         f"{outcome.progress.best_epoch + 1}, "
         f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
         f"Test accuracy: {test['accuracy']:.1%} of {test['count']} "
-        f"{DATASETS[experiment.dataset].counted}\n"
+        f"{find(experiment.dataset).counted}\n"
     )
     chosen = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
     for line in outcome.model.answer_lines(chosen):
@@ -122,14 +127,14 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
 
 def read_preset(path: str) -> dict[str, Any]:
     """Reads what `corefmem search` found best: a model, its data and how it is trained."""
-    from keras_corefmem.datasets import DATASETS
+    from keras_corefmem.datasets.registry import DATASETS, JSON_LINES
     from keras_corefmem.utils.files import load_json, validate
     from zoo.configs.configurations import TrainingOptions, models
 
     content = validate(path, load_json(path), dict[str, Any])
     for name, known in (("model", models()), ("dataset", list(DATASETS))):
-        if content.get(name) not in known:
-            got = content.get(name)
+        got = content.get(name)
+        if got not in known and not str(got).endswith(JSON_LINES):
             raise ValueError(f"{path}: no {name} {got!r}; choose of {', '.join(known)}.")
     validate(f"{path}: settings", content.get("settings"), TrainingOptions)
     return content

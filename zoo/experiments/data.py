@@ -3,8 +3,9 @@
 import pathlib
 
 from keras_corefmem import corpora, datasets
+from keras_corefmem.datasets import json_lines
 from keras_corefmem.datasets.folders import find_folder
-from keras_corefmem.datasets.registry import DATASETS
+from keras_corefmem.datasets.registry import DATASETS, JSON_LINES, find
 from keras_corefmem.datasets.splits import Splits
 from zoo.configs import configuration
 
@@ -12,7 +13,7 @@ from zoo.configs import configuration
 def check_model(model: str, dataset: str) -> None:
     """Refuses a model of single sentences on questions, and a reader of passages on sentences."""
     reads = "sentences" if configuration(model).reads == "sentences" else "questions"
-    if DATASETS[dataset].reads != reads:
+    if find(dataset).reads != reads:
         fitting = ", ".join(name for name, known in DATASETS.items() if known.reads == reads)
         raise ValueError(f"{model} does not read {dataset}; it reads {fitting}.")
 
@@ -22,12 +23,18 @@ def load(
     task: int | str | None = None,
     data_dir: str | pathlib.Path | None = None,
     language: str | None = None,
+    valid: str | pathlib.Path | None = None,
 ) -> Splits:
     """Loads one task of a data set, annotated where there are records of it.
 
     Records are read from the folder `annotated` in `data_dir` and the name of the data set there,
-    for CBT with its task, `cbt-NE` say. Arguments and errors are those of `datasets.load`.
+    for CBT with its task, `cbt-NE` say. Arguments and errors are those of `datasets.load`; `valid`
+    is a file to choose by, where the data set is a file of JSON lines.
     """
+    if valid is not None and not dataset.endswith(JSON_LINES):
+        raise ValueError(f"--valid {valid}: {dataset} has a part to choose by; leave it out.")
+    if valid is not None:
+        return json_lines.load(dataset, valid)
     folder = find_annotated(dataset, data_dir, task)
     if folder is None:
         return datasets.load(dataset, task, data_dir, language)

@@ -25,13 +25,15 @@ class Experiment:
 
     Args:
         model: name of a model of the zoo.
-        dataset: name of a data set; `None` for data of your own, passed as `splits`.
+        dataset: name of a data set, or path of a file of JSON lines; `None` for data of your own,
+            passed as `splits`.
         task: task of the data set.
         seed: random seed.
         data_dir: folder of the data.
         language: language of bAbI.
         changes: fields of `zoo.training.Settings` that differ from the model's defaults.
         word_vectors: whether the model starts from the pretrained vectors in `data_dir`.
+        valid: file to choose by, where the data set is a file of JSON lines.
 
     Raises:
         ValueError: if a setting is wrong.
@@ -52,6 +54,7 @@ class Experiment:
     language: str | None = None
     changes: dict[str, Any] = dataclasses.field(default_factory=dict)
     word_vectors: bool = False
+    valid: str | None = None
     settings: training.Settings = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +77,7 @@ class Experiment:
     def record(self) -> dict[str, Any]:
         """The record of the run that a folder holds."""
         fields = dataclasses.asdict(self)
-        kept = ("dataset", "task", "data_dir", "language", "seed", "changes")
+        kept = ("dataset", "task", "data_dir", "language", "valid", "seed", "changes")
         record = {"settings" if name == "changes" else name: fields[name] for name in kept}
         return {**record, "data_dir": self.data_dir and os.path.abspath(self.data_dir)}
 
@@ -83,7 +86,7 @@ class Experiment:
         if self.dataset is None:
             raise ValueError("An experiment without a data set needs its splits.")
         data.check_model(self.model, self.dataset)
-        return data.load(self.dataset, self.task, self.data_dir, self.language)
+        return data.load(self.dataset, self.task, self.data_dir, self.language, self.valid)
 
 
 def run_experiment(
@@ -134,7 +137,7 @@ def run_experiment(
     check_folder(folder, experiment.record, older, ignoring, remedy)
     if experiment.dataset:
         counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
-        report(f"{folder.name}: {counts} {data.DATASETS[experiment.dataset].texts}")
+        report(f"{folder.name}: {counts} {data.find(experiment.dataset).texts}")
     vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
     options = {"word_vectors": vectors} if vectors else {}
     model, batches = training.prepare(splits, settings, **options)

@@ -25,8 +25,9 @@ def name_in(
     values: dict[str, Any] | None = None,
 ) -> str:
     """Names a run in a folder, as version 0.1 did, with a task always, where that one is there."""
+    has_tasks = dataset in DATASETS and DATASETS[dataset].tasks
+    dataset = dataset and as_name(pathlib.Path(dataset).stem)
     older = run_name(model, dataset, task, *words, values=values)
-    has_tasks = dataset is not None and DATASETS[dataset].tasks
     if has_tasks or (folder is not None and pathlib.Path(folder, older).exists()):
         return older
     return run_name(model, dataset, *words, values=values)

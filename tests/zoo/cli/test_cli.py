@@ -85,6 +85,7 @@ def test_every_command_has_help(command, capsys):
         ("trian", "corefmem: error: No such command 'trian'. Did you mean 'train'?"),
         ("train --model rnn", "corefmem train: error: Invalid value for '--model': invalid choice"),
         ("train --dataset rnn", "(choose from simulator, babi, "),
+        ("train --dataset rnn.json", "pos, wsj, FILE.jsonl)"),
         ("report babi-2k", "invalid choice: 'babi-2k' (choose from babi-1k, babi-mix"),
         ("report babi-1k --compare ga-gru", "Option '--compare' requires 2 arguments."),
         ("passages novels", "corefmem passages: error: Missing option '--output'."),
@@ -113,6 +114,7 @@ def test_options_take_several_values_or_none():
     assert options("report babi-1k --compare a b")["compare"] == ("a", "b")
     assert options("annotate - --json")["inputs"] == ["-"]
     assert options("train --task -1")["task"] == -1
+    assert options("train --dataset my.jsonl")["dataset"] == os.path.abspath("my.jsonl")
 
 
 @pytest.mark.slow
@@ -240,7 +242,7 @@ def test_list_names_everything(capsys):
         ("reproduce babi-1k --data-dir nowhere", "No files qa"),
         ("reproduce babi-1k --set epochs=1", "give --tag NAME with --set"),
         ("train --language hn", "--language hn: simulator has no languages, only babi and"),
-        ("train --dataset simulator --data-dir x", "--data-dir x: the simulator reads no files"),
+        ("train --dataset simulator --data-dir x", "--data-dir x: simulator reads no files"),
         (
             "train --model dmn-tagger --dataset pos --data-dir x --language hn",
             "--language hn: pos has no languages",

@@ -40,6 +40,7 @@ def epochs(count, experiment=TINY):
             Experiment("bidaf", changes={"arguments": {"supervision": [["roles", "early", 3]]}}),
             "bidaf-simulator-task-01-seed-0-supervision-roles-early-3",
         ),
+        (Experiment("ga-gru", "/data/my own.jsonl", language="en"), "ga-gru-my-own-seed-0-en"),
     ],
 )
 def test_names_tell_experiments_apart(experiment, name):

@@ -1,0 +1,44 @@
+"""Data sets of one's own: files of JSON lines, of which parts are held out."""
+
+from keras_corefmem.datasets.conversion import as_examples, iterate
+from keras_corefmem.datasets.example import group_by_story
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.datasets.splits import Splits, hold_out
+from keras_corefmem.utils.files import Path
+
+# Share of the texts that is held out to choose by, and as much to report.
+SHARE = 0.1
+
+
+def has_sentences(path: Path) -> bool:
+    """Whether the first example of a file is a single sentence."""
+    return isinstance(next(iterate(path)), Sentence)
+
+
+def load(path: Path, valid: Path | None = None) -> Splits:
+    """Loads a file of JSON lines, see `as_examples`.
+
+    Questions about the same passage, or about a story that goes on, stay together.
+
+    Args:
+        path: the file. A tenth of its texts is held out as `test`.
+        valid: another file, to choose by; without one, another tenth is held out.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if a line is broken, or there are too few texts.
+    """
+    train, test = _hold_out(as_examples(path), path)
+    if valid is not None:
+        return Splits(train, as_examples(valid), test)
+    train, held = _hold_out(train, path)
+    return Splits(train, held, test)
+
+
+def _hold_out(examples, path):
+    if isinstance(examples[0], Sentence):
+        groups = [" ".join(sentence.words) for sentence in examples]
+    else:
+        groups = [story[-1].passage for story in group_by_story(examples) for _ in story]
+    count = max(1, round(SHARE * len(set(groups))))
+    return hold_out(examples, count, groups=groups, source=path)

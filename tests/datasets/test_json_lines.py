@@ -1,0 +1,65 @@
+import json
+
+import pytest
+
+from keras_corefmem import datasets
+from keras_corefmem.datasets import Sentence, group_by_story, simulator
+from keras_corefmem.datasets.registry import find
+
+
+@pytest.fixture
+def write(tmp_path):
+    def save(rows, name="my.jsonl"):
+        path = tmp_path / name
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return str(path)
+
+    return save
+
+
+def rows_of(count, seed=0):
+    return [vars(example) for example in simulator.simulate(1, count, seed)]
+
+
+def test_whole_stories_are_held_out(write):
+    path = write(rows_of(100))
+    splits = datasets.load(path)
+    assert [len(part) for part in (splits.train, splits.valid, splits.test)] == [80, 10, 10]
+    examples = [*splits.train, *splits.valid, *splits.test]
+    assert sorted(examples, key=str) == sorted(simulator.simulate(1, 100), key=str)
+    for part in (splits.train, splits.valid, splits.test):
+        assert all(len(story) == 5 for story in group_by_story(part))
+    assert datasets.load(path) == splits
+    assert find(path).reads == "questions" and not find(path).tasks
+
+
+def test_questions_about_one_passage_stay_together(write):
+    rows = [
+        {"passage": f"Mary has {n % 20}.", "question": q, "answer": "a"}
+        for q in ("How many?", "Who?")
+        for n in range(20)
+    ]
+    splits = datasets.load(write(rows))
+    parts = [{e.passage for e in part} for part in (splits.train, splits.valid, splits.test)]
+    assert list(map(len, parts)) == [16, 2, 2] and len(set.union(*parts)) == 20
+
+
+def test_sentences(write):
+    path = write({"words": ["w", str(n)], "tags": ["A", "B"]} for n in range(30))
+    splits = datasets.load(path)
+    assert [len(part) for part in (splits.train, splits.valid, splits.test)] == [24, 3, 3]
+    assert isinstance(splits.test[0], Sentence)
+    known = find(path)
+    assert (known.reads, known.counted, known.reported) == ("sentences", "labels", "test")
+
+
+def test_what_cannot_be_loaded(write):
+    with pytest.raises(ValueError, match="my.jsonl: a share of 1 cannot be held out of 1: give"):
+        datasets.load(write(rows_of(5)))
+    with pytest.raises(ValueError, match="my.jsonl:3: no JSON"):
+        path = write(rows_of(100))
+        lines = open(path).read().split("\n")
+        open(path, "w").write("\n".join([*lines[:2], "{", *lines[2:]]))
+        datasets.load(path)
+    with pytest.raises(FileNotFoundError, match="none.jsonl: no such file"):
+        find("none.jsonl")

@@ -1,0 +1,53 @@
+"""`corefmem train` and `evaluate` on files of JSON lines."""
+
+import json
+import re
+
+import pytest
+
+from keras_corefmem.datasets import simulator
+from tests.support.commands import printed, refused
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ("--dataset none.jsonl", "/none.jsonl: no such file, pass the path of a JSON lines file"),
+        ("--dataset my.jsonl", "/my.jsonl:2: no answer among passage, question; name your"),
+        ("--dataset my.jsonl --valid none.jsonl", "/my.jsonl:2: no answer"),
+        ("--dataset good.jsonl --valid none.jsonl", "/none.jsonl: no such file"),
+        ("--dataset few.jsonl", "/few.jsonl: a share of 1 cannot be held out of 1: give more"),
+        ("--dataset good.jsonl --data-dir .", "/good.jsonl reads no files of a folder"),
+        ("--dataset simulator --valid my.jsonl", "simulator has a part to choose by; leave it out"),
+        ("--dataset tags.jsonl", "ga-coref-gru does not read "),
+    ],
+)
+def test_files_of_ones_own_are_checked(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"passage": f"Mary has {n}.", "question": "How many?", "answer": n} for n in range(30)]
+    bad = [rows[0], {"passage": "Mary left.", "question": "Who?"}]
+    tags = [{"words": ["Mary"], "tags": ["NNP"]}]
+    for name, content in (("my", bad), ("good", rows), ("few", rows[:1]), ("tags", tags * 9)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, content)))
+    assert message in refused(capsys, "train", *words.split())
+
+
+@pytest.mark.slow
+def test_a_file_of_ones_own_is_trained_on_and_measured(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("my", 0), ("valid", 1)):
+        rows = map(vars, simulator.simulate(1, 60, seed))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    train = "train --model ngram --dataset my.jsonl --epochs 1 --set buckets=1".split()
+    assert "ngram-my-seed-0-buckets-1: 50 train, 5 valid, 5 test questions" in printed(
+        capsys, *train
+    )
+    train += ["--output", "more", "--valid", "valid.jsonl"]
+    assert "ngram-my-seed-0-buckets-1: 55 train, 60 valid, 5 test questions" in printed(
+        capsys, *train
+    )
+    model = "more/ngram-my-seed-0-buckets-1/model.keras"
+    assert re.search(r"/my.jsonl, test: accuracy .* of 5 ques", printed(capsys, "evaluate", model))
+    for words, counts in (("valid.jsonl", "all"), ("my.jsonl --part valid", "valid")):
+        out = printed(capsys, "evaluate", model, "--dataset", *words.split())
+        assert re.search(f"{words.split()[0]}, {counts}: accuracy .* of 60 questions", out)
