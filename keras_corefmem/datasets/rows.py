@@ -40,11 +40,12 @@ def is_doc(value: Any) -> bool:
 
 def read_row(row: Mapping[str, Any], place: str, answers: bool = True) -> list[Any]:
     """Makes the examples of a row, several of a whole story of bAbI."""
-    fields = {
-        name: next(row[n] for n in (name, *others) if _is_there(row.get(n)))
-        for name, others in COLUMNS.items()
-        if any(_is_there(row.get(n)) for n in (name, *others))
-    }
+    fields = {}
+    for name, others in COLUMNS.items():
+        for column in (name, *others):
+            if column in row and _is_there(row[column]):
+                fields[name] = row[column]
+                break
     return _Row(fields, place, answers, list(row)).examples()
 
 
