@@ -216,12 +216,26 @@ def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
     assert "No run of `babi-1k` is recorded yet" in captured.out
 
 
-def test_list_names_everything(capsys):
+def test_list_names_everything_in_few_lines(capsys):
     out = printed(capsys, "list")
-    for name in (*zoo.models(), *zoo.presets(), "simulator", "babi-mix", "babi-1k"):
+    for name in (*zoo.models(), "simulator", "babi-mix", "babi-1k", "qdren_babi_1 … 20"):
         assert f"  {name}  " in out
+    assert out.count("\n") < 100 and "ga_gru_lambada" in out
+    assert printed(capsys, "list", "studies").startswith("Studies\n  babi-1k  ")
+
+
+def test_presets_are_listed_in_natural_order(capsys):
+    lines = printed(capsys, "list", "presets").splitlines()[1:]
+    names = [line.split()[0] for line in lines]
+    assert sorted(names) == zoo.presets()
+    assert names.index("qdren_babi_2") + 1 == names.index("qdren_babi_3")
+    out = printed(capsys, "list", "presets", "ga-coref-gru")
+    assert [name for name in names if name.startswith("ga_coref_gru_")] == [
+        line.split()[0] for line in out.splitlines()[1:]
+    ]
     assert re.search(r"lambada, seed \d: validation \d+.\d%, development \d", out)
     assert re.search(r"babi task 20, seed \d: validation \d+.\d%, test \d", out)
+    assert "list presets MODEL" in refused(capsys, "list", "studies", "qdren")
 
 
 @pytest.mark.parametrize(
