@@ -4,6 +4,7 @@ import contextlib
 import functools
 import hashlib
 import json
+import operator
 import os
 import pathlib
 import re
@@ -50,7 +51,7 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
     Args:
         model: a model of the zoo.
         folder: folder to write; another preset in it is replaced.
-        card: what to tell of it, see `write_card`.
+        card: facts by name, see `write_card`.
 
     Raises:
         ValueError: if the folder holds anything but a preset, the model is quantized, or two of its
@@ -60,13 +61,16 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
         raise ValueError(
             f"{folder} is no folder: save to one, then zoo.upload_preset({str(folder)!r}, folder)."
         )
-    if any(getattr(layer, "quantization_mode", None) for layer in model._flatten_layers()):
-        raise ValueError(
-            f"{model.name} is quantized, which no preset is: save it before, and quantize what "
-            "`from_preset` returns."
-        )
+    for layer in model._flatten_layers():
+        if getattr(layer, "quantization_mode", None) or getattr(layer, "lora_enabled", False):
+            raise ValueError(
+                f"{layer.name} of {model.name} is quantized or has LoRA, unlike what its arguments "
+                "make: save a preset before, or all of the model by `model.save`."
+            )
     weights, arguments = weights_of(model), model.get_config()
     preprocessor = arguments.pop("preprocessor")
+    # Numbers of NumPy become those of Python.
+    card = json.loads(json.dumps(card, default=operator.methodcaller("item")))
     with _replacing_folder(folder) as partial:
         write_weights(partial / WEIGHTS, weights)
         _write(partial / PREPROCESSOR, preprocessor)
@@ -81,7 +85,7 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
             "weights": {name: weight.shape for name, weight in weights.items()},
         }
         _write(partial / CONFIG, content)
-        write_card(partial / CARD, model, card, str(pathlib.Path(folder).resolve()))
+        write_card(partial / CARD, model, card, os.fspath(folder))
 
 
 def _write(path: pathlib.Path, content: Any) -> None:
@@ -128,7 +132,12 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
         ValueError: if one is damaged, or a newer version of this package wrote it.
     """
     path = find(CONFIG)
-    content = load_json(path, remedy=DAMAGED)
+    try:
+        content = load_json(path, remedy=DAMAGED)
+    except ValueError:
+        if find_again is None:
+            raise
+        content = load_json(find_again(CONFIG), remedy=DAMAGED)
     number = content.get("format") if isinstance(content, dict) else None
     if not isinstance(number, int):
         raise ValueError(f"{path} is that of no preset, for it has no format: give another folder.")

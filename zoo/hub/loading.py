@@ -33,10 +33,11 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
     name = os.fspath(handle)
     if name.startswith(repositories.PREFIX):
         return repositories.read_repository(name)
-    if pathlib.Path(name).is_file():
-        raise ValueError(f"{name} is a file, no preset: zoo.load loads .keras files.")
-    if folder is None and name not in presets.presets() and pathlib.Path(name).is_dir():
-        return read_folder(name, functools.partial(find_file, name))
+    if folder is None and name not in presets.presets():
+        if pathlib.Path(name).is_dir():
+            return read_folder(name, functools.partial(find_file, name))
+        if pathlib.Path(name).is_file():
+            raise ValueError(f"{name} is a file, no preset: zoo.load loads .keras files.")
     return presets.read_bundled(name, folder)
 
 
@@ -54,12 +55,12 @@ def load_preset(
     if cls is None:
         raise ValueError(
             f"{preset.handle} is a {preset.short_class_name}, not a {base.__name__}: "
-            f"zoo.from_preset loads models of all classes, once those of your own are imported."
+            "zoo.from_preset loads models of all classes, once those of your own are imported."
         )
     if examples is not None:
         return _adapted(cls, preset, load_weights, examples, overrides)
     model = cls.from_config(
-        {**preset.arguments, "preprocessor": preset.preprocessor, **rename(overrides)}
+        {**rename(preset.arguments), "preprocessor": preset.preprocessor, **rename(overrides)}
     )
     if load_weights:
         misfit = preset.misfit

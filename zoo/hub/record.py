@@ -51,7 +51,22 @@ def describe_class(cls: type) -> str:
 
 
 def find_class(class_name: str, base: type) -> type | None:
-    """Returns the imported class of that name, if it is `base` or derived from it."""
+    """Returns the class of that name, if it is `base` or derived from it.
+
+    Classes of the zoo need not be imported before.
+    """
+    found = _find_derived(class_name, base)
+    if found is None:
+        import keras
+
+        name = class_name if ">" in class_name else f"keras_corefmem>{class_name}"
+        # What stands for a class that is not imported yet imports it.
+        getattr(keras.saving.get_registered_object(name), "__name__", None)
+        found = _find_derived(class_name, base)
+    return found
+
+
+def _find_derived(class_name: str, base: type) -> type | None:
     classes = [base]
     for cls in classes:
         classes += cls.__subclasses__()

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import os
-import pathlib
 import re
 import shutil
+from pathlib import Path
 
 import h5py
 import keras
@@ -271,15 +271,36 @@ def test_nothing_else_is_overwritten(original, tmp_path):
     assert os.listdir(tmp_path) == ["thesis.txt"]
 
 
-def test_a_quantized_model_is_refused(original, tmp_path):
+@pytest.mark.parametrize(("method", "argument"), [("quantize", "int8"), ("enable_lora", 2)])
+def test_layers_unlike_their_arguments_are_refused(method, argument, tmp_path):
     model = zoo.from_preset("qrn_babi_1")
-    model.get_layer("answer").quantize("int8")
-    with pytest.raises(ValueError, match="is quantized"):
+    getattr(model.get_layer("answer"), method)(argument)
+    with pytest.raises(ValueError, match="answer of qrn_babi_1 is quantized or has LoRA"):
         model.save_to_preset(tmp_path / "reader")
 
 
+def test_what_a_card_may_hold(original, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    card = {"test_accuracy": np.float32(0.5), "note": "a | b", "sizes": {"train": np.int64(9)}}
+    original.save_to_preset("reader", card=card)
+    text, printed = run_snippet(tmp_path / "reader", capsys)
+    assert "| test accuracy | 50.00% |" in text and "| sizes | train 9 |" in text
+    assert 'from_preset("reader")' in text and "kitchen" in printed
+    with pytest.raises((AttributeError, TypeError)):
+        original.save_to_preset("reader", card={"note": object()})
+    assert json.loads(Path("reader", "config.json").read_text())["card"]["note"] == "a | b"
+
+
+def test_files_are_no_presets(original, tmp_path, folder):
+    original.save(tmp_path / "reader.keras")
+    with pytest.raises(ValueError, match=r"reader.keras is a file, no preset: zoo.load"):
+        zoo.from_preset(tmp_path / "reader.keras")
+    with pytest.raises(ValueError, match="reader is a folder: zoo.from_preset"):
+        zoo.load(folder)
+
+
 def test_bundled_presets_of_folders(tmp_path):
-    for path in pathlib.Path(zoo.__file__).parent.glob("presets/qrn_babi_1.*"):
+    for path in Path(zoo.__file__).parent.glob("presets/qrn_babi_1.*"):
         shutil.copy(path, tmp_path)
     with pytest.warns(DeprecationWarning, match="write folder="):
         assert zoo.from_preset("qrn_babi_1", tmp_path).read(*TEXT).answer == "kitchen"

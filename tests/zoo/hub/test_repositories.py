@@ -138,11 +138,12 @@ def test_a_download_that_fails_goes_on_later(hub, handle):
     assert hub.ranges_of("model.weights.h5") and not hub.ranges_of("preprocessor.json")
 
 
-def test_a_damaged_download_is_repeated(hub, handle):
+@pytest.mark.parametrize("name", ["model.weights.h5", "preprocessor.json", "config.json"])
+def test_a_damaged_download_is_repeated(name, hub, handle):
     zoo.from_preset(handle)
     from huggingface_hub import hf_hub_download
 
-    path = hf_hub_download(handle[5:], "model.weights.h5")
+    path = hf_hub_download(handle[5:], name)
     with open(path, "r+b") as file:
         file.write(b"damaged")
     assert zoo.from_preset(handle).read(*TEXT).answer == "kitchen"
