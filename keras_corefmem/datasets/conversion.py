@@ -182,11 +182,11 @@ def _is_nested(values):
 
 def _unbatched(element):
     """The rows of an element of `tf.data`, whose values may be those of a batch."""
-    features, *answer = element if isinstance(element, tuple) else (element,)
-    if not isinstance(features, Mapping):
-        return [tuple(_plain(value) for value in element)] if answer else [_plain(features)]
-    row = {**features, "answer": answer[0]} if answer else dict(features)
-    return _transposed(row, {})
+    parts = element if isinstance(element, tuple) else (element,)
+    if isinstance(parts[0], Mapping):
+        return _transposed({**parts[0], **dict(zip(("answer",), parts[1:], strict=False))}, {})
+    names = ("passage", "question", "answer") if len(parts) > 1 else ("sentence",)
+    return _transposed(dict(zip(names, parts, strict=False)), {})
 
 
 def _plain(value):

@@ -54,7 +54,12 @@ class DataSet:
 # How the paths of data sets of one's own end.
 JSON_LINES = ".jsonl"
 
-_SENTENCES: Any = {"reads": "sentences", "counted": "labels", "reported": "development"}
+_SENTENCES: Any = {
+    "reads": "sentences",
+    "texts": "sentences",
+    "counted": "labels",
+    "reported": "development",
+}
 
 
 def _hold_out_sentences(splits):
@@ -116,15 +121,13 @@ DATASETS = {
         "Stanford Sentiment Treebank, tasks fine and binary",
         lambda task, folder: _hold_out_sentences(sentences.sst.load(folder, task)),
         first_task="fine",
-        texts="sentences and phrases",
         tasks=True,
-        **_SENTENCES,
+        **_SENTENCES | {"texts": "sentences and phrases"},
     ),
     "pos": DataSet(
         "parts of speech of UD English EWT, tasks UPOS and XPOS",
         lambda task, folder: _hold_out_sentences(sentences.pos.load_conllu(folder, task)),
         first_task="XPOS",
-        texts="sentences",
         tasks=True,
         **_SENTENCES,
     ),
@@ -132,7 +135,6 @@ DATASETS = {
         "parts of speech of the Wall Street Journal, the usual sections of the Penn Treebank",
         lambda task, folder: sentences.pos.load_wsj(folder, task),
         first_task="PTB",
-        texts="sentences",
         **_SENTENCES,
     ),
 }
@@ -155,10 +157,13 @@ def find(name: str) -> DataSet:
     # It imports the readers, which those who only list data sets do without.
     from keras_corefmem.datasets import json_lines
 
-    known = DataSet("a file of JSON lines", lambda task, folder: json_lines.load(name), files=False)
-    if json_lines.has_sentences(name):
-        known = dataclasses.replace(known, **_SENTENCES | {"texts": "sentences"})
-    return dataclasses.replace(known, reported="test")
+    kind = _SENTENCES if json_lines.has_sentences(name) else {}
+    return DataSet(
+        "a file of JSON lines",
+        lambda task, folder: json_lines.load(name),
+        files=False,
+        **kind | {"reported": "test"},
+    )
 
 
 def load(

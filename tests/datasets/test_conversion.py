@@ -52,6 +52,7 @@ SOURCES = {
         ({name: COLUMNS[name] for name in ("passage", "question")}, COLUMNS["answer"])
     ).batch(2),
     "tensor tuples": tf.data.Dataset.from_tensor_slices(tuple(COLUMNS.values())),
+    "tensor tuple batches": tf.data.Dataset.from_tensor_slices(tuple(COLUMNS.values())).batch(2),
     "answers apart": [({**row, "answer": None}, row["answer"]) for row in ROWS],
 }
 
