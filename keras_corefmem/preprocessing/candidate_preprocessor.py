@@ -283,12 +283,15 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def answers_of(self, encoded: EncodedCandidates) -> list[str]:
         return [self.answers[0], *encoded.candidates]
 
-    def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
+    def graph_features(
+        self, tokens: Sequence, tables: Sequence, names: Sequence[str], chains: Any = None
+    ) -> dict:
+        """Makes the features, of the chains of padded tokens by `strings` where they are known."""
         import tensorflow as tf
 
         xp, words = GraphNumpy(), tokens[0].to_tensor()
         passage, question = self.graph_ids(tokens, tables)
-        result = self._features(passage, question, names, xp)
+        result = self._features(passage, question, names, xp, chains)
         numbers = result["candidates"] = self._graph_candidates(words)
         if self.spans:
             one_hot = tf.one_hot(numbers, len(self.answers), on_value=True, off_value=False)

@@ -252,9 +252,28 @@ class TextModel(PresetModel, TextTrainer):
             )
         return self.inspect(features)[1]
 
-    def read(self, passage, question, top=5):
-        """Answers questions on raw text, see `zoo.reading.answers.read`."""
-        return read(self, passage, question, top=top)
+    def read(self, passage, question, top=5, annotator=None, truecase=None):
+        """Answers questions on raw text.
+
+        Args:
+            passage: a string or a list of strings.
+            question: a string or a list of strings; one string goes with each passage of a list.
+            top: how many answers to give, at most all that the model knows.
+            annotator: what finds the chains of the text, for a reader of annotated text: `"exact"`,
+                a spaCy pipeline or its name or path, or a function from texts to annotations;
+                `None` links repeated words alone.
+            truecase: what gives capital letters to text in lower case for it: a
+                `keras_corefmem.text.Truecaser`, or its path.
+
+        Returns:
+            A `zoo.Reading` for strings, a list of them for lists.
+
+        Raises:
+            ValueError: if a text is empty, the lists differ in length, the model has no
+                preprocessor, or it reads no annotations and is given an annotator.
+        """
+        texts = passage, question
+        return read(self, *texts, top=top, annotator=annotator, truecase=truecase)
 
     def answer_lines(self, examples):
         """Lines of text that say how the model answers examples, and whether it is right."""

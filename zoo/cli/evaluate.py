@@ -3,7 +3,16 @@
 from typing import Literal
 
 from keras_corefmem.utils.processes import import_keras
-from zoo.cli.options import DATA_DIR, DATASET, LANGUAGE, MODEL_FILE, TASK, option
+from zoo.cli.options import (
+    ANNOTATOR,
+    DATA_DIR,
+    DATASET,
+    LANGUAGE,
+    MODEL_FILE,
+    TASK,
+    TRUECASER,
+    option,
+)
 
 
 def evaluate(
@@ -13,13 +22,16 @@ def evaluate(
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
     part: Literal["train", "valid", "test"] = option(None, "part of the data set", default="test"),
+    annotator: ANNOTATOR = None,
+    truecaser: TRUECASER = None,
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
     import_keras()
-    from keras_corefmem.datasets import as_examples
+    from keras_corefmem import datasets
     from keras_corefmem.datasets.registry import JSON_LINES
     from zoo.cli.inputs import describe_data, load_model
     from zoo.experiments import data
+    from zoo.reading import annotate_for, preprocessor_of, warn_of_missing_structure
     from zoo.training import evaluate as measure
     from zoo.training import make_batches
 
@@ -28,6 +40,8 @@ def evaluate(
     if data_dir and not dataset and chosen in (None, "simulator"):
         chosen = "babi"
     task = known.get("task") if task is None else task
+    if task is None and chosen and not data.find(chosen).tasks:
+        task = data.find(chosen).first_task
     if chosen is None or task is None:
         raise ValueError(f"{model} does not say what it was trained on: give --dataset, --task.")
     # Where the one lies says nothing about another data set.
@@ -35,14 +49,26 @@ def evaluate(
     place = data_dir or same.get("data_dir"), language or same.get("language")
     # A file that it was not trained on is read whole.
     whole = chosen.endswith(JSON_LINES) and not same
+    described, annotates = data.find(chosen), annotator or truecaser
     if whole:
-        examples = as_examples(chosen)
+        examples = datasets.as_examples(chosen)
+    elif annotates and described.from_record:
+        examples = datasets.load(chosen, task, *place, cased=described.cased)
+        examples = getattr(examples, part)
     else:
         examples = getattr(data.load(chosen, task, *place, same.get("valid")), part)
+    if annotates:
+        options = (str.split, described.from_record) if described.from_record else ()
+        if not options and not chosen.endswith(JSON_LINES):
+            raise ValueError(f"{chosen} is no real text: leave --annotator and --truecaser out.")
+        preprocessor = preprocessor_of(reader)
+        examples = annotate_for(preprocessor, examples, annotator, truecaser, *options)
+    elif not all(hasattr(example, "chain_ids") for example in examples):
+        warn_of_missing_structure(reader)
     result = measure(reader, make_batches(reader, examples))
     count = result["count"]
-    name = f"{chosen} task {task}" if data.find(chosen).tasks else chosen
+    name = f"{chosen} task {task}" if described.tasks else chosen
     print(
         f"{name}, {'all' if whole else part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} {data.find(chosen).counted}"
+        f"{count - len(result['wrong'])} of {count} {described.counted}"
     )

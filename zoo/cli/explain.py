@@ -5,7 +5,16 @@ import re
 from typing import Any
 
 from keras_corefmem.utils.processes import import_keras
-from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE, option
+from zoo.cli.options import (
+    ANNOTATOR,
+    MODEL_FILE,
+    PASSAGE,
+    QUESTION,
+    QUESTIONS_FILE,
+    SENTENCE,
+    TRUECASER,
+    option,
+)
 
 
 def explain(
@@ -16,11 +25,8 @@ def explain(
     sentence: SENTENCE = None,
     number: int | None = option("N", "question of the file, 1 by default", default=None),
     output: str | None = option("FILE.png", "write the picture of TensorBoard too", default=None),
-    annotator: str | None = option(
-        "PIPELINE",
-        "path or name of a spaCy pipeline that finds chains and the targets of heads",
-        default=None,
-    ),
+    annotator: ANNOTATOR = None,
+    truecaser: TRUECASER = None,
 ) -> None:
     """Show where a reader looks to answer a question."""
     import_keras()
@@ -28,7 +34,12 @@ def explain(
     from keras_corefmem.visualization import draw, make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading
     from zoo.cli.inputs import check_strings, choose_texts, load_model
-    from zoo.reading import preprocessor_of, warn_of_unknown_words
+    from zoo.reading import (
+        annotate_for,
+        preprocessor_of,
+        warn_of_missing_structure,
+        warn_of_unknown_words,
+    )
 
     if output and pathlib.Path(output).suffix != ".png":
         raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
@@ -40,8 +51,10 @@ def explain(
     if example is None:
         example = make_sentence(texts["sentence"], preprocessor)
     else:
-        if annotator:
-            example = annotate_question(example, annotator, preprocessor)
+        if annotator or truecaser:
+            (example,) = annotate_for(preprocessor, [example], annotator, truecaser)
+        else:
+            warn_of_missing_structure(reader)
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
     if output and not reader.has_attention:
         raise ValueError(f"{model} has no attention to draw: leave --output out.")
@@ -60,18 +73,6 @@ def explain(
             with replacing(path) as partial:
                 partial.write_bytes(draw(view))
             console.print(f"Picture: {path}")
-
-
-def annotate_question(example: Any, annotator: str, preprocessor: Any) -> Any:
-    """Annotates a question; sentences are new ones, so that no facts support it."""
-    from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
-    from keras_corefmem.graphs import annotate
-
-    if not preprocessor.local:
-        raise ValueError("--annotator is for readers of annotated passages, leave it out.")
-    text, fields = to_text(example)
-    (annotation,) = annotate([text], annotator)
-    return AnnotatedExample.from_record(annotation, fields)
 
 
 def make_sentence(text: str, preprocessor: Any) -> Any:

@@ -90,6 +90,13 @@ SETTINGS = Annotated[
 PASSAGE = Annotated[str | None, option("TEXT", "text to read")]
 QUESTION = Annotated[str | None, option("TEXT", "question about --passage")]
 SENTENCE = Annotated[str | None, option("TEXT", "text of a model of single sentences")]
+ANNOTATOR = Annotated[
+    str | None,
+    option("PIPELINE", "annotates text for a reader of such: exact, a spaCy pipeline or its path"),
+]
+TRUECASER = Annotated[
+    str | None, option("FILE", "for --annotator, where text is in lower case: see truecaser")
+]
 QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .question of CNN")]
 
 

@@ -5,7 +5,15 @@ import sys
 from typing import Any
 
 from keras_corefmem.utils.processes import import_keras
-from zoo.cli.options import MODEL_FILE, PASSAGE, QUESTION, QUESTIONS_FILE, SENTENCE
+from zoo.cli.options import (
+    ANNOTATOR,
+    MODEL_FILE,
+    PASSAGE,
+    QUESTION,
+    QUESTIONS_FILE,
+    SENTENCE,
+    TRUECASER,
+)
 
 
 def predict(
@@ -14,10 +22,13 @@ def predict(
     passage: PASSAGE = None,
     question: QUESTION = None,
     sentence: SENTENCE = None,
+    annotator: ANNOTATOR = None,
+    truecaser: TRUECASER = None,
 ) -> None:
     """Answer questions, one line of JSON each."""
     import_keras()
     from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
+    from zoo.reading import read
 
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
     expected: dict[int, dict[str, str]] = {}
@@ -32,7 +43,8 @@ def predict(
     reader = load_model(model, len(texts))
     for row in texts:
         check_strings(model, reader, row)
-    readings = reader.read(*([row[name] for row in texts] for name in reader.TEXTS))
+    columns = ([row[name] for row in texts] for name in reader.TEXTS)
+    readings = read(reader, *columns, annotator=annotator, truecase=truecaser)
     for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
         line = {name: text for name, text in row.items() if name != "passage"}
         line |= {**describe_reading(reading), **expected.get(n, {})}

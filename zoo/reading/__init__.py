@@ -5,7 +5,10 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "answers": ["number_of_answers", "preprocessor_of", "read", "warn_of_unknown_words"],
+        "answers": [
+            *("annotate_for", "number_of_answers", "preprocessor_of", "read"),
+            *("warn_of_missing_structure", "warn_of_unknown_words"),
+        ],
         "readings": ["Reading", "Tagging"],
     },
 )

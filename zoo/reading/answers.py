@@ -1,17 +1,22 @@
 """Answers to questions on raw text."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
+from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
-from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
+from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.readings import Reading, Tagging
 
 BATCH_SIZE = 32
+# How the names of features end that annotations make.
+STRUCTURE = tuple(f"_{link}" for link in LINKS)
 # Questions are padded to a multiple of it, so that models are compiled for few lengths.
 QUESTION_MULTIPLE = 8
 
@@ -42,23 +47,35 @@ def number_of_answers(preprocessor: Preprocessor, top: int) -> int:
     return min(top, len(preprocessor.answers) - 1 - (preprocessor.answers[-1] == END))
 
 
-def read(model: Any, *texts: str | Sequence[str], top: int = 5) -> Any:
+def read(
+    model: Any,
+    *texts: str | Sequence[str],
+    top: int = 5,
+    annotator: Any = None,
+    truecase: Any = None,
+) -> Any:
     """Answers questions on passages of raw text, or labels raw sentences.
 
-    Words outside the vocabulary are read as unknown, with one warning that names them.
+    Words outside the vocabulary are read as unknown, with one warning that names them. There is
+    another where the model was trained on annotated text and reads without an annotator.
 
     Args:
         model: a model with a preprocessor.
         *texts: a string or a list of strings for each of `model.preprocessor.strings`: passages and
             questions, or sentences. A single string goes with each element of a list.
         top: how many answers to give, at most all that the model knows; a tagger gives one a word.
+        annotator: what finds the chains of passages and questions, for a reader of annotated text:
+            `"exact"`, a spaCy pipeline or its name or path, or a function from texts to
+            annotations, see `keras_corefmem.graphs.annotate`; `None` links repeated words alone.
+        truecase: what gives capital letters to text in lower case for it: a `Truecaser`, or its
+            path.
 
     Returns:
         For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
 
     Raises:
-        ValueError: if a text is empty, the lists differ in length, or the model has no
-            preprocessor.
+        ValueError: if a text is empty, the lists differ in length, the model has no preprocessor,
+            or it reads no annotations and is given an annotator.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -78,7 +95,13 @@ def read(model: Any, *texts: str | Sequence[str], top: int = 5) -> Any:
     rows = list(zip(*columns, strict=True))
     if not rows:
         return []
-    encoded = [preprocessor.encode_text(*row) for row in rows]
+    if annotator is None and truecase is None:
+        warn_of_missing_structure(model, stacklevel=4)
+        encoded = [preprocessor.encode_text(*row) for row in rows]
+    else:
+        examples = (Example((passage,), question, UNKNOWN_ANSWER) for passage, question in rows)
+        annotated = annotate_for(preprocessor, examples, annotator, truecase)
+        encoded = list(map(preprocessor.encode, annotated))
     unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=4)
     logits = _logits_of(model, encoded)
     if preprocessor.tags:
@@ -91,6 +114,40 @@ def read(model: Any, *texts: str | Sequence[str], top: int = 5) -> Any:
         answers = list(map(preprocessor.answers_of, encoded))
         readings = _readings(logits, unknown, answers, top)
     return readings if lists else readings[0]
+
+
+def annotate_for(
+    preprocessor: Preprocessor,
+    examples: Iterable[Example],
+    annotator: Any,
+    truecase: Any = None,
+    tokenizer: Callable[[str], list[str]] | None = None,
+    make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
+) -> list[AnnotatedExample]:
+    """Annotates questions as the training data of a reader are; raw text is cut to its tokens.
+
+    Raises:
+        ValueError: if the reader reads no annotations, or there is no annotator.
+    """
+    if not preprocessor.local:
+        raise ValueError("An annotator is for readers of annotated text, leave it out.")
+    if annotator is None:
+        raise ValueError("A truecaser is for an annotator: give that one too, or neither.")
+    cut = tokenizer or preprocessor.tokenizer.cased
+    return annotate_examples(examples, annotator, truecase, cut, make_example)
+
+
+def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
+    """Warns where a model reads the structure of text, but text is read without an annotator."""
+    known = model.preprocessor
+    if known.annotator and any(name.endswith(STRUCTURE) for name in model.features):
+        behind = f" behind the truecaser {known.truecase}" if known.truecase else ""
+        more = " and truecase=" if known.truecase else ""
+        warnings.warn(
+            f"{model.name} was trained on text that {known.annotator} annotated{behind}: give "
+            f"annotator={more}, or it links repeated words alone.",
+            stacklevel=stacklevel,
+        )
 
 
 def warn_of_unknown_words(

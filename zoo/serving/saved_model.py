@@ -1,5 +1,6 @@
 """Readers as SavedModels that answer raw strings."""
 
+import functools
 import os
 import pathlib
 import tempfile
@@ -7,6 +8,7 @@ from typing import Any
 
 from keras_corefmem.preprocessing.features import TARGETS
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.text.tokenizers import SpaceTokenizer, Tokenizer
 from zoo.reading.answers import number_of_answers, preprocessor_of
 
 
@@ -26,8 +28,13 @@ def export(model: Any, path: str | os.PathLike, top: int = 5) -> None:
     `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. A model
     of single sentences takes `sentence` `(batch,)`; a tagger returns `words`, `tags` and
     `probabilities`, `(batch, words)`, empty strings and 0 behind a sentence. Where answers are
-    words of the passage, fewer than `top`, the rest are empty strings. The signature `logits` takes
-    the features of the model. Works on the TensorFlow and JAX backends.
+    words of the passage, fewer than `top`, the rest are empty strings.
+
+    A reader of annotated text has a signature `annotated`, which answers as `model.read` does with
+    an annotator. It takes `passage` and `question` as tokens between spaces, and the coreference
+    chain of each of these, int32 `passage_chains` `(batch, passage tokens)` and `question_chains`
+    `(batch, question tokens)`, 0 where there is none; chains run across both. The signature
+    `logits` takes the features of the model. Works on the TensorFlow and JAX backends.
 
     Args:
         model: a reader with a preprocessor.
@@ -72,28 +79,57 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
     tables, strings = preprocessor.graph_tables(), preprocessor.strings
     logits_of = _logits_of(model)
 
-    def serve(**texts: Any) -> dict[str, Any]:
-        sizes = [tf.size(texts[name]) for name in strings]
+    def serve(tokenizer: Tokenizer, **inputs: Any) -> dict[str, Any]:
+        sizes = [tf.size(inputs[name]) for name in strings]
         advice = " as many questions as passages, and" if len(strings) > 1 else ""
         advice = f"Give{advice} at least one. The numbers are"
         check = tf.debugging.Assert((sizes[0] == sizes[-1]) & (sizes[0] > 0), [advice, *sizes])
         with tf.control_dependencies([check]):
-            tokens = [_tokens(preprocessor, tf.identity(texts[name]), name) for name in strings]
-        logits = logits_of(preprocessor.graph_features(tokens, tables, model.features))
+            tokens = [_tokens(tokenizer, tf.identity(inputs[name]), name) for name in strings]
+        chains = [
+            _chains(inputs[f"{name}_chains"], cut, name)
+            for name, cut in zip(strings, tokens, strict=True)
+            if f"{name}_chains" in inputs
+        ]
+        options = {"chains": dict(zip(strings, chains, strict=True))} if chains else {}
+        logits = logits_of(preprocessor.graph_features(tokens, tables, model.features, **options))
         return preprocessor.graph_answers(logits, tokens, top)
 
-    specs = {name: tf.TensorSpec([None], tf.string, name=name) for name in strings}
-    concrete = tf.function(serve, autograph=False).get_concrete_function(**specs)
+    def trace(tokenizer: Tokenizer, **specs: Any) -> Any:
+        function = tf.function(functools.partial(serve, tokenizer), autograph=False)
+        return function.get_concrete_function(**specs)
+
+    texts = {name: tf.TensorSpec([None], tf.string, name=name) for name in strings}
+    signatures = {"serving_default": trace(preprocessor.tokenizer, **texts), "logits": logits_of}
+    if preprocessor.local:
+        names = [f"{name}_chains" for name in strings]
+        structure = {name: tf.TensorSpec([None, None], "int32", name=name) for name in names}
+        signatures["annotated"] = trace(SpaceTokenizer(), **texts, **structure)
     module = tf.Module()
-    module.tables, module.weights = tables, concrete.variables
-    return module, {"serving_default": concrete, "logits": logits_of}
+    module.tables, module.weights = tables, [each.variables for each in signatures.values()]
+    return module, signatures
 
 
-def _tokens(preprocessor: Preprocessor, texts: Any, name: str) -> Any:
+def _chains(chains: Any, tokens: Any, name: str) -> Any:
+    """Checks that there is a chain, or 0, for each token, and makes them as wide as the tokens."""
+    import tensorflow as tf
+
+    shape = tf.stack([tokens.nrows(), tf.maximum(tokens.bounding_shape()[1], 1)])
+    shape = tf.cast(shape, "int32")
+    advice = f"Give {name}_chains a row for each {name} and a column for each token. Shapes are"
+    check = tf.debugging.Assert(
+        tf.reduce_all(tf.shape(chains) == shape), [advice, tf.shape(chains), "of", shape]
+    )
+    with tf.control_dependencies([check]):
+        inside = tf.sequence_mask(tokens.row_lengths(), shape[1])
+        return tf.where(inside, chains, 0)
+
+
+def _tokens(tokenizer: Tokenizer, texts: Any, name: str) -> Any:
     """Cuts texts, none of which may be empty, to ragged tokens."""
     import tensorflow as tf
 
-    tokens = preprocessor.tokenizer.graph(texts)
+    tokens = tokenizer.graph(texts)
     empty = tf.where(tokens.row_lengths() == 0)[:, 0]
     advice = f"Give every {name} at least one word. Empty are those with index"
     check = tf.debugging.Assert(tf.size(empty) == 0, [advice, empty])

@@ -9,8 +9,9 @@ import pytest
 
 import zoo
 from keras_corefmem import datasets
-from keras_corefmem.datasets import AnnotatedExample, CandidateExample
-from tests.support.commands import printed
+from keras_corefmem.datasets import AnnotatedExample, CandidateExample, annotate_examples
+from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
+from tests.support.commands import printed, refused
 from zoo import training
 from zoo.cli import app as cli
 from zoo.configs import configuration
@@ -192,6 +193,31 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     texts = "--passage", "So Tom met Ann .", "--question", "They saw"
     assert re.search(r"tom\[\d+%\] met", printed(capsys, "explain", path, *texts))
     assert "lambada, test: accuracy" in printed(capsys, "evaluate", path)
+
+
+def test_commands_annotate_raw_text(data_dir, tmp_path, capsys):
+    path = tmp_path / "reader.keras"
+    model = annotated_reader()
+    model.save(path)
+    with pytest.warns(UserWarning, match="does not know these words"):
+        reading = model.read(PASSAGE, QUESTION, annotator="exact")
+    asked = "--passage", PASSAGE, "--question", QUESTION
+    line = json.loads(printed(capsys, "predict", path, *asked, "--annotator", "exact"))
+    assert (line["answer"], line["probability"]) == (reading.answer, round(reading.probability, 4))
+    shown = printed(capsys, "explain", path, *asked, "--annotator", "exact")
+    assert f"{reading.answer} {reading.probability:.0%}" in shown
+    # Chains of two names, and the full stop apart.
+    assert re.search(r"So\S* Mary#1\S* met\S* Tom\S* in\S* Rome#2\S* \.", shown)
+    evaluate = "evaluate", path, "--dataset", "lambada", "--data-dir", data_dir
+    annotated = annotate_examples(datasets.load("lambada", data_dir=data_dir).test)
+    result = training.evaluate(model, training.make_batches(model, annotated))
+    expected = f"lambada, test: accuracy {result['accuracy']:.2%}"
+    assert expected in printed(capsys, *evaluate, "--annotator", "exact")
+    with pytest.warns(UserWarning, match="was trained on text that exact annotated"):
+        printed(capsys, *evaluate)
+    assert "--annotator and --truecaser out" in refused(
+        capsys, *("evaluate", path, "--dataset", "simulator", "--task", 1, "--annotator", "exact")
+    )
 
 
 def test_published_settings():

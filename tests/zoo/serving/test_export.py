@@ -1,7 +1,12 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
 
+from keras_corefmem.datasets import Example, annotate_examples
+from keras_corefmem.preprocessing import pad
+from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from tests.support.evaluation import JIT
 from zoo import export
 
@@ -106,6 +111,36 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             serve(passage=passage, question=question)
+
+
+def test_structure_is_an_input_of_readers_of_annotated_text(tmp_path):
+    tf = pytest.importorskip("tensorflow")
+    model, texts = annotated_reader(), ([PASSAGE, "Then Mary met Mary."], [QUESTION, "So Rome"])
+    export(model, tmp_path / "model", top=3)
+    signatures = tf.saved_model.load(str(tmp_path / "model")).signatures
+    examples = [Example((p,), q, "?") for p, q in zip(*texts, strict=True)]
+    annotated = annotate_examples(examples, tokenizer=model.preprocessor.tokenizer.cased)
+    rows = [(e.passage.split(), e.question.split(), e.chain_ids) for e in annotated]
+    chains = [pad([c[: len(p)] for p, _, c in rows], 12), pad([c[len(p) :] for p, _, c in rows], 3)]
+    names = "passage", "question", "passage_chains", "question_chains"
+    inputs = [[e.passage for e in annotated], [e.question for e in annotated], *chains]
+    inputs = dict(zip(names, map(tf.constant, inputs), strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_words, by_chains = (model.read(*texts, 3, annotator=a) for a in (None, "exact"))
+    found = signatures["annotated"](**inputs)
+    raw = signatures["serving_default"](passage=texts[0], question=texts[1])
+    for outputs, readings in ((found, by_chains), (raw, by_words)):
+        for answers, odds, reading in zip(
+            outputs["answers"].numpy(), outputs["probabilities"].numpy(), readings, strict=True
+        ):
+            known = [answer.decode() for answer in answers if answer]
+            assert known == list(reading.answers)
+            np.testing.assert_allclose(odds[: len(known)], reading.probabilities, atol=1e-5)
+    assert not np.allclose(found["probability"], raw["probability"], atol=1e-6)
+    wrong = {**inputs, "question_chains": inputs["question_chains"][:, :2]}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Give question_chains a row for each"):
+        signatures["annotated"](**wrong)
 
 
 def test_failure_leaves_nothing_behind(tmp_path, make_reader, monkeypatch):

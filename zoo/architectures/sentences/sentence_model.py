@@ -102,7 +102,19 @@ class SentenceModel(TextModel):
         return {**counts, "characters": characters} if characters else counts
 
     def read(self, sentences, top=5):
-        """Labels raw text, see `zoo.reading.answers.read`."""
+        """Labels raw text.
+
+        Args:
+            sentences: a string or a list of strings.
+            top: how many labels to give, at most all that the model knows; a tagger gives one a
+                word.
+
+        Returns:
+            A `zoo.Reading`, or a `zoo.Tagging` from a tagger; a list of them for a list.
+
+        Raises:
+            ValueError: if a sentence is empty, or the model has no preprocessor.
+        """
         return read(self, sentences, top=top)
 
     def answer_lines(self, examples):

@@ -1,0 +1,92 @@
+"""Reading of raw text by readers of annotated text."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.datasets import Example, annotate_examples
+from keras_corefmem.graphs import annotate
+from keras_corefmem.text import Truecaser
+from keras_corefmem.visualization.views import inspect_examples
+from tests.support.annotated import PASSAGE, QUESTION, annotated_reader, questions
+
+pytestmark = pytest.mark.filterwarnings("ignore:The reader does not know these words")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return annotated_reader()
+
+
+def test_an_annotator_gives_what_the_annotated_examples_give(model):
+    examples = [*questions(3), Example((PASSAGE,), QUESTION, "rome")]
+    readings = model.read(
+        [e.passage for e in examples], [e.question for e in examples], annotator="exact"
+    )
+    cut = model.preprocessor.tokenizer.cased
+    annotated = annotate_examples(examples, tokenizer=cut)
+    assert any(annotated[-1].chain_ids)
+    _, logits, _ = inspect_examples(annotated, model.preprocessor, model.inspect)
+    for example, reading, row in zip(annotated, readings, logits, strict=True):
+        answers = model.preprocessor.answers_of(model.preprocessor.encode(example))
+        assert reading.answer == answers[np.argmax(row)]
+        odds = np.exp(row - row.max())
+        assert reading.probability == pytest.approx(max(odds) / sum(odds), abs=1e-5)
+    with pytest.warns(UserWarning, match="was trained on text"):
+        raw = model.read(PASSAGE, QUESTION)
+    assert raw.probability != pytest.approx(readings[-1].probability, abs=1e-6)
+
+
+def test_raw_text_has_the_tokens_of_training(model):
+    answers = model.read(PASSAGE, QUESTION, top=99, annotator="exact").answers
+    assert {"rome", "mary", "tom"} <= set(answers) and not {"rome.", "."} & set(answers)
+
+
+def test_annotators_are_names_and_functions_and_truecasers_names(model, tmp_path):
+    path = tmp_path / "truecaser.json"
+    forms = {"mary": "Mary", "tom": "Tom", "rome": "Rome"}
+    others = "so met in then left but saw".split()
+    Truecaser(forms | dict(zip(others, others, strict=True))).save(path)
+    expected = model.read(PASSAGE, QUESTION, annotator="exact")
+    for truecase in (str(path), Truecaser.load(path)):
+        lower = model.read(PASSAGE.lower(), QUESTION.lower(), 5, "exact", truecase)
+        assert lower == expected
+
+    def annotator(texts):
+        return annotate(texts, tokenized=True)
+
+    assert model.read(PASSAGE, QUESTION, annotator=annotator) == expected
+    assert model.read([PASSAGE], QUESTION, annotator="exact") == [expected]
+
+
+def test_a_model_says_what_it_was_trained_with(model, tmp_path):
+    model.save(tmp_path / "reader.keras")
+    loaded = zoo.load(tmp_path / "reader.keras")
+    assert loaded.preprocessor.annotator == "exact" and loaded.preprocessor.truecase is None
+    loaded.preprocessor.truecase = "novels.json"
+    expected = (
+        f"{loaded.name} was trained on text that exact annotated behind the truecaser "
+        "novels.json: give annotator= and truecase=, or"
+    )
+    with pytest.warns(UserWarning, match=expected) as record:
+        loaded.read(PASSAGE, QUESTION)
+    (warning,) = [each for each in record if "was trained" in str(each.message)]
+    assert warning.filename == __file__
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "was trained")
+        loaded.read(PASSAGE, QUESTION, annotator="exact")
+        # It reads no chains.
+        annotated_reader("gru").read(PASSAGE, QUESTION)
+
+
+def test_refuses_annotators_of_no_use(model):
+    story = zoo.EndToEndMemoryNetwork.from_examples(questions())
+    for reader, options, message in (
+        (story, {"annotator": "exact"}, "for readers of annotated text, leave it out"),
+        (model, {"truecase": "novels.json"}, "A truecaser is for an annotator: give that one too"),
+        (model, {"annotator": "no_such_pipeline"}, "No spaCy pipeline 'no_such_pipeline'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            reader.read(PASSAGE, QUESTION, **options)
