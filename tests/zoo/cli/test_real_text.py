@@ -143,11 +143,17 @@ def test_records_of_one_kind_are_not_read_for_another(annotated, tmp_path):
         data.load("cbt", "CN", tmp_path)
 
 
-def test_text_without_annotation_is_read_too(data_dir, tmp_path):
-    plain = tmp_path / "plain"
-    plain.mkdir()
+@pytest.fixture
+def plain(data_dir, tmp_path):
+    """The folder without annotations."""
+    folder = tmp_path / "plain"
+    folder.mkdir()
     for path in ("train.json", "dev.json", "passages", "lambada_development_plain_text.txt"):
-        (plain / path).symlink_to(data_dir / path)
+        (folder / path).symlink_to(data_dir / path)
+    return folder
+
+
+def test_text_without_annotation_is_read_too(plain):
     assert data.find_annotated("lambada", plain) is None
     splits = data.load("lambada", 1, plain)
     assert splits.train[0].passage.startswith("so mary met john")
@@ -195,7 +201,7 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     assert "lambada, test: accuracy" in printed(capsys, "evaluate", path)
 
 
-def test_commands_annotate_raw_text(data_dir, tmp_path, capsys):
+def test_commands_annotate_raw_text(plain, tmp_path, capsys):
     path = tmp_path / "reader.keras"
     model = annotated_reader()
     model.save(path)
@@ -208,8 +214,8 @@ def test_commands_annotate_raw_text(data_dir, tmp_path, capsys):
     assert f"{reading.answer} {reading.probability:.0%}" in shown
     # Chains of two names, and the full stop apart.
     assert re.search(r"So\S* Mary#1\S* met\S* Tom\S* in\S* Rome#2\S* \.", shown)
-    evaluate = "evaluate", path, "--dataset", "lambada", "--data-dir", data_dir
-    annotated = annotate_examples(datasets.load("lambada", data_dir=data_dir).test)
+    evaluate = "evaluate", path, "--dataset", "lambada", "--data-dir", plain
+    annotated = annotate_examples(datasets.load("lambada", data_dir=plain).test)
     result = training.evaluate(model, training.make_batches(model, annotated))
     expected = f"lambada, test: accuracy {result['accuracy']:.2%}"
     assert expected in printed(capsys, *evaluate, "--annotator", "exact")
