@@ -1,4 +1,5 @@
 import gc
+import json
 import os
 import pathlib
 
@@ -26,6 +27,24 @@ def real_data():
 def babi_dir(real_data):
     """The folder that holds bAbI's `tasks_1-20_v1-2`."""
     return real_data("babi/tasks_1-20_v1-2").parent
+
+
+@pytest.fixture(scope="session")
+def real_cnn(real_data):
+    """Five questions of CNN, as rows of a table and as examples."""
+    from keras_corefmem.datasets import as_examples
+
+    data = json.loads(real_data("formats/cnn_train_snippet5.jtr.json").read_text())
+    rows = [
+        {
+            "context": instance["support"]["text"],
+            "question": question["question"],
+            "answer": question["answers"][0]["text"],
+        }
+        for instance in data["instances"]
+        for question in instance["questions"]
+    ]
+    return rows, as_examples(rows)
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,6 @@ def test_listing_data_sets_imports_no_reader():
         (sst.read_file, "Penn Treebank"),
         (pos.read_conllu, "CoNLL-U"),
         (cnn.read_file, "CNN or Daily Mail question"),
-        (cnn.read_json, "JSON"),
         (wikihop.read_file, "JSON"),
         (cbt.read_file, "CBT"),
         (lambada.read_file, "LAMBADA passage"),

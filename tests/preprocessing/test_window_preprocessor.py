@@ -154,9 +154,8 @@ def test_bad_arguments_are_refused():
         WindowPreprocessor(["@entity0"], ["@entity0"])
 
 
-def test_real_questions(real_data):
-    examples = cnn.read_json(real_data("formats/cnn_train_snippet5.jtr.json"))
-    examples = [cnn.relabel(example) for example in examples]
+def test_real_questions(real_cnn):
+    examples = real_cnn[1]
     preprocessor, plain = WindowPreprocessor.fit(examples), fit_sentences(examples)
     assert preprocessor.answers[1:] == [f"@entity{number}" for number in range(34)]
     for example in examples:

@@ -13,7 +13,7 @@ import numpy as np
 from keras_corefmem.datasets.example import CandidateExample
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
-from keras_corefmem.utils.files import Path, load_json, read_text
+from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://cs.nyu.edu/~kcho/DMQA/"
 PARTS = ("training", "validation", "test")
@@ -85,28 +85,6 @@ def read_file(path: Path) -> ClozeExample:
         names.append((entity, name))
     passage, question, answer = (lines[i].strip() for i in (2, 4, 6))
     return make_example(passage, question, answer, tuple(names), f"{path}:5")
-
-
-def read_json(path: Path) -> list[ClozeExample]:
-    """Reads questions in the JSON of the [Jack reader](https://arxiv.org/abs/1806.08727)."""
-    data = load_json(path)
-    examples = []
-    try:
-        for number, instance in enumerate(data["instances"]):
-            passage = instance["support"]["text"].strip()
-            for question in instance["questions"]:
-                (answer,) = question["answers"]
-                texts = (question["question"].strip(), answer["text"].strip())
-                place = f"{path}:{question.get('id', f'instance {number}')}"
-                examples.append((passage, *texts, (), place))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{path}: not the expected JSON ({type(error).__name__}: {error}), "
-            "each instance has support.text and questions of question and one of answers."
-        ) from error
-    if not examples:
-        raise ValueError(f"{path}: no question in the file, pass a file with questions.")
-    return [make_example(*arguments) for arguments in examples]
 
 
 def make_example(

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from keras_corefmem.datasets import Example
@@ -103,44 +101,6 @@ def test_all_parts_are_loaded_with_their_entities_renumbered(path):
         cnn.read_part(path.parent, "dev")
 
 
-def instance(**changes):
-    question = {"id": "1.question", "question": QUESTION.question, **changes}
-    answers = {"answers": [{"text": QUESTION.answer}]}
-    return {"support": {"text": LINES[2]}, "questions": [answers | question]}
-
-
-def test_the_json_form_asks_the_same(tmp_path):
-    path = tmp_path / "cnn.json"
-    other = instance(id="2.question", answers=[{"text": "@entity7"}])
-    path.write_text(json.dumps({"meta": "cnn", "instances": [instance(), other]}))
-    first, second = cnn.read_json(path)
-    assert first == QUESTION and first.marker_names == ()
-    assert second.answer == "@entity7" and second.source == f"{path}:2.question"
-
-
-@pytest.mark.parametrize(
-    "written, message",
-    [
-        (json.dumps({"instances": [instance()]}, indent=1)[:-5], r":\d+: no JSON .*truncated"),
-        ("The quick brown fox.", ":1: no JSON"),
-        ("[]", ": not the expected JSON .*support.text"),
-        ('{"instances": [{"questions": []}]}', ": not the expected JSON .KeyError: 'support'"),
-        (json.dumps({"instances": [instance(answers=[])]}), ": not the expected JSON"),
-        (json.dumps({"instances": [instance(question=3)]}), ": not the expected JSON"),
-        ('{"instances": []}', ": no question in the file"),
-        (
-            json.dumps({"instances": [instance(answers=[{"text": "@entity5"}])]}),
-            ":1.question: the answer '@entity5' is none of the 3 candidates",
-        ),
-    ],
-)
-def test_broken_json_is_named(tmp_path, written, message):
-    path = tmp_path / "cnn.json"
-    path.write_text(written)
-    with pytest.raises(ValueError, match=f"cnn.json{message}"):
-        cnn.read_json(path)
-
-
 def test_entities_are_numbered_by_first_occurrence(path):
     example = cnn.relabel(cnn.read_file(path))
     assert example.sentences[0] == "( @entity0 ) -- @entity1 met @entity2 ."
@@ -177,12 +137,11 @@ def test_permutations_differ_by_seed_epoch_and_example():
     assert kinds[0] == cnn.relabel(wide("@entity9"), seed=1)
 
 
-def test_the_official_questions_are_read_whole(real_data):
-    examples = cnn.read_json(real_data("formats/cnn_train_snippet5.jtr.json"))
+def test_official_questions_are_known_by_their_columns(real_cnn):
+    rows, examples = real_cnn
     assert [len(example.candidates) for example in examples] == [34, 19, 21, 22, 18]
-    assert [example.answer for example in examples] == [
-        *("@entity1", "@entity0", "@entity0", "@entity3", "@entity9")
-    ]
-    first = cnn.relabel(examples[0])
-    assert first.question == "@entity27 produces 30 guidebooks on @placeholder travel"
-    assert first.candidates == tuple(f"@entity{number}" for number in range(34))
+    for example, row in zip(examples, rows, strict=True):
+        assert isinstance(example, cnn.ClozeExample) and example == cnn.relabel(example)
+        first = cnn.find_markers(row["context"]).index(row["answer"])
+        assert example.answer == f"@entity{first}"
+    assert examples[0].question == "@entity27 produces 30 guidebooks on @placeholder travel"

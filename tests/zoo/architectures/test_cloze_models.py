@@ -5,7 +5,6 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets import Splits
-from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from tests.support import cloze
@@ -108,9 +107,8 @@ def test_published_settings(
     assert (config["passages"] == "windows") == (half_width is not None)
 
 
-def test_real_questions_are_read(real_data):
-    examples = cnn.read_json(real_data("formats/cnn_train_snippet5.jtr.json"))
-    examples = [cnn.relabel(example) for example in examples]
+def test_real_questions_are_read(real_cnn):
+    examples = real_cnn[1]
     for passages in ("sentences", "windows"):
         model = make(passages, examples)
         readings = model.read([e.passage for e in examples], [e.question for e in examples])
