@@ -66,11 +66,13 @@ def _describe(model: keras.Model) -> str:
     preprocessor = model.preprocessor
     if preprocessor is None:
         return text + " It reads ids: there is no preprocessor."
-    known = (
-        f" It reads {' and '.join(model.TEXTS)}, and knows {len(preprocessor.vocabulary.known):,}"
-    )
+    strings, words = " and ".join(model.TEXTS), len(preprocessor.vocabulary.known)
     answers = "those of the text at hand" if preprocessor.local else len(preprocessor.answers) - 1
-    return f"{text}{known} words; answers: {answers}."
+    text += f" It reads {strings}, and knows {words:,} words; answers: {answers}."
+    if preprocessor.annotator:
+        by = preprocessor.annotator
+        text += f" Its training text was annotated by `{by}`: give `read` an `annotator` too."
+    return text
 
 
 def _snippet(model: keras.Model, handle: str) -> str:

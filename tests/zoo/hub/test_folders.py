@@ -83,6 +83,16 @@ def test_cards_of_other_models_have_code_that_runs(name, tmp_path, capsys):
     assert printed and "\nlicense: mit\n" in card and "| test accuracy | 50.00% |" in card
 
 
+def test_a_card_names_the_annotator(tmp_path):
+    model = make("ga-coref-gru-words")
+    model.preprocessor.annotator = "en_core_web_sm"
+    model.save_to_preset(tmp_path / "reader")
+    assert (
+        "annotated by `en_core_web_sm`: give `read`" in (tmp_path / "reader/README.md").read_text()
+    )
+    assert zoo.from_preset(tmp_path / "reader").preprocessor.annotator == "en_core_web_sm"
+
+
 def test_a_card_says_what_became_of_the_preset(tmp_path):
     model = zoo.from_preset("qrn_babi_1")
     answer = model.get_layer("answer").kernel
