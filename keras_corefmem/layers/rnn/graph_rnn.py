@@ -17,6 +17,7 @@ REFUSED = {
     "use_cudnn": ((False, "auto"), "cuDNN knows no edges"),
     "implementation": ((0, 1, 2), "there is one"),
     "time_major": ((False,), "inputs are (batch, time, features)"),
+    "zero_output_for_mask": ((False,), "masked tokens keep the state before them"),
 }
 
 

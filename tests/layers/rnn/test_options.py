@@ -132,6 +132,21 @@ def test_without_edges_a_layer_is_sequential(kind):
     assert symbol.shape == (None, None, 2 * UNITS)
 
 
+@every_kind
+def test_cells_have_the_options_of_their_layer(kind):
+    options = {"activation": "relu", "bias_initializer": "ones", "kernel_regularizer": "l2"}
+    options |= {} if kind == "dag" else {"recurrent_activation": "softsign"}
+    layer, x = make(kind, **options), random_features(np.random.default_rng(11), BATCH, TIME)
+    layer.build(x.shape)
+    cell = layer.CELL.from_config(layer.cells[0].get_config())
+    rnn = keras.layers.RNN(cell, return_sequences=True)
+    rnn.build(x.shape)
+    assert np.all(ops.convert_to_numpy(cell.bias) == 1)
+    rnn.set_weights(layer.get_weights())
+    np.testing.assert_allclose(evaluate(layer, x), evaluate(rnn, x), atol=1e-5)
+    assert float(rnn.losses[0]) == pytest.approx(float(layer.losses[0]))
+
+
 def test_half_of_a_coref_gru_without_antecedents_is_the_gru_of_keras():
     rng, half = np.random.default_rng(2), UNITS // 2
     layer, x = CorefGRU(UNITS), random_features(rng, BATCH, TIME)
