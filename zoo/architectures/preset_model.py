@@ -73,8 +73,8 @@ class PresetModel:
                 `fit`.
 
         Raises:
-            ValueError: if the folder holds anything but a preset, the model is quantized, or two of
-                its weights have the same name.
+            ValueError: if the folder holds anything but a preset, a layer is quantized or has LoRA,
+                or two weights have the same name.
 
         Example:
 

@@ -54,8 +54,8 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
         card: facts by name, see `write_card`.
 
     Raises:
-        ValueError: if the folder holds anything but a preset, the model is quantized, or two of its
-            weights have the same name.
+        ValueError: if the folder holds anything but a preset, a layer is quantized or has LoRA, or
+            two weights have the same name.
     """
     if "://" in str(folder):
         raise ValueError(

@@ -1,5 +1,6 @@
 """Presets in folders: whole, readable, verified, and the same model."""
 
+import doctest
 import hashlib
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 
 import zoo
 from tests.support.model_cases import CASES, DISTINCT, make, shared
+from zoo.architectures import preset_model
 from zoo.architectures.text_model import TextModel
 from zoo.hub import folders
 from zoo.training import make_batches
@@ -53,6 +55,11 @@ def test_a_model_is_the_same_from_its_folder(name, tmp_path):
     loaded = zoo.from_preset(tmp_path / "reader")
     assert type(loaded) is type(model) and loaded.get_config() == config
     assert equal(loaded, model) and loaded.compiled
+
+
+def test_examples_of_the_methods_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert doctest.testmod(preset_model, extraglobs={"zoo": zoo}) == (0, 5)
 
 
 def test_the_folder_is_readable(original, folder):
