@@ -14,6 +14,7 @@ from zoo.cli.options import (
     RESULTS,
     SETTINGS,
     TASK,
+    check_settings,
     option,
     parse_model,
     parse_settings,
@@ -70,13 +71,15 @@ def search(
     leads = not part or "chief" in part
     if fresh and not leads:
         raise ValueError(f"--fresh would remove the search of {part}: give it to the chief alone.")
+    dataset = dataset or ("babi" if data_dir else "simulator")
+    changes = parse_settings(settings, epochs)
+    check_settings([model], dataset, changes)
     # Keras seeds TensorFlow's random numbers on every backend.
     import_keras("tensorflow", "keras_tuner")
     from keras_corefmem.datasets.registry import find
-    from tuning.running import check_settings, run_search
+    from tuning.running import check_space, run_search
     from tuning.search import Search
 
-    dataset = dataset or ("babi" if data_dir else "simulator")
     chosen = Search(
         model,
         dataset,
@@ -87,11 +90,11 @@ def search(
         tuner,
         trials or (None if tuner in ("grid", "hyperband") else DEFAULT_TRIALS),
         seed or 0,
-        parse_settings(settings, epochs),
+        changes,
         output,
         log_dir,
     )
-    check_settings(chosen, epochs)
+    check_space(chosen, epochs)
     chosen.start(fresh)
     return run_search(chosen, workers, results, leads)
 

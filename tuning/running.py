@@ -56,7 +56,7 @@ def run_search(search: Search, workers: int, results: str, leads: bool = True) -
     return conclude(search, results, console, time.perf_counter() - began)
 
 
-def check_settings(search: Search, epochs: int | None) -> None:
+def check_space(search: Search, epochs: int | None) -> None:
     entries, space = space_of(search.model, search.space), search.space or first_space(search.model)
     if search.tuner == "hyperband" and "epochs" in entries:
         raise ValueError(
@@ -109,6 +109,7 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
     console.print(
         f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
         f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"
+        f"Its model: {search.keep_model(winner)}\n"
         f"{seconds:.0f} s; train it anew: {shlex.join(anew)}\n"
         f"TensorBoard: {shlex.join(runs)}",
         soft_wrap=True,

@@ -228,6 +228,13 @@ class Search:
             write_json(path, {**winner, **tested})
         return load_json(path)
 
+    def keep_model(self, winner: dict[str, Any]) -> pathlib.Path:
+        """Keeps the model of the best trial, and the record of its run, in a folder of its own."""
+        for name in ("run.json", "model.keras"):
+            with replacing(path := self.folder / "best" / name) as partial:
+                shutil.copy(self.trial_folder(winner["trial"]) / name, partial)
+        return path
+
     def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
         """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""
         changes = training.split_settings(winner["chosen"])

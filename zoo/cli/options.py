@@ -102,12 +102,13 @@ QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .q
 
 def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None) -> dict[str, Any]:
     """Reads fields of `zoo.training.Settings` from `NAME=JSON`; other names are arguments."""
-    from zoo.training import merge_settings, split_settings
+    from zoo.training.settings import merge_settings, split_settings
 
     values: dict[str, Any] = {}
     arguments: dict[str, Any] = {}
     for assignment in assignments or ():
         name, _, value = assignment.partition("=")
+        name = name.replace("-", "_")
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
@@ -123,3 +124,11 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
             raise ValueError(f"--set {assignment}: give an object, or --set NAME=JSON for each.")
     values |= {} if epochs is None else {"epochs": epochs}
     return merge_settings({"arguments": arguments}, split_settings(values))
+
+
+def check_settings(models: Iterable[str], dataset: str, settings: dict[str, Any]) -> None:
+    """Refuses settings that a model does not have, before Keras is imported."""
+    from zoo.training.settings import Settings, check_arguments
+
+    for model in models:
+        check_arguments(model, Settings.of(model, dataset, **settings).arguments)

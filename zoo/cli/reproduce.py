@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from zoo.cli.options import DATA_DIR, RESULTS, SETTINGS, argument, one_of, option, parse_settings
+from zoo.cli.options import (
+    DATA_DIR,
+    RESULTS,
+    SETTINGS,
+    argument,
+    check_settings,
+    one_of,
+    option,
+    parse_settings,
+)
 
 
 def _studies() -> Iterable[str]:
@@ -62,12 +71,14 @@ def reproduce(
     from zoo.experiments import plan
     from zoo.experiments.reproduce import check_data
     from zoo.experiments.reproduce import reproduce as execute
+    from zoo.experiments.studies import STUDIES
     from zoo.reports.tables import tables_of
 
     changes = parse_settings(settings)
     if changes and not tag:
         raise ValueError("Settings of your own need a name: give --tag NAME with --set.")
     planned = plan(study, data_dir, models, tasks, join_seeds(seeds), changes, tag)
+    check_settings({run.model for run in planned}, STUDIES[study].dataset, changes)
     check_data(study, planned[0].task, data_dir)
     failures = execute(planned, results, runs, jobs, lambda line: print(line, flush=True))
     if presets is not None:

@@ -6,6 +6,8 @@ import pathlib
 import shlex
 import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from keras_corefmem.utils.processes import import_keras
@@ -18,12 +20,14 @@ from zoo.cli.options import (
     LOG_DIR,
     SETTINGS,
     TASK,
+    check_settings,
     option,
     parse_model,
     parse_settings,
 )
 
-EXAMPLES = 5
+# Answers that are shown at the end, and the characters of a story that are.
+EXAMPLES, STORY = 3, 600
 DEFAULT_MODEL = "ga-coref-gru"
 
 
@@ -53,11 +57,8 @@ def train(
     ),
 ) -> None:
     """Train a reader on simulated stories, or on a data set."""
-    # Keras seeds TensorFlow's random numbers on every backend.
-    import_keras("tensorflow")
     from keras_corefmem.datasets.registry import find
-    from zoo.experiments import Experiment
-    from zoo.training import data_parallel, merge_settings
+    from zoo.training.settings import merge_settings
 
     known = read_preset(preset) if preset else {}
     changes = merge_settings(known.get("settings", {}), parse_settings(settings, epochs))
@@ -68,6 +69,12 @@ def train(
     seed = known.get("seed", 0) if seed is None else seed
     task = same.get("task", find(dataset).first_task) if task is None else task
     language = language or same.get("language")
+    check_settings([model], dataset, changes)
+    # Keras seeds TensorFlow's random numbers on every backend.
+    import_keras("tensorflow")
+    from zoo.experiments import Experiment
+    from zoo.training import data_parallel
+
     with data_parallel(devices):
         options = {"valid": valid and os.path.abspath(valid)}
         experiment = Experiment(model, dataset, task, seed, data_dir, language, changes, **options)
@@ -82,6 +89,8 @@ def train(
 
 def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
     from keras_corefmem.datasets.registry import find
+    from keras_corefmem.visualization import make_console
+    from zoo.cli.first_epoch import FirstEpoch
     from zoo.experiments import run_experiment
     from zoo.experiments.experiment import watch
     from zoo.experiments.folders import epochs_done
@@ -97,7 +106,8 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
 
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
-        return [*watch(experiment, model, batches, log_dir), *shown]
+        first = [] if before else [FirstEpoch(make_console(), len(batches["train"]))]
+        return [*first, *watch(experiment, model, batches, log_dir), *shown]
 
     outcome = run_experiment(
         experiment,
@@ -120,9 +130,12 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         f"{find(experiment.dataset).counted}\n"
     )
     chosen = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
-    for line in outcome.model.answer_lines(chosen):
-        print(f"  {line}")
-    show_files(outcome.model, folder)
+    for example, line in zip(chosen, outcome.model.answer_lines(chosen), strict=True):
+        if story := texts_of(outcome.model, example).get("passage"):
+            story = textwrap.shorten(story, STORY, placeholder=" ...")
+            print(textwrap.indent(textwrap.fill(story, 96), "  "))
+        print(f"  {line}\n")
+    show_files(outcome.model, folder, splits.test)
 
 
 def read_preset(path: str) -> dict[str, Any]:
@@ -140,13 +153,22 @@ def read_preset(path: str) -> dict[str, Any]:
     return content
 
 
-def show_files(model: Any, folder: pathlib.Path) -> None:
+def texts_of(model: Any, example: Any) -> dict[str, str]:
+    """The texts of an example by the names of the options that take them."""
+    words = " ".join(getattr(example, "words", ()))
+    return {name: getattr(example, name, words) for name in model.TEXTS}
+
+
+def show_files(model: Any, folder: pathlib.Path, examples: Sequence[Any]) -> None:
     import zoo
 
     path = folder / "model.keras"
-    print(f"\nKeras model:  {path}")
+    print(f"Keras model:  {path}")
     if importlib.util.find_spec("tensorflow"):
         zoo.export(model, folder / "saved_model")
         print(f"SavedModel:   {folder / 'saved_model'}")
-    texts = " ".join(f'--{name} "{text}"' for name, text in model.TEXTS.items())
-    print(f"Ask it:       corefmem predict {shlex.quote(str(path))} {texts}")
+    shortest = min(examples, key=lambda each: sum(map(len, texts_of(model, each).values())))
+    words = ["corefmem", "predict", str(path)]
+    for name, text in texts_of(model, shortest).items():
+        words += [f"--{name}", text if len(text) <= STORY else "..."]
+    print(f"Ask it:       {shlex.join(words)}")

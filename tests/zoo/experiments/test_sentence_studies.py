@@ -150,7 +150,7 @@ def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypa
     assert f"{name}: 27 train, 3 valid, 6 test sentences\n" in out
     accuracy = re.search(r"Test accuracy: (\S+)% of 15 labels", out)[1]
     path = f"models/{name}/model.keras"
-    assert f'corefmem predict {path} --sentence "A great film."' in out
+    assert f"corefmem predict {path} --sentence 'The film'" in out
     tags = event_tags(f"tensorboard_logs/{name}/validation")
     assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
 

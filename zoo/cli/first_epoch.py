@@ -1,0 +1,49 @@
+"""Progress of `corefmem train` while its first epoch compiles the model, shape by shape."""
+
+import threading
+import time
+
+import keras
+import rich.console
+
+# Seconds between two lines where there is no terminal.
+PULSE = 10
+
+
+class FirstEpoch(keras.callbacks.Callback):
+    """Shows that the first epoch goes on, until Keras does.
+
+    In a terminal, Keras has a bar as soon as there is a first batch; elsewhere it says nothing
+    before the end of the epoch.
+    """
+
+    def __init__(self, console: rich.console.Console, steps: int) -> None:
+        super().__init__()
+        self.console, self.steps, self.done = console, steps, 0
+        self.over, self.began = threading.Event(), time.monotonic()
+        self.status = console.status("Compiling the model ...") if console.is_terminal else None
+
+    def on_train_begin(self, logs: object = None) -> None:
+        self.began = time.monotonic()
+        if self.status:
+            self.status.start()
+        else:
+            threading.Thread(target=self._tell, daemon=True).start()
+
+    def on_train_batch_end(self, batch: int, logs: object = None) -> None:
+        self.done = batch + 1
+        if self.status:
+            self.status.stop()
+
+    def on_epoch_end(self, epoch: int, logs: object = None) -> None:
+        self.over.set()
+
+    def on_train_end(self, logs: object = None) -> None:
+        self.over.set()
+
+    def _tell(self) -> None:
+        while not self.over.wait(PULSE):
+            seconds = time.monotonic() - self.began
+            self.console.print(
+                f"  first epoch: {self.done} of {self.steps} batches, {seconds:.0f} s"
+            )
