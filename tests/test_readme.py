@@ -1,8 +1,11 @@
 """Examples and commands of the README and the guides do what the pages say."""
 
 import functools
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import keras
@@ -58,6 +61,23 @@ def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     if page == "README":
         assert namespace["reader"].name == "ga_coref_gru_babi_1"
         assert namespace["logits"].shape == (1, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(EXAMPLES["README"])))
+def test_each_example_of_the_readme_runs_as_pasted(number, tmp_path):
+    example = EXAMPLES["README"][number]
+    (tmp_path / "pasted.py").write_text(example)
+    environment = {name: v for name, v in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
+    environment["PYTHONPATH"] = str(ROOT)
+    command = [sys.executable, "pasted.py"]
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "env": environment}
+    done = subprocess.run(command, **options)
+    assert done.returncode == 0, done.stderr
+    assert "print" not in example or "kitchen" in done.stdout
+    # A program that imports Keras first has the logs that it asks for.
+    if example.startswith("import zoo"):
+        assert not re.search(r"^[IWE]\d{4} |absl::InitializeLog", done.stderr, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
