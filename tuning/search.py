@@ -170,7 +170,7 @@ class Search:
         outcome = run_experiment(
             experiment,
             folder,
-            lambda model, _, batches: watch(experiment, model, batches, log_dir),
+            lambda model, _, batches: watch(experiment, model, batches, log_dir, folder),
             Splits(self.splits.train, self.splits.valid, []),
         )
         content = {

@@ -92,21 +92,25 @@ class HParams(keras.callbacks.Callback):
     """The hyper-parameters of a run, as a row of TensorBoard's tab HParams.
 
     Runs below one folder share the table, whatever their hyper-parameters are; its metrics are the
-    scalars that runs write, those of validation in the group `validation`. A run that was
-    interrupted stays without an end.
+    scalars that runs write, those of validation in the group `validation`. To compare runs there
+    are `epoch_accuracy/best` and `epoch_loss/best` of validation, those of the epoch with the
+    highest validation accuracy, then the lowest loss; the others are of the last epoch. A run that
+    was interrupted stays without an end.
 
     Args:
         log_dir: folder of the run.
         values: hyper-parameters by name: strings, numbers and booleans; others are shown as JSON
             and `None` not at all.
+        history: logs of the epochs before, of a run that continues.
 
     Example:
         >>> callbacks = [keras_corefmem.callbacks.HParams("logs/run", {"units": 64})]
     """
 
-    def __init__(self, log_dir, values):
+    def __init__(self, log_dir, values, history=()):
         super().__init__()
-        self.events = EventFile(log_dir)
+        self.events, self.history = EventFile(log_dir), list(history)
+        self.validation = EventFile(pathlib.Path(log_dir) / "validation")
         self.values = {
             name: value if isinstance(value, str | int | float) else json.dumps(value, default=str)
             for name, value in values.items()
@@ -115,6 +119,19 @@ class HParams(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         self.events.session_start(self.values)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.history.append(logs or {})
+        scores = (
+            (epoch_logs.get("val_accuracy", 0.0), -epoch_logs.get("val_loss", 0.0), epoch_logs)
+            for epoch_logs in self.history
+        )
+        *_, best = max(scores, key=lambda score: score[:2])
+        names = (name for name in ("accuracy", "loss") if f"val_{name}" in best)
+        # TensorBoard's table opens with the first five metrics by name.
+        values = {f"epoch_{name}/best": float(best[f"val_{name}"]) for name in names}
+        if values:
+            self.validation.scalars(epoch, values)
 
     def on_train_end(self, logs=None):
         self.events.session_end()

@@ -106,6 +106,26 @@ def test_hyper_parameters_of_a_run(tmp_path):
     assert end.status == api_pb2.STATUS_SUCCESS and end.end_time_secs >= start.start_time_secs
 
 
+def test_the_best_epoch_by_validation_is_compared(tmp_path):
+    epochs = [(0.2, 2.0), (0.29, 1.5), (0.29, 1.2), (0.27, 1.0), (0.27, 1.1)]
+    logs = [{"loss": 1.0, "val_accuracy": a, "val_loss": loss} for a, loss in epochs]
+    first = HParams(tmp_path, {})
+    for epoch in range(3):
+        first.on_epoch_end(epoch, dict(logs[epoch]))
+    continued = HParams(tmp_path, {}, logs[:3])
+    for epoch in (3, 4):
+        continued.on_epoch_end(epoch, logs[epoch])
+    events = read_events(tmp_path / "validation")
+    for name, expected in (
+        ("accuracy", [0.2, 0.29, 0.29, 0.29, 0.29]),
+        ("loss", [2.0, 1.5, 1.2, 1.2, 1.2]),
+    ):
+        written = events.Scalars(f"epoch_{name}/best")
+        assert [event.value for event in written] == pytest.approx(expected)
+    HParams(tmp_path / "none", {}).on_epoch_end(0, {"loss": 1.0})
+    assert not (tmp_path / "none").exists()
+
+
 def preprocessor(**attributes):
     return SimpleNamespace(vocabulary=Vocabulary(WORDS), **attributes)
 

@@ -173,7 +173,8 @@ def look_at_curves_and_pictures(page, names):
     assert all(group.startswith(name) for group, name in zip(groups, expected, strict=True))
     # Below each chart is a row for each line; lines of three colours are of two runs.
     rows = (
-        "const rows = named('scalar-card').map(card => [...card.querySelectorAll("
+        "const curves = named('scalar-card').filter(card => !text(card).includes('/best'));"
+        "const rows = curves.map(card => [...card.querySelectorAll("
         "'tb-data-table-content-row')].map(text).join());"
         "return rows.length === 2 && rows.every(row => arguments[0].every(name =>"
         "['train', 'validation'].every(part => row.includes(`${name}/${part}`))))"
@@ -221,6 +222,8 @@ def look_at_hyper_parameters(page, names):
         assert row["Trial ID"] == name and float(row["learning_rate"]) == rate
         assert 0 <= float(row["validation.epoch_accuracy"]) <= 1
         assert float(row["validation.epoch_loss"]) > 0
+        best = float(row["validation.epoch_accuracy/best"])
+        assert best >= float(row["validation.epoch_accuracy"])
 
 
 def look_at_charts(page):

@@ -14,6 +14,7 @@ from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
+from keras_corefmem.visualization import views
 from zoo.architectures.config import Config as BaseConfig
 from zoo.architectures.config import ConstructorSignature
 from zoo.architectures.devices import first_replica
@@ -277,10 +278,11 @@ class TextModel(PresetModel, TextTrainer):
 
     def answer_lines(self, examples):
         """Lines of text that say how the model answers examples, and whether it is right."""
-        readings = self.read([e.passage for e in examples], [e.question for e in examples])
-        for example, reading in zip(examples, readings, strict=True):
-            right = "right" if reading.answer == example.answer else f"wrong: {example.answer}"
-            yield f"{example.question}  {reading.answer} ({reading.probability:.0%}), {right}"
+        logits = views.inspect_examples(examples, self.preprocessor, self.inspect).logits
+        for example, row in zip(examples, logits, strict=True):
+            answer, probability = views.predicted_answer(example, row, self.preprocessor)
+            right = "right" if answer == example.answer else f"wrong: {example.answer}"
+            yield f"{example.question}  {answer} ({probability:.0%}), {right}"
 
     def views(self, examples):
         """Views of what the model answers and where it looks, see `keras_corefmem.visualization`.

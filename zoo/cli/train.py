@@ -107,7 +107,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
         first = [] if before else [FirstEpoch(make_console(), len(batches["train"]))]
-        return [*first, *watch(experiment, model, batches, log_dir), *shown]
+        return [*first, *watch(experiment, model, batches, log_dir, folder), *shown]
 
     outcome = run_experiment(
         experiment,

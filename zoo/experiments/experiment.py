@@ -13,7 +13,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import replacing, write_json
 from zoo import training
 from zoo.experiments import data
-from zoo.experiments.folders import check_folder, epochs_done, name_in, state_folder
+from zoo.experiments.folders import check_folder, epochs_done, history_of, name_in, state_folder
 from zoo.experiments.outcome import Outcome
 
 MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
@@ -155,10 +155,14 @@ def run_experiment(
 
 
 def watch(
-    experiment: Experiment, model: keras.Model, batches: dict[str, Any], log_dir: pathlib.Path
+    experiment: Experiment,
+    model: keras.Model,
+    batches: dict[str, Any],
+    log_dir: pathlib.Path,
+    folder: pathlib.Path,
 ) -> list[keras.callbacks.Callback]:
-    values = hyper_parameters(experiment, model)
-    return [HParams(log_dir, values), Scalars(log_dir, batches["train"].count)]
+    hparams = HParams(log_dir, hyper_parameters(experiment, model), history_of(folder))
+    return [hparams, Scalars(log_dir, batches["train"].count)]
 
 
 def hyper_parameters(experiment: Experiment, model: keras.Model) -> dict[str, Any]:

@@ -39,9 +39,14 @@ def state_folder(folder: str | pathlib.Path) -> pathlib.Path:
     return pathlib.Path(folder) if older else pathlib.Path(folder, "state")
 
 
-def epochs_done(folder: str | pathlib.Path) -> int:
+def history_of(folder: str | pathlib.Path) -> list[dict[str, float]]:
+    """The logs of each epoch that a run has behind it."""
     state = state_folder(folder) / "state.json"
-    return len(load_json(state)["history"]) if state.exists() else 0
+    return load_json(state)["history"] if state.exists() else []
+
+
+def epochs_done(folder: str | pathlib.Path) -> int:
+    return len(history_of(folder))
 
 
 def check_folder(

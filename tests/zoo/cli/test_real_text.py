@@ -90,6 +90,7 @@ def test_annotation_keeps_the_questions_of_lambada(annotated):
     # Capitalised words that repeat are a chain; LAMBADA has no capitals.
     assert splits.train[0].chain_ids[:8] == (0, 1, 0, 0, 0, 0, 1, 0)
     assert not any(splits.test[0].chain_ids)
+    assert {(e.annotator, e.truecaser) for e in splits.train} == {("exact", "")}
     assert [example.kinds for example in splits.test] == [("answerable",)] * 6 + [()]
 
 
@@ -196,6 +197,7 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     out = printed(capsys, *command)
     assert "24 train, 5 valid, 7 test questions" in out and "Test accuracy: " in out
     (path,) = tmp_path.glob("models/*/model.keras")
+    assert zoo.load(path).preprocessor.annotator == "exact"
     texts = "--passage", "So Tom met Ann .", "--question", "They saw"
     assert re.search(r"tom\[\d+%\] met", printed(capsys, "explain", path, *texts))
     assert "lambada, test: accuracy" in printed(capsys, "evaluate", path)
