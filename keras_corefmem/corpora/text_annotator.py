@@ -14,6 +14,7 @@ import keras_corefmem
 from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate, load_pipeline
+from keras_corefmem.text.truecase import NOVELS
 from keras_corefmem.utils.files import load_json
 
 
@@ -27,7 +28,7 @@ class TextAnnotator:
         annotator: `"exact"`, or the path or name of a spaCy pipeline.
         batch_size: number of texts that a pipeline takes at once.
         tokenized: whether the tokens of the texts are what spaces separate.
-        truecaser: path of a `Truecaser`, or `None`.
+        truecaser: path of a `Truecaser`, `"novels"` for the bundled one, or `None`.
 
     Raises:
         ValueError: while iterating, if the pipeline, or a text that is named, cannot be annotated.
@@ -81,11 +82,12 @@ class TextAnnotator:
         versions = {"keras_corefmem": keras_corefmem.__version__}
         if self.annotator != EXACT:
             versions["spacy"] = importlib.metadata.version("spacy")
-        if self.truecaser and not pathlib.Path(self.truecaser).is_file():
+        bundled = {"name": NOVELS} if self.truecaser == NOVELS else None
+        if self.truecaser and not bundled and not pathlib.Path(self.truecaser).is_file():
             raise FileNotFoundError(f"{self.truecaser}: no such file, pass that of a truecaser.")
         return {
             "annotator": _describe_annotator(self.annotator),
-            "truecaser": describe_file(self.truecaser) if self.truecaser else None,
+            "truecaser": bundled or (describe_file(self.truecaser) if self.truecaser else None),
             "tokenized": self.tokenized,
             "batch_size": self.batch_size,
             "versions": versions,

@@ -43,8 +43,9 @@ def annotate(
             - a function from a list of texts to their annotations.
         batch_size: number of texts that a pipeline takes at once.
         tokenized: whether the tokens of the texts are what spaces separate.
-        truecaser: a `Truecaser`, the path of one, or a function like it, for texts all in lower
-            case: the annotator sees its words, the annotations keep those of the texts.
+        truecaser: a `Truecaser`, the path of one, `"novels"` for the bundled one, or a function
+            like it, for texts all in lower case: the annotator sees its words, the annotations keep
+            those of the texts.
 
     Returns:
         An iterator over the annotations.

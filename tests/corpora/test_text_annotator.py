@@ -75,6 +75,7 @@ def test_descriptions(blank, tmp_path):
     truecaser.write_text("{}")
     described = TextAnnotator(truecaser=str(truecaser)).describe()["truecaser"]
     assert described["name"] == "a.json" and described["bytes"] == 2
+    assert TextAnnotator(truecaser="novels").describe()["truecaser"] == {"name": "novels"}
 
 
 def test_errors_of_descriptions(tmp_path):

@@ -68,6 +68,14 @@ def test_rare_words_are_left_out():
         Truecaser.learn(["Mary left."])
 
 
+def test_a_truecaser_of_novels_is_bundled():
+    truecaser = Truecaser.load("novels")
+    text = "`` oh , elizabeth ! '' said mr. hall , of the red house in london ."
+    expected = "`` Oh , Elizabeth ! '' said mr. Hall , of the red house in London ."
+    assert truecaser(text.split()) == expected.split()
+    assert len(truecaser.forms) > 30_000
+
+
 def test_novels_teach_names(real_data):
     folder = real_data("novels/litbank")
     first, held_out = sorted(folder.glob("*.txt"))[:2]

@@ -263,7 +263,7 @@ class TextModel(PresetModel, TextTrainer):
             annotator: what finds the chains of the text, for a reader of annotated text: `"exact"`,
                 a spaCy pipeline or its name or path, or a function from texts to annotations;
                 `None` links repeated words alone.
-            truecase: what gives capital letters to text in lower case for it: a
+            truecase: what gives capital letters to text in lower case for it: `"novels"`, a
                 `keras_corefmem.text.Truecaser`, or its path.
 
         Returns:

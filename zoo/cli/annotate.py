@@ -35,7 +35,9 @@ def annotate(
     ),
     whole: bool = option(None, "a .txt file is one text", "--whole", default=False),
     tokenized: bool = option(None, "spaces separate the tokens", "--tokenized", default=False),
-    truecaser: str | None = option("FILE", "for texts in lower case", default=None),
+    truecaser: str | None = option(
+        "FILE", "for texts in lower case: novels, or a file", default=None
+    ),
     as_json: bool = option(None, "print lines of JSON", "--json", default=False),
     shard_size: int = option("N", "texts in a file", default=2000),
     processes: int | None = option("N", "one a core by default", default=None),

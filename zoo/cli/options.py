@@ -95,7 +95,8 @@ ANNOTATOR = Annotated[
     option("PIPELINE", "annotates text for a reader of such: exact, a spaCy pipeline or its path"),
 ]
 TRUECASER = Annotated[
-    str | None, option("FILE", "for --annotator, where text is in lower case: see truecaser")
+    str | None,
+    option("FILE", "for --annotator, where text is in lower case: novels, or see truecaser"),
 ]
 QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .question of CNN")]
 

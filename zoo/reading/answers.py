@@ -67,8 +67,8 @@ def read(
         annotator: what finds the chains of passages and questions, for a reader of annotated text:
             `"exact"`, a spaCy pipeline or its name or path, or a function from texts to
             annotations, see `keras_corefmem.graphs.annotate`; `None` links repeated words alone.
-        truecase: what gives capital letters to text in lower case for it: a `Truecaser`, or its
-            path.
+        truecase: what gives capital letters to text in lower case for it: `"novels"`, a
+            `keras_corefmem.text.Truecaser`, or its path.
 
     Returns:
         For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.

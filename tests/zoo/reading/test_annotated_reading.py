@@ -90,3 +90,16 @@ def test_refuses_annotators_of_no_use(model):
     ):
         with pytest.raises(ValueError, match=message):
             reader.read(PASSAGE, QUESTION, **options)
+
+
+def test_presets_of_lambada_cut_raw_text_as_their_passages_and_remember_their_annotator():
+    reader = zoo.from_preset("ga_coref_gru_lambada")
+    passage = 'Mary saw him. "I lived in Rome," said Mr. Hall. She didn\'t ask him.'
+    question = "They spoke of"
+    with pytest.warns(UserWarning, match="was trained on text that en_ud_small annotated behind"):
+        raw = reader.read(passage, question, top=99)
+    words = {"mary", "saw", "him", "rome", "mr.", "hall", "did", "n't", "ask"}
+    assert words <= set(raw.answers) and not {"him.", "rome,", '"i', "``", "."} & set(raw.answers)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "was trained")
+        assert reader.read(passage, question, annotator="exact").answer == raw.answer == "rome"
