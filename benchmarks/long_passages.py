@@ -52,13 +52,12 @@ def measure(encoder, tokens, steps):
     """Seconds of the fastest training step, and peak memory in GB."""
     from zoo import GatedAttentionReader
     from zoo.configs import configuration
-    from zoo.training import make_batches
 
     examples = make_examples(tokens, BATCH)
     arguments = configuration("ga-coref-gru").training_options("wikihop")["arguments"]
     model = GatedAttentionReader.from_examples(examples, encoder=encoder, **arguments)
     model.compile()
-    batches = make_batches(model, examples, batch_size=BATCH)
+    batches = model.batches(examples, batch_size=BATCH)
     times = []
     for _ in range(steps):
         start = time.perf_counter()

@@ -8,7 +8,7 @@ __all__ = ["AnswerAccuracy", "AnswerCrossentropy", "right_answers"]
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 def right_answers(answers, logits):
-    """Compares the best answers with the right ones; all words up to the end must be right.
+    """Compares the most probable answers with the right ones; all of their words must be right.
 
     Args:
         answers: int `(batch,)`, or `(batch, words)`, where the last class is the end of an answer.
@@ -23,11 +23,16 @@ def right_answers(answers, logits):
         >>> keras.ops.convert_to_numpy(right).tolist()
         [1.0, 0.0]
     """
-    right = ops.equal(ops.argmax(logits, axis=-1), ops.cast(answers, "int32"))
-    if len(right.shape) > 1:
-        behind = ops.logical_not(_until_end(answers, logits))
-        right = ops.all(ops.logical_or(right, behind), axis=-1)
-    return ops.cast(right, "float32")
+    answers = ops.cast(answers, "int32")
+    if len(logits.shape) == 2:
+        return ops.cast(ops.equal(ops.argmax(logits, axis=-1), answers), "float32")
+    logs = ops.log_softmax(logits[..., 1:], axis=-1)
+    words, ends = logs[..., :-1], ops.pad(logs[:, 1:, -1], ((0, 0), (0, 1)))
+    # The best answers of all lengths: their words, and the end unless there is no place for it.
+    scores = ops.cumsum(ops.max(words, axis=-1), axis=-1) + ends
+    in_answer = ops.arange(logits.shape[1]) <= ops.argmax(scores, axis=-1)[:, None]
+    best = ops.where(in_answer, 1 + ops.argmax(words, axis=-1), logits.shape[-1] - 1)
+    return ops.cast(ops.all(ops.equal(best, answers), axis=-1), "float32")
 
 
 def _until_end(answers, logits):

@@ -6,7 +6,10 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "answers": ["best_answer", "best_sequences", "best_tags"],
-        "batches": ["Batches", "SentenceBatches", "length_buckets", "tensorflow_dataset"],
+        "batches": [
+            *("Batches", "SentenceBatches"),
+            *("common_lengths", "length_buckets", "tensorflow_dataset"),
+        ],
         "candidate_preprocessor": ["CandidatePreprocessor"],
         "features": ["pad"],
         "fitting": ["fit_preprocessor", "get"],

@@ -1,5 +1,6 @@
 """Batches of encoded examples in few shapes, and these as a `tf.data.Dataset`."""
 
+import copy
 import itertools
 import operator
 from collections.abc import Sequence
@@ -46,6 +47,35 @@ def length_buckets(
             break
         best = better
     return [int(options[j - 1]) for j in best[-1][1]]
+
+
+def common_lengths(
+    preprocessor: Preprocessor, encoded: Sequence, count: int = 6
+) -> dict[str, list[int]]:
+    """Chooses few lengths for several `Batches`, of all of whose examples they are made.
+
+    Args:
+        preprocessor: the preprocessor.
+        encoded: all examples, as `preprocessor.encode` returned them.
+        count: largest number of lengths of passages.
+
+    Returns:
+        The arguments `buckets` and `question_length` of `Batches`.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> encoded = [preprocessor.encode(example) for example in examples]
+        >>> keras_corefmem.preprocessing.common_lengths(preprocessor, encoded, count=1)
+        {'buckets': [16], 'question_length': [4]}
+    """
+    saving, multiple, questions, _ = preprocessor.bucketing
+    lengths = list(map(preprocessor.length, encoded))
+    question_lengths = list(map(preprocessor.question_length, encoded))
+    return {
+        "buckets": length_buckets(lengths, count, saving, multiple),
+        "question_length": length_buckets(question_lengths, questions, saving, 1),
+    }
 
 
 def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
@@ -178,6 +208,33 @@ class Batches(keras.utils.PyDataset):
             batches[place], batches[index] = batches[index], batches[place]
         self.batches = batches
 
+    def check_answers(self) -> None:
+        """Raises a `ValueError` if one of the answers is unknown, so that it cannot be learned."""
+        if not self.shuffle:
+            _check_answers(self.encoded, len(self.preprocessor.answers), training=True)
+
+    def in_order(self) -> "Batches":
+        """Returns batches of the same examples, all of them and not shuffled.
+
+        Words that are tagged are padded to one length, so that predictions can be put together.
+        """
+        other = copy.copy(self)
+        other.shuffle = False
+        if self.preprocessor.tags:
+            other.buckets = self.buckets[-1:]
+        other.start_epoch(0)
+        return other
+
+    def of_examples(self, rows: np.ndarray) -> np.ndarray:
+        """Returns the rows of examples, in their order, of what was predicted batch by batch."""
+        places = [
+            np.arange(len(members)) + n * self.batch_size
+            for n, (members, *_) in enumerate(self.batches)
+        ]
+        numbers, order = np.concatenate(places), self.order
+        there = numbers < len(rows)
+        return rows[numbers[there][np.argsort(order[there])]]
+
     @property
     def count(self) -> int:
         """Number of answers in an epoch."""
@@ -220,8 +277,8 @@ class Batches(keras.utils.PyDataset):
 class SentenceBatches(Batches):
     """Batches of a classifier or tagger of sentences: `(features, answers, weights)`.
 
-    An epoch has all whole sentences and a random share of the phrases, chosen by the seed. Tags
-    and their weights are `(batch, time)`, 0 on padding.
+    If it is shuffled, an epoch has all whole sentences and a random share of the phrases, chosen by
+    the seed. Tags and their weights are `(batch, time)`, 0 on padding.
 
     Args:
         encoded: list of `EncodedSentence`.
@@ -244,7 +301,8 @@ class SentenceBatches(Batches):
         super().__init__(encoded, *args, **kwargs)
 
     def start_epoch(self, epoch: int) -> None:
-        self.encoded = epoch_phrases(self.all_encoded, epoch, self.share, self.seed)
+        share = self.share if self.shuffle else 1.0
+        self.encoded = epoch_phrases(self.all_encoded, epoch, share, self.seed)
         super().start_epoch(epoch)
 
     def targets(self, rows: Sequence, length: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,6 @@ import pytest
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.batches import EpochHooks, tensorflow_dataset
 from zoo import EndToEndMemoryNetwork
-from zoo.training import make_batches
 
 STORIES = simulator.simulate(1, 40)
 
@@ -14,7 +13,7 @@ STORIES = simulator.simulate(1, 40)
 def batches():
     """Shuffled batches of several lengths."""
     model = EndToEndMemoryNetwork.from_examples(STORIES, units=4)
-    return make_batches(model, STORIES, buckets=[4, 16], batch_size=8, shuffle=True)
+    return model.batches(STORIES, buckets=[4, 16], batch_size=8, shuffle=True)
 
 
 def test_every_epoch_has_the_batches_of_that_epoch(batches):
@@ -42,7 +41,7 @@ def test_every_epoch_has_the_batches_of_that_epoch(batches):
 def test_a_single_batch_is_enough():
     pytest.importorskip("tensorflow")
     model = EndToEndMemoryNetwork.from_examples(STORIES, units=4)
-    (batch,) = tensorflow_dataset(make_batches(model, STORIES[:3])).as_numpy_iterator()
+    (batch,) = tensorflow_dataset(model.batches(STORIES[:3])).as_numpy_iterator()
     answers = [model.preprocessor.answers.index(story.answer) for story in STORIES[:3]]
     assert batch[1][:3].tolist() == answers and not batch[1][3:].any()
 
@@ -54,7 +53,7 @@ def test_training_is_that_of_keras_own_dataset():
         model = EndToEndMemoryNetwork.from_examples(STORIES, units=4, linear_start=0)
         model.compile(jit_compile=keras.backend.backend() == "jax")
         # Not shuffled: Keras begins with the second epoch of what is.
-        batches, validation = (make_batches(model, part) for part in (STORIES, STORIES[:9]))
+        batches, validation = (model.batches(part) for part in (STORIES, STORIES[:9]))
         options = {"validation_data": validation, "epochs": 3, "verbose": 0, "shuffle": False}
         histories.append(fit(model, batches, **options).history)
     assert set(histories[0]) == set(histories[1])

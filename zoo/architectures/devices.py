@@ -5,42 +5,35 @@ import sys
 import keras
 import numpy as np
 
+from zoo.architectures.inputs import MappedBatches
 
-class LocalRows(keras.utils.PyDataset):
-    """The rows of each batch that one of the processes that share it trains on."""
 
-    def __init__(self, batches, process, processes):
-        super().__init__()
-        self.batches, self.process, self.processes = batches, process, processes
+def rows_of(batch, process, processes):
+    """The rows of a batch that one of the processes that share it trains on.
 
-    def __len__(self):
-        return len(self.batches)
+    Raises:
+        ValueError: if the batch cannot be shared evenly.
+    """
 
-    def __getitem__(self, index):
-        def own(array):
-            if len(array) % self.processes:
-                raise ValueError(
-                    f"{self.processes} processes cannot share a batch of {len(array)} rows: give a "
-                    "multiple as batch_size."
-                )
-            return np.split(np.asarray(array), self.processes)[self.process]
+    def own(array):
+        if len(array) % processes:
+            raise ValueError(
+                f"{processes} processes cannot share a batch of {len(array)} rows: give a "
+                "multiple as batch_size."
+            )
+        return np.split(np.asarray(array), processes)[process]
 
-        return keras.tree.map_structure(own, self.batches[index])
-
-    def on_epoch_begin(self):
-        self.batches.on_epoch_begin()
-
-    def on_epoch_end(self):
-        self.batches.on_epoch_end()
+    return keras.tree.map_structure(own, batch)
 
 
 def local_rows(batches):
-    """Batches as this process trains on them: `LocalRows` where several processes share them."""
+    """Batches as this process trains on them: its own rows where several processes share them."""
     if keras.backend.backend() == "jax":
         import jax
 
-        if jax.process_count() > 1:
-            return LocalRows(batches, jax.process_index(), jax.process_count())
+        if (processes := jax.process_count()) > 1:
+            process = jax.process_index()
+            return MappedBatches(batches, lambda batch: rows_of(batch, process, processes))
     return batches
 
 

@@ -1,11 +1,33 @@
 """Training, evaluation and prediction as Keras' models do them, with the defaults of the zoo."""
 
+import functools
+import math
+from types import GeneratorType
+
 import keras
+import numpy as np
 
 from keras_corefmem import optimizers
+from keras_corefmem.datasets import as_examples
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
-from keras_corefmem.preprocessing.batches import Batches, EpochHooks, tensorflow_dataset
+from keras_corefmem.preprocessing.batches import (
+    Batches,
+    EpochHooks,
+    common_lengths,
+    tensorflow_dataset,
+)
 from zoo.architectures.devices import local_rows, resolve_jit
+from zoo.architectures.inputs import (
+    check_numbers,
+    checked,
+    examples_of,
+    is_text,
+    validation_examples,
+    warn_of_unknown_words,
+    weigh,
+)
+from zoo.architectures.losses import resolve_loss, resolve_metrics
+from zoo.reading.answers import preprocessor_of
 
 OPTIMIZERS = {
     "adam": optimizers.Adam,
@@ -32,7 +54,11 @@ def make_optimizer(
 
 
 class TextTrainer(keras.Model):
-    """A model of features of texts that is compiled with defaults and trains on batches of them."""
+    """A model of texts that trains, evaluates and predicts as Keras' models do.
+
+    `fit`, `evaluate` and `predict` take texts as well as features: all that
+    `keras_corefmem.datasets.as_examples` takes, with answers in it or apart in `y`, or `Batches`.
+    """
 
     @property
     def warm_up_epochs(self):
@@ -43,40 +69,49 @@ class TextTrainer(keras.Model):
         """Keras callbacks that belong to how this model is trained; `fit` adds them."""
         return []
 
-    def fit(self, x=None, *args, validation_data=None, callbacks=None, **kwargs):
-        """Trains the model as Keras does, with its `training_callbacks` before those given."""
-        all_callbacks = self.training_callbacks()
-        if isinstance(x, Batches) or hasattr(x, "element_spec"):
-            kwargs["shuffle"] = False
-        if keras.backend.backend() == "tensorflow":
-            if isinstance(x, Batches):
-                all_callbacks.append(EpochHooks(x))
-                x = tensorflow_dataset(x)
-            if isinstance(validation_data, Batches):
-                validation_data = tensorflow_dataset(validation_data)
-        elif isinstance(x, Batches):
-            x = local_rows(x)
-        all_callbacks += keras.tree.flatten([] if callbacks is None else callbacks)
-        return super().fit(
-            x, *args, validation_data=validation_data, callbacks=all_callbacks, **kwargs
-        )
+    def default_loss(self):
+        """The loss that the model is compiled with by default."""
+        return AnswerCrossentropy()
+
+    def accuracy(self):
+        """The metric that is called `"accuracy"`."""
+        return AnswerAccuracy()
 
     def compile(
-        self, optimizer=None, loss=None, *, weighted_metrics=None, jit_compile=None, **kwargs
+        self,
+        optimizer=None,
+        loss=None,
+        *,
+        metrics=None,
+        weighted_metrics=None,
+        jit_compile=None,
+        **kwargs,
     ):
         """Compiles with the defaults of the zoo where an argument is left out.
 
-        Adam at 0.003, halved every 1000 updates, gradients clipped to a global norm of 10,
-        cross-entropy, accuracy, XLA where that works (`resolve_jit`). Further arguments are
-        those of Keras.
+        Args:
+            optimizer: by default Adam at 0.003, halved every 1000 updates, that clips gradients to
+                a global norm of 10.
+            loss: by default the cross-entropy of answers, which the name of Keras'
+                `"sparse_categorical_crossentropy"` stands for too. Outputs are logits.
+            metrics: metrics besides the accuracy of answers. All are weighted, so that padding
+                does not count.
+            weighted_metrics: all metrics, instead.
+            jit_compile: whether to compile with XLA, by default wherever that works.
+            **kwargs: further arguments of `keras.Model.compile`.
 
         Raises:
-            ValueError: if the model cannot be trained so where batches are shared among devices.
+            ValueError: if the loss or a metric takes outputs for probabilities, or the model cannot
+                be trained so where batches are shared among devices.
         """
+        structure = [None] if loss is None else loss
+        losses = keras.tree.map_structure(
+            lambda leaf: resolve_loss(leaf, self.default_loss()), structure
+        )
         super().compile(
             optimizer=make_optimizer() if optimizer is None else optimizer,
-            loss=AnswerCrossentropy() if loss is None else loss,
-            weighted_metrics=[AnswerAccuracy()] if weighted_metrics is None else weighted_metrics,
+            loss=losses[0] if loss is None else losses,
+            weighted_metrics=resolve_metrics(metrics, weighted_metrics, self.accuracy()),
             jit_compile=resolve_jit(jit_compile),
             **kwargs,
         )
@@ -86,3 +121,188 @@ class TextTrainer(keras.Model):
     def compile_from_config(self, config):
         # Keras leaves this to models with a `compile` of their own.
         self.compile(**keras.saving.deserialize_keras_object(config))
+
+    def batches(self, examples, batch_size=32, shuffle=False, seed=0, **kwargs):
+        """Batches of examples, made once, in few shapes.
+
+        Args:
+            examples: what `keras_corefmem.datasets.as_examples` takes.
+            batch_size: rows of a batch.
+            shuffle: whether to shuffle, as for training.
+            seed: seed of the shuffling.
+            **kwargs: further arguments of `keras_corefmem.preprocessing.Batches`.
+
+        Returns:
+            A `keras.utils.PyDataset` for `fit`, `evaluate` and `predict`.
+
+        Raises:
+            ValueError: if there are no examples, or one to train on has an unknown answer.
+
+        Example:
+            >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+            >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+            >>> len(model.batches(stories, batch_size=4))
+            2
+        """
+        encoded = self._encode(as_examples(examples))
+        options = {"batch_size": batch_size, "shuffle": shuffle, "seed": seed, **kwargs}
+        return self.preprocessor.batches(encoded, self.features, **options)
+
+    def _encode(self, examples):
+        preprocessor = preprocessor_of(self)
+        encoded = [preprocessor.encode(example) for example in examples]
+        warn_of_unknown_words(preprocessor, examples, encoded)
+        return encoded
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        epochs=1,
+        verbose="auto",
+        callbacks=None,
+        validation_split=0.0,
+        validation_data=None,
+        shuffle=True,
+        class_weight=None,
+        sample_weight=None,
+        **kwargs,
+    ):
+        """Trains the model as Keras does, compiled with the defaults if it is not yet.
+
+        Args:
+            x: texts, `Batches`, or features in any form that Keras takes.
+            y: answers to texts, or their numbers for arrays of features; where `x` holds them,
+                `None`.
+            batch_size: rows of a batch, 32 by default.
+            epochs: number of the last epoch.
+            verbose: verbosity.
+            callbacks: callbacks of Keras, which follow the `training_callbacks` of the model.
+            validation_split: share of texts or arrays, the last ones, to validate on.
+            validation_data: texts, `Batches` or features to validate on; `(x, y)` where answers are
+                apart.
+            shuffle: whether to shuffle texts or arrays. `Batches` have an order of their own.
+            class_weight: weight by number of the answer; for texts also by the answer itself.
+            sample_weight: weights for arrays of features.
+            **kwargs: further arguments of `keras.Model.fit`.
+
+        Returns:
+            A `keras.callbacks.History`.
+
+        Raises:
+            ValueError: if an answer to learn is unknown.
+        """
+        if not self.compiled:
+            self.compile()
+        held = validation_examples(validation_data)
+        size = kwargs.pop("validation_batch_size", batch_size) or 32
+        if is_text(x):
+            if sample_weight is not None:
+                raise ValueError("sample_weight is for arrays; weigh texts by class_weight.")
+            examples = examples_of(x, y)
+            if validation_split and validation_data is None:
+                cut = math.floor(len(examples) * (1 - validation_split))
+                examples, held = examples[:cut], examples[cut:]
+            encoded = self._encode(examples), self._encode(held or [])
+            lengths = common_lengths(self.preprocessor, sum(encoded, []))
+            make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
+            seed = np.random.randint(2**31)
+            x = make(encoded[0], batch_size=batch_size or 32, shuffle=shuffle, seed=seed)
+            y, batch_size, validation_split = None, None, 0.0
+            if held:
+                validation_data = make(encoded[1], batch_size=size)
+        elif held is not None:
+            validation_data = self.batches(held, size)
+        else:
+            kwargs["validation_batch_size"] = size
+        are_ours = isinstance(x, Batches)
+        if are_ours or hasattr(x, "element_spec") or isinstance(x, GeneratorType):
+            shuffle = False  # They have an order of their own.
+        if are_ours:
+            x.check_answers()
+            if class_weight is not None:
+                x, class_weight = weigh(x, class_weight), None
+        elif y is None:
+            x = checked(x, self.output.shape)
+        else:
+            check_numbers(y, x, sample_weight, self.output.shape)
+        if isinstance(validation_data, Batches):
+            validation_data = validation_data.in_order()
+        own = self.training_callbacks()
+        if keras.backend.backend() != "tensorflow":
+            x = local_rows(x) if are_ours else x
+        else:
+            if are_ours:
+                own.append(EpochHooks(x))
+                x = tensorflow_dataset(x)
+            if isinstance(validation_data, Batches):
+                validation_data = tensorflow_dataset(validation_data)
+        return super().fit(
+            x,
+            y,
+            batch_size=batch_size,
+            epochs=epochs,
+            verbose=verbose,
+            callbacks=own + keras.tree.flatten([] if callbacks is None else callbacks),
+            validation_split=validation_split,
+            validation_data=validation_data,
+            shuffle=shuffle,
+            class_weight=class_weight,
+            sample_weight=sample_weight,
+            **kwargs,
+        )
+
+    def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
+        """Evaluates the model as Keras does; means are over examples, however they are batched.
+
+        Args:
+            x: texts, `Batches`, or features in any form that Keras takes.
+            y: answers to texts, or their numbers for arrays of features; where `x` holds them,
+                `None`.
+            batch_size: rows of a batch, 32 by default.
+            sample_weight: weights for arrays of features.
+            **kwargs: further arguments of `keras.Model.evaluate`.
+
+        Returns:
+            The loss and the metrics; a dictionary of them with `return_dict=True`.
+
+        Raises:
+            ValueError: if there is no answer of a number.
+        """
+        if "_use_cached_eval_dataset" not in kwargs:
+            if not self.compiled:
+                self.compile()
+            if is_text(x):
+                x, y = self.batches(examples_of(x, y), batch_size or 32), None
+            if isinstance(x, Batches):
+                x, batch_size = x.in_order(), None
+            elif y is not None:
+                check_numbers(y, x, sample_weight, self.output.shape, training=False)
+        return super().evaluate(x, y, batch_size, sample_weight=sample_weight, **kwargs)
+
+    def predict(self, x, batch_size=None, **kwargs):
+        """Predicts the logits of answers.
+
+        Args:
+            x: texts, with answers or without, `Batches`, or features in any form that Keras takes.
+            batch_size: rows of a batch, 32 by default.
+            **kwargs: further arguments of `keras.Model.predict`.
+
+        Returns:
+            float32 logits, a row for each example, in their order: `(examples, answers)`, or
+            `(examples, words, answers)`.
+
+        Example:
+            >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+            >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
+            >>> logits = model.predict([("Mary left.", "Where is Mary?")], verbose=0)
+            >>> logits.shape == (1, len(model.preprocessor.answers))
+            True
+        """
+        if is_text(x):
+            x = self.batches(examples_of(x, answered=False), batch_size or 32)
+        if not isinstance(x, Batches):
+            return super().predict(x, batch_size, **kwargs)
+        x = x.in_order()
+        return x.of_examples(super().predict(x, **kwargs))

@@ -33,7 +33,6 @@ def evaluate(
     from zoo.experiments import data
     from zoo.reading import annotate_for, preprocessor_of, warn_of_missing_structure
     from zoo.training import evaluate as measure
-    from zoo.training import make_batches
 
     reader, known = load_model(model), describe_data(model)
     chosen = dataset or known.get("dataset")
@@ -65,7 +64,7 @@ def evaluate(
         examples = annotate_for(preprocessor, examples, annotator, truecaser, *options)
     elif not all(hasattr(example, "chain_ids") for example in examples):
         warn_of_missing_structure(reader)
-    result = measure(reader, make_batches(reader, examples))
+    result = measure(reader, reader.batches(examples))
     count = result["count"]
     name = f"{chosen} task {task}" if described.tasks else chosen
     print(

@@ -8,7 +8,6 @@ import keras
 
 from zoo.architectures import BiDAFReader
 from zoo.architectures.passage.supervision import as_sequences
-from zoo.training import make_batches
 
 SIGNALS = ("dependency", "coref_all", "coref_previous", "coref_next", "narrative")
 
@@ -27,7 +26,7 @@ def measure_attention_mass(
     masses: dict[str, float] = {}
     for plan in plans:
         twin = supervised_twin(reader, plan)
-        batches = make_batches(twin, examples, batch_size=batch_size)
+        batches = twin.batches(examples, batch_size=batch_size)
         logs = twin.evaluate(batches, verbose=0, return_dict=True)
         for metric in twin.supervision_metrics:
             rows = keras.ops.convert_to_numpy(metric.sums)[:, 3]

@@ -54,7 +54,7 @@ def make_preset(
         "questions": result["questions"],
     }
     for part in ("valid", "test"):
-        batches = training.make_batches(model, getattr(splits, part))
+        batches = model.batches(getattr(splits, part))
         card[f"{part}_accuracy"] = training.evaluate(model, batches)["accuracy"]
     card |= {
         "selection": "highest validation accuracy, then lowest validation loss",

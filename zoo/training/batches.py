@@ -1,11 +1,12 @@
 """Batches of the parts of a data set."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from keras_corefmem.preprocessing.batches import length_buckets
+from keras_corefmem.preprocessing.batches import common_lengths
 from zoo.training.ablation import check_reads_mentions, encode_examples
 from zoo.training.settings import Settings
 
@@ -13,15 +14,12 @@ PARTS = ("train", "valid", "test")
 
 
 def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
-    """Makes batches of examples for a model.
+    """Makes batches of examples for a model, which is now `model.batches(examples)`.
 
     Args:
         model: a model with a preprocessor.
         examples: list of examples.
-        **kwargs: further arguments of `Batches`: `batch_size`, `shuffle`, `seed`, ...
-
-    Returns:
-        A `keras.utils.PyDataset` for `fit`, `evaluate` and `predict`.
+        **kwargs: further arguments of `model.batches`.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -29,8 +27,9 @@ def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
         >>> len(zoo.training.make_batches(model, stories, batch_size=4))
         2
     """
-    encoded = [model.preprocessor.encode(example) for example in examples]
-    return model.preprocessor.batches(encoded, model.features, **kwargs)
+    message = "make_batches(model, …) is now model.batches(…)."
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return model.batches(examples, **kwargs)
 
 
 def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
@@ -94,17 +93,12 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
         for part, examples in zip(PARTS, parts, strict=True)
     }
     everything = [example for examples in encoded.values() for example in examples]
-    lengths = list(map(preprocessor.length, everything))
-    saving, multiple, count, _ = preprocessor.bucketing
-    buckets = length_buckets(lengths, settings.buckets, saving, multiple)
-    questions = list(map(preprocessor.question_length, everything))
-    question_lengths = length_buckets(questions, count, saving, 1)
+    lengths = common_lengths(preprocessor, everything, settings.buckets)
     return {
         part: preprocessor.batches(
             examples,
             model.features,
-            buckets=buckets,
-            question_length=question_lengths,
+            **lengths,
             batch_size=settings.batch_size,
             shuffle=part == "train",
             seed=settings.seed,

@@ -24,7 +24,7 @@ def evaluate(model: Any, batches: Any) -> dict[str, Any]:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
         >>> model = zoo.QueryReductionNetwork.from_examples(stories, units=4)
         >>> model.compile(jit_compile=False)
-        >>> zoo.training.evaluate(model, zoo.training.make_batches(model, stories))["count"]
+        >>> zoo.training.evaluate(model, model.batches(stories))["count"]
         8
     """
     wrong: list[int] = []

@@ -38,7 +38,7 @@ def data_parallel(devices: int | None) -> Iterator[None]:
         ...     with zoo.training.data_parallel(2):
         ...         model = zoo.GatedAttentionReader.from_examples(stories)
         ...         model.compile()
-        ...         model.fit(zoo.training.make_batches(model, stories, shuffle=True), epochs=5)
+        ...         model.fit(model.batches(stories, shuffle=True), epochs=5)
     """
     if devices == 1:
         yield

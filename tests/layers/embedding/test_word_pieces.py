@@ -7,7 +7,6 @@ import zoo
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import annotate
 from keras_corefmem.layers import WordPieces
-from zoo.training import make_batches
 
 FIRST, LAST = 8, 9
 # By word; word 4 has no pieces, and those of the padding are not read.
@@ -95,7 +94,7 @@ def test_a_reader_of_pieces_trains_and_is_saved(freeze, tmp_path):
     # XLA would compile for longer than the rest takes.
     reader.compile(jit_compile=keras.backend.backend() == "jax")
     before = [ops.convert_to_numpy(w) for w in backbone.weights]
-    batches = make_batches(reader, examples, batch_size=4)
+    batches = reader.batches(examples, batch_size=4)
     reader.fit(batches, epochs=2, verbose=0)
     after = [ops.convert_to_numpy(w) for w in backbone.weights]
     assert all(map(np.array_equal, before, after)) == freeze

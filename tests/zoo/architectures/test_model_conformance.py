@@ -21,6 +21,7 @@ from tests.support.model_cases import (
     make,
     shared,
 )
+from zoo import training
 from zoo.architectures.passage.encoders import STRUCTURE
 from zoo.configs import configuration
 
@@ -90,6 +91,26 @@ def test_padding_and_company_change_no_logit(name):
     for n in (0, 5, 11):
         alone = logits_of(model, encoded[n : n + 1], 1, 0)
         np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:The model does not know")
+@most_models
+def test_numbers_of_keras_are_ours(name):
+    model, examples = shared(name), CASES[name].examples[:12]
+    ours = training.evaluate(model, model.batches(examples, 12))
+    found = model.evaluate(examples, batch_size=5, verbose=0, return_dict=True)
+    assert found["accuracy"] == pytest.approx(ours["accuracy"], abs=1e-6)
+    if "supervised" in name:
+        # The losses of what is supervised are in it.
+        assert found["loss"] > ours["loss"]
+    else:
+        penalties = sum(map(float, model.losses))
+        assert found["loss"] == pytest.approx(ours["loss"] + penalties, rel=1e-5)
+    rows = model.predict(model.batches(examples, 5, shuffle=True), verbose=0)
+    expected = logits_of(model, encoded_of(name, 12), 12, 0)
+    for row, logits in zip(rows, expected, strict=True):
+        row = row.reshape(-1, row.shape[-1])[: len(logits)]
+        np.testing.assert_allclose(row, logits, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", DISTINCT)

@@ -10,7 +10,7 @@ from keras_corefmem.datasets.stories import simulator
 from tests.support import story_oracles
 from tests.support.evaluation import JIT
 from tests.support.story_oracles import BATCH, SENTENCES, TIME
-from zoo.training import Settings, make_batches, make_model
+from zoo.training import Settings, make_model
 
 SUPERVISED = {"attention": "softmax", "end_of_passes": True, "gate_loss": 1.0}
 PLUS = {
@@ -108,6 +108,6 @@ def test_supervised_passes_learn_to_attend_to_their_facts():
         return np.mean(np.asarray(model.attend(features)).argmax(axis=1) + 1 == wanted, axis=0)
 
     assert shares().mean() < 0.5
-    batches = make_batches(model, stories, batch_size=16, shuffle=True)
+    batches = model.batches(stories, batch_size=16, shuffle=True)
     model.fit(batches, epochs=14, verbose=0)
     assert shares().min() > 0.6

@@ -6,7 +6,6 @@ import pytest
 
 import zoo
 from tests.support.model_cases import CASES, STORIES, make, shared
-from zoo.training import make_batches
 
 FITTING = [cls for cls in (getattr(zoo, n) for n in zoo.__all__) if hasattr(cls, "from_examples")]
 
@@ -20,7 +19,7 @@ def test_there_is_something_to_learn_from(cls):
 @pytest.mark.parametrize("name", ["qdren", "dmn", "dmn-sentiment-spelt"])
 def test_ids_that_the_model_does_not_know_are_refused(name):
     model = shared(name)
-    features = make_batches(model, CASES[name].examples[:4], batch_size=4)[0][0]
+    features = model.batches(CASES[name].examples[:4], batch_size=4)[0][0]
     assert np.all(np.isfinite(model.inspect(features)[0]))
     for feature, limit in model.id_counts().items():
         wrong = {**features, feature: features[feature] + limit}
@@ -36,7 +35,7 @@ def test_the_preprocessor_has_its_name_of_version_0_1():
 
 def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     model = make("memn2n", spread=0, linear_start=2)
-    batches = make_batches(model, STORIES, batch_size=8)
+    batches = model.batches(STORIES, batch_size=8)
     linear, training, between = model.get_layer("memory").linear, [], []
     seen = keras.callbacks.LambdaCallback(
         on_train_batch_begin=lambda batch, logs: training.append(float(linear)),
@@ -59,7 +58,7 @@ def test_keys_tied_to_entities():
     memory = model.get_layer("entity_memory")
     assert memory.cell.slots == len(entities)
     assert not any(weight.name == "keys" for weight in memory.weights)
-    features = make_batches(model, STORIES[:4], batch_size=4)[0][0]
+    features = model.batches(STORIES[:4], batch_size=4)[0][0]
     # The key and the start of a slot are its word vector: a word that no text has still counts.
     table = model.get_layer("word_embedding").embeddings
     features["sentences"][features["sentences"] == words.index("kitchen")] = 0

@@ -218,7 +218,7 @@ def test_commands_annotate_raw_text(plain, tmp_path, capsys):
     assert re.search(r"So\S* Mary#1\S* met\S* Tom\S* in\S* Rome#2\S* \.", shown)
     evaluate = "evaluate", path, "--dataset", "lambada", "--data-dir", plain
     annotated = annotate_examples(datasets.load("lambada", data_dir=plain).test)
-    result = training.evaluate(model, training.make_batches(model, annotated))
+    result = training.evaluate(model, model.batches(annotated))
     expected = f"lambada, test: accuracy {result['accuracy']:.2%}"
     assert expected in printed(capsys, *evaluate, "--annotator", "exact")
     with pytest.warns(UserWarning, match="was trained on text that exact annotated"):

@@ -7,12 +7,11 @@ import zoo
 from keras_corefmem.layers import attention_mass
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, shared
 from zoo.experiments.attention_mass import measure_attention_mass
-from zoo.training import make_batches
 
 
 def expected(reader, signal, examples):
     """Attention on targets, from what the reader shows of one batch."""
-    features, *_ = make_batches(reader, examples, batch_size=len(examples))[0]
+    features, *_ = reader.batches(examples, batch_size=len(examples))[0]
     attention = reader.look(features)[signal]
     pairs, mask = features[f"passage_targets_{signal}"], features["passage"] != 0
     rates, rows = (np.asarray(values) for values in attention_mass(attention, pairs, mask))

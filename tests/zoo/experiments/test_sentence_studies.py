@@ -201,7 +201,7 @@ def test_accuracy_counts_every_tag(data_dir):
     settings = training.Settings.of("dmn-tagger", **TINY)
     model, batches = training.prepare(splits, settings)
     sentences = [*splits.test, Sentence(("The", "film"), ("DT", "NEW"))]
-    found = training.evaluate(model, training.make_batches(model, sentences, batch_size=4))
+    found = training.evaluate(model, model.batches(sentences, batch_size=4))
     tags = [tag for sentence in sentences for tag in sentence.answer]
     chosen = []
     for sentence in sentences:

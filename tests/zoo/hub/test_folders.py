@@ -18,7 +18,6 @@ from tests.support.model_cases import CASES, DISTINCT, make, shared
 from zoo.architectures import preset_model
 from zoo.architectures.text_model import TextModel
 from zoo.hub import folders
-from zoo.training import make_batches
 
 FILES = {"config.json", "preprocessor.json", "model.weights.h5", "README.md"}
 TEXT = "Mary went to the kitchen.", "Where is Mary?"
@@ -113,7 +112,7 @@ def test_a_card_says_what_became_of_the_preset(tmp_path):
 def test_a_model_of_its_own_has_the_logs_of_fit(tmp_path):
     model = make("qrn")
     examples = CASES["qrn"].examples
-    batches = make_batches(model, examples)
+    batches = model.batches(examples)
     history = model.fit(batches, epochs=2, verbose=0).history
     model.save_to_preset(tmp_path / "reader")
     card = json.loads((tmp_path / "reader" / "config.json").read_text())["card"]

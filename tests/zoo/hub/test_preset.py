@@ -165,7 +165,7 @@ def test_shipped_presets_answer_as_the_run_on_record(name, babi_dir):
     model, card = zoo.from_preset(name), preset.read_preset(name)["card"]
     model.compile(jit_compile=JIT)
     examples = data.load(card["dataset"], card["task"], babi_dir, card["language"]).test
-    batches = training.make_batches(model, examples[:160])
+    batches = model.batches(examples[:160])
     found, result = training.evaluate(model, batches), result_of(card)
     wrong = [n for n in result["test_wrong"] if n < 160]
     assert found["count"] == 160

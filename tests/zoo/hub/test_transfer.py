@@ -10,7 +10,7 @@ import zoo
 from keras_corefmem.datasets.stories import simulator
 from tests.support.evaluation import JIT
 from tests.support.model_cases import CASES, DISTINCT, make, shared
-from zoo.training import evaluate, make_batches
+from zoo.training import evaluate
 
 NEW = {"Mary": "Julie", "John": "Fred", "Sandra": "Bill", "kitchen": "cellar", "garden": "park"}
 # Learned from the data at hand: numbers of hashed n-grams, and how rare words are.
@@ -113,8 +113,8 @@ def test_a_preset_learns_faster_than_from_scratch():
         keras.utils.set_random_seed(0)
         model = zoo.from_preset("qrn_babi_1", load_weights, TRAIN)
         model.compile(jit_compile=JIT)
-        model.fit(make_batches(model, TRAIN, shuffle=True), epochs=3, verbose=0)
-        accuracies.append(evaluate(model, make_batches(model, test))["accuracy"])
+        model.fit(model.batches(TRAIN, shuffle=True), epochs=3, verbose=0)
+        accuracies.append(evaluate(model, model.batches(test))["accuracy"])
     assert accuracies[0] > accuracies[1] + 0.2
 
 

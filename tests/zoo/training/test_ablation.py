@@ -120,7 +120,7 @@ def test_settings_reach_all_parts_and_leave_the_model_alone():
     tokenize, known = get_tokenizer("words"), set(model.preprocessor.vocabulary.words[2:])
     words = {w for e in draw_examples(EXAMPLES, 10, 3) for w in tokenize(e.passage)}
     assert words <= known <= words | {w for e in EXAMPLES for w in tokenize(e.question)}
-    features, *_ = training.make_batches(model, EXAMPLES)[0]
+    features, *_ = model.batches(EXAMPLES)[0]
     assert features["passage_antecedents"].any()
 
 

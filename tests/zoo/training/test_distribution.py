@@ -7,7 +7,7 @@ import pytest
 from keras_corefmem.datasets.stories import simulator
 from tuning.workers import free_port
 from zoo import training
-from zoo.architectures.devices import LocalRows, resolve_jit
+from zoo.architectures.devices import resolve_jit, rows_of
 from zoo.training import data_parallel
 
 # Compiling is most of these tests.
@@ -117,12 +117,12 @@ def test_two_processes_learn_what_one_does(run_python):
 
 def test_rows_that_cannot_be_shared_are_refused():
     reader = training.make_model(STORIES, SETTINGS)
-    batches = training.make_batches(reader, STORIES, batch_size=4)
-    shares = [LocalRows(batches, n, 2)[0] for n in range(2)]
+    batches = reader.batches(STORIES, batch_size=4)
+    shares = [rows_of(batches[0], n, 2) for n in range(2)]
     whole = keras.tree.map_structure(lambda *rows: np.concatenate(rows), *shares)
     keras.tree.map_structure(np.testing.assert_array_equal, whole, batches[0])
     with pytest.raises(ValueError, match="3 processes cannot share a batch of 4 rows"):
-        LocalRows(batches, 0, 3)[0]
+        rows_of(batches[0], 0, 3)
 
 
 def test_more_devices_than_there_are_are_refused():

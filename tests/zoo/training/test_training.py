@@ -101,7 +101,7 @@ def test_the_best_epoch_by_validation_stays(splits, tmp_path):
     found = training.evaluate(model, batches["valid"])
     for name in ("accuracy", "loss"):
         assert found[name] == pytest.approx(best[f"val_{name}"], rel=1e-5)
-    in_full = training.make_batches(model, splits.valid, batch_size=len(splits.valid))
+    in_full = model.batches(splits.valid, batch_size=len(splits.valid))
     by_keras = model.evaluate(in_full, return_dict=True, verbose=0)
     for name in ("accuracy", "loss"):
         assert by_keras[name] == pytest.approx(found[name], rel=1e-5)
@@ -208,7 +208,7 @@ def test_every_question_counts(uninterrupted):
 def test_a_new_answer_is_never_right(uninterrupted):
     model, _, _ = uninterrupted
     example = Example(("Mary went to the attic.",), "Where is Mary?", "attic")
-    batches = training.make_batches(model, [example], batch_size=1)
+    batches = model.batches([example], batch_size=1)
     result = training.evaluate(Constant(0, len(model.preprocessor.answers)), batches)
     assert (result["accuracy"], result["count"], result["wrong"]) == (0.0, 1, [0])
 

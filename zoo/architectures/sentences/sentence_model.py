@@ -131,10 +131,31 @@ class SentenceModel(TextModel):
             watching.append(boards.LabelTable(*shown))
         return [*watching, boards.WordPictures(*shown)] if self.has_attention else watching
 
-    def compile(self, optimizer=None, loss=None, *, weighted_metrics=None, **kwargs):
-        """Compiles as `TextModel` does; loss and accuracy are means over all that has an answer."""
-        loss = loss or keras.losses.SparseCategoricalCrossentropy(
-            from_logits=True, reduction="mean_with_sample_weight"
-        )
-        metrics = ["accuracy"] if weighted_metrics is None else weighted_metrics
-        super().compile(optimizer, loss, weighted_metrics=metrics, **kwargs)
+    def default_loss(self):
+        reduction = "mean_with_sample_weight"
+        return keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=reduction)
+
+    def accuracy(self):
+        return keras.metrics.SparseCategoricalAccuracy("accuracy")
+
+    def compile(self, *args, **kwargs):
+        super().compile(*args, **kwargs)
+        if not hasattr(self, "mean_loss"):
+            self.mean_loss = MeanLoss()
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+        # Batches differ in the number of words; Keras takes the mean of their losses.
+        is_mean = getattr(self.loss, "reduction", "") == "mean_with_sample_weight"
+        count = ops.shape(y_pred)[0]
+        if is_mean:
+            count = ops.size(y) if sample_weight is None else ops.sum(sample_weight)
+        self.mean_loss.update_state(loss, count)
+        return loss
+
+
+class MeanLoss(keras.metrics.Mean):
+    """Mean of the loss of batches, each as often as it has answers; in logs it is the `loss`."""
+
+    def result(self):
+        return {"loss": super().result()}

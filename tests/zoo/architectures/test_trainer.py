@@ -1,0 +1,309 @@
+"""Training, evaluation and prediction of texts and features, as users of Keras expect them."""
+
+import dataclasses
+import json
+import warnings
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.datasets import Sentence
+from keras_corefmem.datasets.stories import simulator
+from tests.support.evaluation import JIT
+from tests.support.model_cases import ANNOTATED, LABELLED, TAGGED
+from zoo import training
+
+STORIES = simulator.simulate(1, 37)
+PASSAGES, QUESTIONS, ANSWERS = (
+    [getattr(story, name) for story in STORIES] for name in ("passage", "question", "answer")
+)
+COLUMNS = {"passage": PASSAGES, "question": QUESTIONS}
+ROWS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+
+
+def make(compiled=True, examples=STORIES, **options):
+    keras.utils.set_random_seed(2)
+    model = zoo.QueryReductionNetwork.from_examples(examples, units=6)
+    if compiled:
+        model.compile(jit_compile=JIT, **options)
+    return model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make()
+
+
+@pytest.fixture(scope="module")
+def expected(model):
+    return training.evaluate(model, model.batches(STORIES, 64))
+
+
+def rows_of(answers, path):
+    """The same questions in all forms, with answers or without, by name."""
+    rows = [{**row, "answer": a} for row, a in zip(ROWS, ANSWERS, strict=True)] if answers else ROWS
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    yield "rows", rows
+    yield "tuples", [tuple(row.values()) for row in rows]
+    yield "columns", columns
+    yield "arrays", {name: np.array(column) for name, column in columns.items()}
+    (path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    yield "JSON lines", str(path / "rows.jsonl")
+    yield "pandas", pytest.importorskip("pandas").DataFrame(columns)
+    yield "datasets", pytest.importorskip("datasets").Dataset.from_dict(columns)
+    data = pytest.importorskip("tensorflow").data.Dataset.from_tensor_slices(columns)
+    yield "tf.data", data
+    yield "batches of tf.data", data.batch(8)
+
+
+def test_texts_in_all_forms_are_read_alike(model, expected, tmp_path):
+    logits = model.predict(STORIES, verbose=0)
+    assert logits.shape == (37, len(model.preprocessor.answers))
+    for name, rows in rows_of(True, tmp_path):
+        loss, accuracy = model.evaluate(rows, verbose=0)
+        assert loss == pytest.approx(expected["loss"], rel=1e-5), name
+        assert accuracy == pytest.approx(expected["accuracy"]), name
+    for name, rows in rows_of(False, tmp_path):
+        found = model.predict(rows, batch_size=16, verbose=0)
+        np.testing.assert_allclose(found, logits, rtol=1e-4, atol=1e-5, err_msg=name)
+    for answers in (ANSWERS, np.array(ANSWERS)):
+        found = model.evaluate(COLUMNS, answers, batch_size=10, return_dict=True, verbose=0)
+        assert found["loss"] == pytest.approx(expected["loss"], rel=1e-5)
+
+
+@pytest.mark.parametrize("examples", [LABELLED, TAGGED], ids=["labels", "tags"])
+def test_sentences_are_strings_too(examples):
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(examples, units=4)
+    model.compile(jit_compile=JIT)
+    texts, answers = [" ".join(e.words) for e in examples], [e.answer for e in examples]
+    logits = model.predict(texts, batch_size=5, verbose=0)
+    np.testing.assert_allclose(logits, model.predict(examples, verbose=0), rtol=1e-4, atol=1e-5)
+    found = model.evaluate(texts, answers, batch_size=7, verbose=0, return_dict=True)
+    ours = training.evaluate(model, model.batches(examples, 24))
+    assert found == pytest.approx({name: ours[name] for name in found}, rel=1e-5)
+    history = model.fit(texts, answers, validation_data=(texts, answers), epochs=2, verbose=0)
+    assert len(history.history["val_loss"]) == 2
+
+
+def test_fit_learns_texts_as_it_learns_their_batches():
+    histories = []
+    for validation_data in (None, STORIES[29:], (ROWS[29:], ANSWERS[29:])):
+        model, data = make(), {"validation_data": validation_data}
+        x, y = (COLUMNS, ANSWERS) if validation_data is None else (STORIES[:29], None)
+        if validation_data is None:
+            # 37 · 0.8 = 29.6.
+            data = {"validation_split": 0.2}
+        histories.append(model.fit(x, y, 8, 3, verbose=0, **data).history)
+    assert set(histories[0]) == {"loss", "accuracy", "val_loss", "val_accuracy"}
+    for other in histories[1:]:
+        for name, values in histories[0].items():
+            assert other[name] == pytest.approx(values, rel=1e-4)
+    assert histories[0]["loss"][-1] < histories[0]["loss"][0]
+
+
+def test_fit_and_evaluate_compile_with_the_defaults():
+    model = make(compiled=False)
+    model.fit(STORIES[:8], verbose=0)
+    assert isinstance(model.optimizer, zoo.architectures.trainer.OPTIMIZERS["adam"])
+    assert set(make(compiled=False).evaluate(STORIES[:8], verbose=0, return_dict=True)) == {
+        *("loss", "accuracy")
+    }
+
+
+@pytest.mark.parametrize("metrics", [["accuracy"], ["acc", "ce"], [["accuracy"]], None])
+def test_padding_counts_in_no_metric(metrics, expected):
+    model = make(metrics=metrics)
+    for batches in (model.batches(STORIES, 16), model.batches(STORIES, 100, shuffle=True)):
+        found = model.evaluate(batches, verbose=0, return_dict=True)
+        assert found.pop("accuracy") == pytest.approx(expected["accuracy"])
+        for value in found.values():
+            assert value == pytest.approx(expected["loss"], rel=1e-5)
+        assert len(found) == 1 + (metrics == ["acc", "ce"])
+
+
+def test_predictions_are_a_row_an_example_in_their_order(model):
+    logits = model.predict(model.batches(STORIES, 1), verbose=0)
+    for size in (16, 100):
+        rows = model.predict(model.batches(STORIES, size, shuffle=True), verbose=0)
+        np.testing.assert_allclose(rows, logits, rtol=1e-4, atol=1e-5)
+    features, _, _ = model.batches(STORIES, 64)[0]
+    assert model.predict(features, verbose=0).shape[0] == 64
+    rows = model.predict(model.batches(STORIES, 8), steps=2, verbose=0)
+    assert len(rows) == 16
+
+
+def test_the_cross_entropy_of_keras_is_that_of_logits():
+    losses = []
+    for loss in (None, "sparse_categorical_crossentropy", ["SparseCategoricalCrossentropy"]):
+        history = make(loss=loss).fit(STORIES, epochs=3, verbose=0).history
+        losses.append(history["loss"])
+    assert losses[0] == losses[1] == losses[2] and losses[0][-1] < losses[0][0]
+
+
+@pytest.mark.parametrize(
+    "options, name",
+    [
+        ({"loss": keras.losses.SparseCategoricalCrossentropy()}, "SparseCategoricalCrossentropy"),
+        ({"loss": "categorical_crossentropy"}, "categorical_crossentropy"),
+        ({"loss": keras.losses.categorical_focal_crossentropy}, "categorical_focal_crossentropy"),
+        (
+            {"metrics": [keras.metrics.SparseCategoricalCrossentropy()]},
+            "SparseCategoricalCrossentropy",
+        ),
+    ],
+)
+def test_losses_of_probabilities_are_refused(options, name):
+    with pytest.raises(ValueError, match=f"{name} takes the outputs for probabilities, but they"):
+        make(**options)
+
+
+def test_losses_and_metrics_of_logits_are_taken():
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    metrics = [keras.metrics.SparseTopKCategoricalAccuracy(2, "top_2"), lambda y, p: p[:, 1]]
+    found = make(loss=loss, metrics=metrics).evaluate(STORIES, verbose=0, return_dict=True)
+    assert {"loss", "accuracy", "top_2"} < set(found) and found["top_2"] >= found["accuracy"]
+    found = make(weighted_metrics=[]).evaluate(STORIES, verbose=0, return_dict=True)
+    assert set(found) == {"loss"}
+
+
+def test_callbacks_may_change_the_learning_rate(tmp_path):
+    model = make()
+    plateau = keras.callbacks.ReduceLROnPlateau("loss", 0.1, patience=1, min_delta=100)
+    halved = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    rates = model.fit(STORIES, epochs=3, verbose=0, callbacks=[plateau]).history["learning_rate"]
+    assert rates == pytest.approx([3e-3, 3e-3, 3e-4], rel=1e-5)
+    model.fit(STORIES, verbose=0, callbacks=[halved])
+    model.save(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras")
+    assert float(loaded.optimizer.learning_rate) == pytest.approx(3e-5 / 2, rel=1e-5)
+
+
+def test_texts_of_another_world_are_told(model):
+    with pytest.warns(
+        UserWarning, match=r"not know \d\d% of the words, such as .*examples=examples"
+    ):
+        model.predict(simulator.simulate(6, 10), verbose=0)
+    with pytest.warns(UserWarning, match="words, such as 'attic': it was made for other texts"):
+        model.evaluate([("Mary went to the attic.", "Where is Mary?", "attic")], verbose=0)
+    reader = zoo.AttentionSumReader.from_examples(STORIES, units=4)
+    with pytest.warns(UserWarning, match="does not know"):
+        reader.batches(simulator.simulate(6, 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        local = zoo.AttentionSumReader.from_examples(ANNOTATED, units=4)
+        for known, examples in ((model, STORIES), (reader, STORIES), (local, ANNOTATED)):
+            known.batches(examples)
+
+
+class Plain(keras.utils.PyDataset):
+    """Batches as a user might make them."""
+
+    def __init__(self, batches):
+        super().__init__()
+        self.batches = batches
+
+    def __len__(self):
+        return len(self.batches)
+
+    def __getitem__(self, index):
+        return self.batches[index]
+
+
+UNSEEN = [*STORIES[:30], dataclasses.replace(STORIES[30], answer="attic", source="qa1.txt:7")]
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_an_unseen_answer_is_not_trained_on(model, shuffle):
+    for x in (UNSEEN, [dataclasses.replace(e) for e in UNSEEN]):
+        with pytest.raises(ValueError, match="The answer of qa1.txt:7 is none of the 6 that"):
+            model.fit(x, shuffle=shuffle)
+    with pytest.raises(ValueError, match="The answer of qa1.txt:7 is none of the 6 that"):
+        model.fit(model.batches(UNSEEN))
+    assert model.evaluate(UNSEEN[-1:], verbose=0)[1] == 0
+
+
+def test_an_unseen_answer_in_features_is_not_trained_on(model):
+    pieces = [model.batches(UNSEEN, 8)[n] for n in range(4)]
+    features, answers, weights = pieces[-1]
+    with pytest.raises(ValueError, match="example 6 is number 0, which is unknown and cannot be"):
+        model.fit(features, answers, sample_weight=weights)
+    assert model.evaluate(features, answers, sample_weight=weights, verbose=0)[0] > 10
+    with pytest.raises(ValueError, match="example 1 is number 9, which there is not: they go"):
+        model.evaluate(features, np.array([1, 9, *[1] * 6]), verbose=0)
+    for data in (Plain(pieces), (piece for piece in pieces)):
+        # TensorFlow has an error of its own that quotes it.
+        with pytest.raises(Exception, match="number 0, which is unknown and cannot be learned"):
+            model.fit(data, verbose=0)
+    # What weighs nothing may be unknown.
+    known = [(x, y, np.minimum(w, y)) for x, y, w in pieces]
+    assert len(model.fit(Plain(known), verbose=0).history["loss"]) == 1
+    tf = pytest.importorskip("tensorflow")
+    spec = keras.tree.map_structure(
+        lambda a: tf.TensorSpec([None, *a.shape[1:]], a.dtype), known[0]
+    )
+    spec[0]["sentences"] = tf.TensorSpec([None, None, spec[0]["sentences"].shape[2]], tf.int32)
+    for data, fails in ((pieces, True), (known, False)):
+        dataset = tf.data.Dataset.from_generator(
+            lambda data=data: iter(data), output_signature=spec
+        )
+        if fails:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="is 0, which is unknown and"):
+                model.fit(dataset, verbose=0)
+        else:
+            model.fit(dataset, verbose=0)
+
+
+def test_answers_weigh_by_their_class():
+    count = ANSWERS.count("kitchen")
+    weight = {"kitchen": 3.0}
+    model = make()
+    number = model.preprocessor.answer_numbers["kitchen"]
+    losses = [
+        make().fit(x, y, 64, verbose=0, class_weight=weight).history["loss"][0]
+        for x, y, weight in (
+            (COLUMNS, ANSWERS, {"kitchen": 3.0}),
+            (STORIES, None, {number: 3.0}),
+            (model.batches(STORIES, 64, shuffle=True), None, weight),
+        )
+    ]
+    plain = make().fit(STORIES, batch_size=64, verbose=0).history["loss"][0]
+    assert losses[0] == losses[1] == pytest.approx(losses[2], rel=1e-6) and 0 < count < 37
+    assert losses[0] > plain
+    with pytest.raises(ValueError, match="class_weight: there is no answer 'attic'"):
+        model.fit(STORIES, class_weight={"attic": 2.0})
+
+
+@pytest.mark.parametrize(
+    "x, y, options, message",
+    [
+        (COLUMNS, ANSWERS[1:], {}, "There are 37 texts, but 36 answers"),
+        (COLUMNS, [1] * 37, {}, "The answer of a text is a text too, got 1"),
+        (STORIES, None, {"sample_weight": np.ones(37)}, "sample_weight is for arrays; weigh texts"),
+        ([], None, {}, "no examples"),
+        (ROWS, None, {}, "no answer"),
+    ],
+)
+def test_texts_that_cannot_be_trained_on_are_refused(model, x, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(x, y, **options)
+
+
+def test_a_model_without_a_preprocessor_reads_no_text():
+    model = make()
+    model.preprocessor = None
+    with pytest.raises(ValueError, match="has no preprocessor"):
+        model.predict(STORIES)
+
+
+def test_the_old_name_of_batches_warns(model):
+    with pytest.warns(DeprecationWarning, match=r"make_batches\(model, …\) is now model.batches"):
+        batches = training.make_batches(model, STORIES, batch_size=16)
+    assert len(batches) == 3
+
+
+def test_sentences_without_answers_are_predicted():
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(TAGGED, units=4)
+    sentences = [Sentence(("The", "film"), ("DT", "NN")), Sentence(("Great",), ("JJ",))]
+    assert model.predict(sentences, verbose=0).shape[:2] == (2, 2)
