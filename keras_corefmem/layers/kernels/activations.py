@@ -7,14 +7,21 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.kernels.buffers import float_type
+
 
 class Activation(NamedTuple):
     value: Callable  # x to y
     derivative: Callable  # (x, y) to dy/dx
 
 
+def _tanh(x):
+    # On JAX, Keras' tanh of float64 is float32, and its sigmoid is not.
+    return ops.tanh(x) if float_type(x) == "float32" else 2 * ops.sigmoid(2 * x) - 1
+
+
 CLOSED = {
-    keras.activations.tanh: Activation(ops.tanh, lambda x, y: 1 - y * y),
+    keras.activations.tanh: Activation(_tanh, lambda x, y: 1 - y * y),
     keras.activations.sigmoid: Activation(ops.sigmoid, lambda x, y: y * (1 - y)),
     keras.activations.relu: Activation(ops.relu, lambda x, y: ops.cast(x > 0, x.dtype)),
     keras.activations.linear: Activation(lambda x: x, lambda x, y: ops.ones_like(x)),
@@ -24,7 +31,11 @@ CLOSED = {
 def find_activation(activation):
     """The `Activation` of a name or an elementwise function."""
     function = keras.activations.get(activation)
-    return CLOSED.get(function) or Activation(function, lambda x, y: _differentiate(function, x))
+
+    def value(x):
+        return ops.cast(function(x), x.dtype)
+
+    return CLOSED.get(function) or Activation(value, lambda x, y: _differentiate(value, x))
 
 
 def check_elementwise(name, activation):
