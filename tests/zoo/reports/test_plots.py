@@ -99,15 +99,6 @@ def test_baselines_alone_are_drawn(tmp_path):
     assert [set(line.get_ydata()) for line in figure.axes[0].get_lines()] == [{50.0}, {50.0}]
 
 
-def test_arguments_that_are_not_given_are_those_by_default(tmp_path):
-    few = {"learning_rate": 0.01, "arguments": {"slots": 5}}
-    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[1], tag="few"), settings=few)
-    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[1]), lambda run: 30)
-    panels = curves_by(read_results("babi-1k", tmp_path), "slots")
-    curve = ("ren", {5: [10.0], 20: [30.0]}, MEASURED)
-    assert panels == {"1 single supporting fact": [curve]}
-
-
 def test_names_of_close_curves_stand_apart(tmp_path):
     write(tmp_path, plan("babi-train-size", seeds=(0, 1, 2)))
     (figure,) = figures("babi-train-size", tmp_path).values()
@@ -227,10 +218,11 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path, capsys):
-    words = ["report", "--results", str(tmp_path), "--plots", str(tmp_path / "drawn")]
-    assert main([*words[:1], "sst", *words[1:]]) == 2
-    assert f"{tmp_path} has no run of sst: `corefmem reproduce`" in capsys.readouterr().err
-    assert main(words) == 2 and not (tmp_path / "drawn").exists()
+    words = "--results", tmp_path, "--plots", tmp_path / "drawn"
+    for study in ([], ["sst"]):
+        error = refused(capsys, "report", *study, *words)
+        assert f"{tmp_path} has no run of " in error and "sst" in error
+    assert not (tmp_path / "drawn").exists()
     with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
         plots.draw("babi-10k", tmp_path)
 
