@@ -32,7 +32,7 @@ class PresetModel:
 
         ```python
         model = zoo.from_preset("ga_coref_gru_babi_1", examples=train)
-        model.fit(model.batches(train), epochs=5)
+        model.fit(train, epochs=5)
         ```
 
         Args:
