@@ -8,7 +8,6 @@ import importlib.metadata
 import importlib.util
 import pathlib
 from collections.abc import Iterator
-from typing import Any
 
 import keras_corefmem
 from keras_corefmem.corpora.texts import Text, describe_file
@@ -49,7 +48,7 @@ class TextAnnotator:
         count = 0
         _probe(self)
         # A pipeline's cache of words is freed once their texts are annotated.
-        pipeline = None if self.annotator == EXACT else _load(self.annotator)
+        pipeline = None if self.annotator == EXACT else load_pipeline(self.annotator)
         with pipeline.memory_zone() if pipeline else contextlib.nullcontext():
             try:
                 for annotation in self._annotate(texts):
@@ -61,14 +60,13 @@ class TextAnnotator:
                 places = f"{texts[count].place} or behind it"
                 raise ValueError(f"{places}: this does not annotate: {_said(error)}") from error
 
-    def load(self) -> tuple[Any, Any]:
+    def load(self) -> None:
         """Loads pipeline and truecaser from their files, once in a process."""
-        return _load(self.annotator), _load_truecaser(self.truecaser)
+        self._annotate([])
 
     def _annotate(self, texts):
         strings = (text.text for text in texts)
-        annotator, truecaser = self.load()
-        return annotate(strings, annotator, self.batch_size, self.tokenized, truecaser)
+        return annotate(strings, self.annotator, self.batch_size, self.tokenized, self.truecaser)
 
     def _try(self, text):
         try:
@@ -96,20 +94,6 @@ class TextAnnotator:
 
 def _said(error):
     return error if isinstance(error, ValueError) else repr(error)
-
-
-@functools.lru_cache(1)
-def _load(name):
-    return name if name == EXACT else load_pipeline(name)
-
-
-@functools.lru_cache(1)
-def _load_truecaser(path):
-    if path is None:
-        return None
-    from keras_corefmem.text.truecase import Truecaser
-
-    return Truecaser.load(path)
 
 
 @functools.lru_cache(1)

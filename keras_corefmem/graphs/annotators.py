@@ -65,7 +65,7 @@ def annotate(
     if isinstance(truecaser, str | os.PathLike):
         truecaser = _load_truecaser(os.fspath(truecaser))
     if isinstance(annotator, str | os.PathLike) and annotator != EXACT:
-        annotator = _load_pipeline(os.fspath(annotator))
+        annotator = load_pipeline(os.fspath(annotator))
     if annotator == EXACT:
         return _annotate_exactly(texts, tokenized, truecaser)
     if hasattr(annotator, "pipe"):
@@ -78,8 +78,9 @@ def annotate(
     return _annotate_by(annotator, texts, batch_size, tokenized, truecaser)
 
 
+@functools.lru_cache(1)
 def load_pipeline(name: str) -> Any:
-    """Loads a spaCy pipeline, by the path of its folder or the name of an installed package."""
+    """Loads a spaCy pipeline once, by the path of its folder or the name of a package."""
     import spacy
 
     try:
@@ -94,7 +95,6 @@ def load_pipeline(name: str) -> Any:
         ) from None
 
 
-_load_pipeline = functools.lru_cache(1)(load_pipeline)
 _load_truecaser = functools.lru_cache(1)(Truecaser.load)
 
 
