@@ -2,6 +2,8 @@
 
 import lazy_loader
 
+from keras_corefmem.utils.registration import register_rooms
+
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
@@ -19,4 +21,11 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "utils",
         "visualization",
     ],
+)
+
+register_rooms(
+    "keras_corefmem.layers",
+    "keras_corefmem.metrics",
+    "keras_corefmem.optimizers",
+    plugins="corefmem_models",
 )

@@ -5,6 +5,9 @@ Keras is imported when a model is asked for, not before.
 
 import lazy_loader
 
+from keras_corefmem.utils.registration import register_names
+from zoo import architectures
+
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
@@ -29,3 +32,5 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "serving.saved_model": ["export"],
     },
 )
+
+register_names("zoo.architectures", architectures.__all__)

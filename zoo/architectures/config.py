@@ -1,14 +1,19 @@
-"""Typed arguments of models: each class lists its own in a `Config`."""
+"""Types of models' arguments, which are checked against the annotations of constructors."""
 
+import functools
 import inspect
 import numbers
+import typing
 from typing import Annotated, Any
 
+import keras
 import pydantic
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 # Marks arguments that `from_examples` learns from the data.
 LEARNED = "learned"
+# Arguments of constructors that all models have, and that say nothing of their architecture.
+COMMON = ("preprocessor", "name", "trainable", "dtype")
 
 
 def _integer(value):
@@ -16,45 +21,93 @@ def _integer(value):
     return int(value) if is_number else value
 
 
+def _layer(value):
+    if value is None or isinstance(value, keras.Layer | dict):
+        return value
+    raise ValueError("Input should be a Keras layer")
+
+
 Size = Annotated[int, BeforeValidator(_integer), Field(ge=1)]
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Factor = Annotated[float, Field(ge=0)]
 Learned = Annotated[Size, LEARNED]
+LearnedCount = Annotated[Count, LEARNED]
+Tokens = Annotated[list[int | None] | None, LEARNED]
+Layer = Annotated[Any, AfterValidator(_layer)]
 
 
-class Config(pydantic.BaseModel):
-    """Arguments of a model with their types and defaults, in the order of its constructor."""
+class _Arguments(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True)
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    vocabulary_size: Learned
-    num_answers: Learned
-
-    def to_dict(self):
-        """The arguments by name, ready for JSON."""
-        return dict(self)
-
+    @pydantic.field_validator("*", mode="before")
     @classmethod
-    def defaults(cls) -> dict[str, Any]:
-        """Default of each argument that has one, by name."""
-        fields = cls.model_fields.items()
-        return {name: field.default for name, field in fields if not field.is_required()}
-
-    @classmethod
-    def chosen(cls) -> set[str]:
-        """Names of the arguments that a user chooses; the others are learned from the data."""
-        return {name for name, field in cls.model_fields.items() if LEARNED not in field.metadata}
+    def _take_hyphens(cls, value, info):
+        if typing.get_origin(cls.model_fields[info.field_name].annotation) is typing.Literal:
+            return underscored(value)
+        return value
 
 
-class ConstructorSignature:
-    """The signature of a model class, from its `Config`; models themselves are called otherwise."""
+def underscored(name):
+    """The name of a choice, which may be written with hyphens."""
+    return name.replace("-", "_") if isinstance(name, str) else name
 
-    def __get__(self, model, model_class):
-        if model is not None:
-            raise AttributeError("__signature__")
-        config, new = model_class.Config, inspect.Parameter
-        names = dict.fromkeys(config.model_fields, new.empty) | config.defaults()
-        names |= {"preprocessor": None, "name": None, "trainable": True}
-        kind = new.POSITIONAL_OR_KEYWORD
-        return inspect.Signature([new(name, kind, default=names[name]) for name in names])
+
+@functools.cache
+def specification(model_class):
+    """The arguments of a model as a pydantic class, from the annotations of its constructor.
+
+    They are those of the first class that lists them: one of a user's may add its own to those.
+    """
+    variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    for each in model_class.__mro__:
+        if "__init__" in vars(each):
+            parameters = list(inspect.signature(each.__init__).parameters.values())[1:]
+            if not any(parameter.kind in variable for parameter in parameters):
+                break
+    hints = typing.get_type_hints(each.__init__, include_extras=True)
+    fields = {
+        parameter.name: (
+            hints.get(parameter.name, Any),
+            ... if parameter.default is parameter.empty else parameter.default,
+        )
+        for parameter in parameters
+        if parameter.name not in COMMON
+    }
+    return pydantic.create_model(each.__name__, __base__=_Arguments, **fields)
+
+
+def chosen(model_class):
+    """Fields of the arguments that a user chooses; others are learned from the data."""
+    fields = specification(model_class).model_fields.items()
+    return {name: field for name, field in fields if LEARNED not in field.metadata}
+
+
+if typing.TYPE_CHECKING:
+    ExamplesMethod = classmethod
+else:
+
+    class ExamplesMethod(classmethod):
+        """A `from_examples`, whose signature lists the arguments of the constructor too."""
+
+        def __get__(self, instance, owner=None):
+            function, owner = self.__func__, owner or type(instance)
+
+            @functools.wraps(function)
+            def from_examples(*args, **kwargs):
+                return function(owner, *args, **kwargs)
+
+            _, *own = inspect.signature(function).parameters.values()
+            own = {p.name: p for p in own if p.kind is not p.VAR_KEYWORD}
+            if not owner.HAS_WORD_VECTORS:
+                own.pop("word_vectors", None)
+            for name, field in chosen(owner).items():
+                own.setdefault(name, _keyword(name, field.default))
+            for name, default in {"name": None, "trainable": True, "dtype": None}.items():
+                own[name] = _keyword(name, default)
+            from_examples.__signature__ = inspect.Signature(list(own.values()))
+            return from_examples
+
+
+def _keyword(name, default):
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)

@@ -1,5 +1,6 @@
 """Models of any class from `.keras` files and presets."""
 
+import json
 import os
 import pathlib
 import warnings
@@ -42,8 +43,11 @@ def load(path: str | os.PathLike) -> "TextModel":
     _import_classes()
     try:
         # Keras takes what is no archive for a file that is missing.
-        zipfile.ZipFile(path).close()
-        model = keras.saving.load_model(path)
+        with zipfile.ZipFile(path) as archive:
+            config = json.loads(archive.read("config.json"))
+        name, module = config["registered_name"], config["module"] or "__main__"
+        known = module.startswith("keras.") or keras.saving.get_registered_object(name)
+        model = keras.saving.load_model(path) if known else None
     except ImportError:
         raise
     except Exception as error:  # A damaged file raises anything in the libraries that read it.
@@ -52,6 +56,12 @@ def load(path: str | os.PathLike) -> "TextModel":
             f"{path} is broken, or holds no reader of this zoo ({cause}): copy it again, or save "
             "the reader again."
         ) from error
+    if model is None:
+        raise ValueError(
+            f"{path} holds a {config['class_name']} of the module {module}, a class that Keras "
+            "does not know: decorate it with @keras.saving.register_keras_serializable() and "
+            "import it before."
+        )
     if not isinstance(model, TextModel):
         raise ValueError(
             f"{path} holds no reader of this zoo, but a {type(model).__name__}: "

@@ -1,8 +1,11 @@
 """The base of all models: configuration, preprocessing, training defaults, reading."""
 
+import contextlib
 import functools
 import inspect
+import types
 import typing
+import warnings
 
 import keras
 import numpy as np
@@ -15,8 +18,8 @@ from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
-from zoo.architectures.config import Config as BaseConfig
-from zoo.architectures.config import ConstructorSignature
+from zoo.architectures.cloning import CloneableModel
+from zoo.architectures.config import ExamplesMethod, specification
 from zoo.architectures.devices import first_replica
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
@@ -43,50 +46,64 @@ class Graph(typing.NamedTuple):
     heads: dict | None = None
 
 
-class TextModel(PresetModel, TextTrainer):
+class TextModel(PresetModel, CloneableModel, TextTrainer):
     """A model from the features of texts to logits over answers, and to where it looks.
 
-    A subclass lists its arguments in `Config`, from which the signature of its constructor,
-    `arguments`, `defaults` and `get_config` follow, and builds its `Graph` from them. It states its
-    own views and callbacks.
+    A subclass lists its arguments in its constructor, with types that they are checked against,
+    among them `preprocessor`, `name`, `trainable` and `dtype`, and passes them on:
+
+    ```python
+    def __init__(self, vocabulary_size: Learned, num_answers: Learned, units: Size = 64,
+                 preprocessor=None, name=None, trainable=True, dtype=None):
+        super().__init__(locals())
+    ```
+
+    It builds its `Graph` from them, and states its own views and callbacks.
 
     Args:
-        *args: the arguments of `Config`, in their order.
-        preprocessor: its preprocessor, the configuration of one, or `None`.
-        name: name of the model.
-        trainable: whether its weights are trained.
-        **kwargs: the arguments of `Config` by name.
+        arguments: the `locals()` of the subclass's constructor.
 
     Raises:
         ValueError: if an argument is not as described, or the preprocessor does not fit the model.
     """
 
-    Config: type[BaseConfig] = BaseConfig
-    __signature__ = ConstructorSignature()
     reader = renamed_property("reader", "preprocessor")
-    # Arguments of `from_examples` besides those of the constructor.
-    FITTING: tuple[str, ...] = ()
+    # What `build_graph` reads that a class leaves no choice of.
+    FIXED: dict[str, typing.Any] = {}
+    # Whether it has a table of word vectors, which may start from pretrained ones.
+    HAS_WORD_VECTORS = True
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
     coverage = None
+    # The configuration of `quantize`.
+    quantized = None
     # Texts that it reads, by name: an example of them.
     TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
-    def __init__(self, *args, **kwargs):
-        values = inspect.signature(type(self)).bind(*args, **rename(kwargs)).arguments
-        preprocessor = get(values.pop("preprocessor", None))
-        options = {name: values.pop(name) for name in ("name", "trainable") if name in values}
-        config = validate(type(self).__name__, values, self.Config)
+    def __init__(self, arguments):
+        # A subclass of a user's may have other arguments, and calls the constructor of this one.
+        kind = specification(arguments["__class__"])
+        values = {name: arguments[name] for name in kind.model_fields}
+        values = dict(validate(type(self).__name__, values, kind))
+        config = types.SimpleNamespace(**self.FIXED, **values)
+        self.check_arguments(config)
+        preprocessor = get(arguments["preprocessor"])
         if preprocessor is not None:
             self.check_preprocessor(preprocessor, config)
-        graph = self.build_graph(config)
-        logits = without_unknown(graph.logits)
-        super().__init__(inputs=graph.inputs, outputs=logits, **options)
+        options = {name: arguments[name] for name in ("name", "trainable")}
+        with precision(arguments["dtype"]):
+            graph = self.build_graph(config)
+            logits = without_unknown(graph.logits)
+            super().__init__(inputs=graph.inputs, outputs=logits, **options)
         if getattr(config, "l2", 0):
             regularize(self.trainable_variables, config.l2)
-        self.config = config.to_dict()
+        self.config = {name: plain(getattr(config, name)) for name in values}
         self.attention_output, self.heads_output = graph.attention, graph.heads
         self.preprocessor = preprocessor
         self.features = tuple(graph.inputs)
+
+    @classmethod
+    def check_arguments(cls, config):
+        """Refuses arguments that do not go together, and works out those that depend on others."""
 
     @staticmethod
     def shared_with(preprocessor):
@@ -111,10 +128,10 @@ class TextModel(PresetModel, TextTrainer):
 
     @classmethod
     def build_graph(cls, config):
-        """Builds the `Graph` of a model from its `Config`."""
+        """Builds the `Graph` of a model from its arguments, the attributes of `config`."""
         raise NotImplementedError(f"{cls.__name__} must implement build_graph.")
 
-    @classmethod
+    @ExamplesMethod
     def from_examples(cls, examples, **arguments):
         """An untrained model for the words and answers of training examples.
 
@@ -127,7 +144,14 @@ class TextModel(PresetModel, TextTrainer):
     @classmethod
     def arguments(cls):
         """Names of the arguments that `from_examples` takes besides the examples."""
-        return sorted({*cls.Config.chosen(), *cls.FITTING})
+        names = inspect.signature(cls.from_examples).parameters.keys()
+        return sorted(names - {"examples", "name", "trainable"})
+
+    @classmethod
+    def defaults(cls):
+        """Defaults of the constructor's arguments by name."""
+        fields = specification(cls).model_fields.items()
+        return {name: field.default for name, field in fields if not field.is_required()}
 
     @classmethod
     def start(cls, preprocessor, examples, word_vectors=None, counts=None, **arguments):
@@ -144,9 +168,9 @@ class TextModel(PresetModel, TextTrainer):
         Raises:
             ValueError: if the vectors have another width than those of the model, or it has none.
         """
-        words, fields = preprocessor.vocabulary, cls.Config.model_fields
+        words, fields = preprocessor.vocabulary, specification(cls).model_fields
         if word_vectors is not None:
-            if "word_vectors" not in cls.FITTING:
+            if not cls.HAS_WORD_VECTORS:
                 raise ValueError(f"{cls.__name__} has no word vectors of its own: leave them out.")
             if counts is None:
                 counts = count_words(examples, preprocessor.tokenizer)
@@ -172,23 +196,52 @@ class TextModel(PresetModel, TextTrainer):
         preprocessor = self.preprocessor
         if preprocessor is not None:
             preprocessor = keras.saving.serialize_keras_object(preprocessor)
-        return {
+        config = {
             "name": self.name,
             "trainable": self.trainable,
             "dtype": self.dtype_policy.name,
             **self.config,
             "preprocessor": preprocessor,
         }
+        return config | ({"quantized": self.quantized} if self.quantized else {})
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """The model again, in the precision that it was made in."""
-        before = keras.config.dtype_policy()
-        keras.config.set_dtype_policy(config.get("dtype", before))
-        try:
-            return cls(**{name: value for name, value in config.items() if name != "dtype"})
-        finally:
-            keras.config.set_dtype_policy(before)
+        """The model again, also from a configuration of version 0.1."""
+        arguments = rename(config)
+        quantized = arguments.pop("quantized", None)
+        model = cls(**arguments)
+        if quantized is not None:
+            model.quantize(config=keras.saving.deserialize_keras_object(quantized))
+        return model
+
+    def quantize(self, mode=None, config=None, filters=None):
+        """Quantizes the weights of embeddings and dense layers, for prediction.
+
+        Recurrent layers, memories and attention stay in their precision.
+
+        Args:
+            mode: str, `"int8"`, `"int4"` or `"float8"`.
+            config: in place of it, a `QuantizationConfig` of Keras.
+            filters: not taken: a file of the model would not hold them.
+
+        Raises:
+            ValueError: if the mode is another one, there are filters, or nothing to quantize.
+        """
+        if mode not in ("int8", "int4", "float8") or filters is not None:
+            raise ValueError(
+                f"{type(self).__name__} is quantized to int8, int4 or float8, and without filters; "
+                f"got mode={mode!r}."
+            )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Layer .* does not have a `quantize` method")
+            super().quantize(mode, config)
+        if not any(getattr(each, "quantization_mode", None) for each in self._flatten_layers()):
+            raise ValueError(f"{type(self).__name__} has no embedding or dense layer to quantize.")
+        self.quantized = keras.saving.serialize_keras_object(config)
+        # Made of the weights of before.
+        self.__dict__.pop("_inspect", None)
+        self.__dict__.pop("_look", None)
 
     @property
     def has_attention(self):
@@ -313,6 +366,22 @@ class TextModel(PresetModel, TextTrainer):
     def has_shared_answers(self):
         """Whether answers are classes, the same for all questions."""
         return len(self.output.shape) == 2
+
+
+@contextlib.contextmanager
+def precision(dtype):
+    """Makes `dtype` the policy of layers that this thread makes inside, `None` for the default."""
+    before = keras.config.dtype_policy()
+    try:
+        keras.config.set_dtype_policy(keras.dtype_policies.get(before if dtype is None else dtype))
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
+def plain(value):
+    """An argument as JSON has it: layers as their configurations."""
+    return keras.saving.serialize_keras_object(value) if isinstance(value, keras.Layer) else value
 
 
 def regularize(variables, factor):

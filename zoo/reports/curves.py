@@ -77,7 +77,7 @@ def numbers_of(run: Result) -> dict[str, float]:
     from zoo import architectures
 
     model = configuration(run["model"])
-    defaults = getattr(architectures, model.class_name).Config.defaults()
+    defaults = getattr(architectures, model.class_name).defaults()
     recorded = {**defaults, **model.arguments, **run["settings"], **run["settings"]["arguments"]}
     return {name: n for name, n in recorded.items() if _is_number(n) and name != "seed"}
 

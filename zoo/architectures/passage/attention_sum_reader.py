@@ -1,8 +1,16 @@
 """The Attention-Sum Reader."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import keras
 
-from zoo.architectures.passage.reader_model import ReaderModel
+from keras_corefmem.utils.deprecation import renamed_arguments
+from zoo.architectures.config import Learned, LearnedCount, Share, Size
+from zoo.architectures.passage.encoders import Carry, Encoder
+from zoo.architectures.passage.reader_model import AnswerHead, Order, ReaderModel
+from zoo.configs.renamed import RENAMED
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -22,8 +30,35 @@ class AttentionSumReader(ReaderModel):
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        encoder: str, recurrent encoder.
-        **kwargs: the other arguments of `GatedAttentionReader`.
+        encoder: str or layer, `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"`
+            or `"coref_gru"`, also with hyphens; or any Keras layer that returns a state for each
+            token, of which each place has a copy with weights of its own. It is called with the
+            `antecedents` or `sources` of the tokens if its `call` takes them.
+        units: int, width of the state per direction of an encoder that has a name; even for a
+            `coref_gru`.
+        edge_units: int, units of these that coreference edges carry in a `mage_gru`, not all.
+        carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
+        embedding_dim: int, width of the word vectors.
+        dropout: float, dropout rate before the output, on the passage, one mask for all tokens.
+        max_chains: int, number of chains of the one-hot baseline.
+        num_characters: int, number of character ids where words are spelled, otherwise 0.
+        word_length: int, characters of a word that are read.
+        character_units: int, filters of width 5 over the characters of a word, of 10 units each.
+        answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
+            where it is a candidate of several words; or `"classification"`.
+        joint: bool, whether question and passage are one sequence, linked by coreference.
+        order: str, the first of the two where joint: `"question_first"` or `"passage_first"`.
+        question_overlap: bool, whether each word of the passage has a feature that says if the
+            question has it too.
+        preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
+            that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
+
+    Raises:
+        ValueError: if an argument is not as described, or the preprocessor does not fit the model.
 
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
 
@@ -34,3 +69,31 @@ class AttentionSumReader(ReaderModel):
     >>> reader.features
     ('passage', 'question', 'candidates')
     """
+
+    FIXED = {"layers": 1}
+
+    @renamed_arguments(**RENAMED)
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        encoder: Encoder = "coref_gru",
+        units: Size = 64,
+        edge_units: Size = 24,
+        carry: Carry = "mixed",
+        embedding_dim: Size = 64,
+        dropout: Share = 0.2,
+        max_chains: Size = 32,
+        num_characters: LearnedCount = 0,
+        word_length: Size = 15,
+        character_units: Size = 50,
+        answer_head: AnswerHead = "pointer_sum",
+        joint: bool = True,
+        order: Order = "question_first",
+        question_overlap: bool = False,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())

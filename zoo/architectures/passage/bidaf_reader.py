@@ -1,86 +1,32 @@
 """BiDAF with supervised self-attention."""
 
-import copy
+from __future__ import annotations
+
 import functools
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import keras
-import pydantic
 from keras import ops
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.visualization import views
-from zoo.architectures.config import Factor, Size
+from zoo.architectures.config import (
+    ExamplesMethod,
+    Factor,
+    Layer,
+    Learned,
+    LearnedCount,
+    Share,
+    Size,
+)
 from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
-from zoo.architectures.passage.encoders import Encoder
+from zoo.architectures.passage.encoders import Carry, Encoder, copy_layer, structure_read
 from zoo.architectures.passage.parts import attend, readable_tokens
-from zoo.architectures.passage.passage_model import PassageConfig, PassageModel
+from zoo.architectures.passage.passage_model import PassageModel
 from zoo.architectures.passage.supervision import as_sequences, plan_supervision
 from zoo.architectures.text_model import Graph
-
-
-class BiDAFConfig(PassageConfig):
-    encoder: Encoder = "gru"
-    encoder_at: Literal["contextual", "modeling"] = "contextual"
-    self_attention: Literal["none", "early", "late", "both"] = "none"
-    supervision: Any = ()
-    loss_weight: Factor = 0.3
-    row_weight: Literal["count", "mean"] = "count"
-    units: Size = 100
-    early_layers: Size = 4
-    late_layers: Size = 1
-    heads: Size = 4
-    inner_units: Size = 512
-    embedding_dim: Size = 100
-    joint: bool | None = None
-    character_units: Size = 100
-    word_encoder: Any = None
-    freeze_word_encoder: bool = True
-    answer_head: Literal["pointer_sum", "span_sum"] = "pointer_sum"
-    # As of readers that leave a choice.
-    question_overlap: ClassVar[bool] = False
-    order: ClassVar[str] = "passage_first"
-
-    @pydantic.model_validator(mode="after")
-    def _check(self):
-        if self.self_attention != "none" and 2 * self.units % self.heads:
-            raise ValueError(
-                f"heads must divide both directions of the units: {self.units} units are no "
-                f"multiple of half of {self.heads} heads."
-            )
-        if self.encoder == "one_hot" and self.encoder_at == "modeling":
-            raise ValueError(
-                "one_hot is no encoder of the modeling layer: take coref_gru or mage_gru there."
-            )
-        early = self.self_attention in ("early", "both")
-        if early and self.encoder != "gru" and self.encoder_at == "contextual":
-            raise ValueError(
-                f"Early self-attention is in place of the contextual encoder, so that "
-                f'{self.encoder} has no place there; take encoder_at="modeling".'
-            )
-        encoder = self.word_encoder
-        if isinstance(encoder, WordPieces) and len(encoder.table) != self.vocabulary_size:
-            raise ValueError(
-                f"word_encoder has pieces of {len(encoder.table)} words, the vocabulary has "
-                f"{self.vocabulary_size}: give those of each word, by id."
-            )
-        planned = plan_supervision(
-            self.supervision,
-            self.self_attention,
-            {"early": self.early_layers, "late": self.late_layers},
-            self.heads,
-        )
-        self.__dict__["supervision"] = [list(each) for each in planned]
-        self.__dict__["joint"] = reads_jointly(self.joint, self.encoder, self.encoder_at)
-        return self
-
-    def to_dict(self):
-        encoder = self.word_encoder
-        if encoder is not None and not isinstance(encoder, dict):
-            encoder = keras.saving.serialize_keras_object(encoder)
-        return {**super().to_dict(), "word_encoder": encoder}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -102,9 +48,9 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, largest number of candidates of a passage, and one.
-        encoder: str, recurrent encoder in the contextual or the modeling layer, where the other one
-            has GRUs: `"gru"`, `"coref_gru"`, `"mage_gru"` or another one of a
-            `GatedAttentionReader`.
+        encoder: str or layer, recurrent encoder in the contextual or the modeling layer, where the
+            other one has GRUs: as of a `GatedAttentionReader`, `"gru"`, `"coref_gru"`,
+            `"mage_gru"` or any Keras layer, for instance.
         encoder_at: str, `"contextual"` or `"modeling"`.
         self_attention: str, `"none"`; `"early"`, in place of the contextual encoder; `"late"`,
             behind the bidirectional attention; or `"both"`.
@@ -137,6 +83,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
     Input: a dictionary of int32 features, listed by `model.features`: those of a
     `GatedAttentionReader`,
@@ -163,15 +111,77 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     ()
     """
 
-    Config = BiDAFConfig
-    FITTING = (*PassageModel.FITTING, "make_word_encoder")
+    # As of readers that leave a choice.
+    FIXED = {"order": "passage_first", "question_overlap": False}
+
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        encoder: Encoder = "gru",
+        encoder_at: Literal["contextual", "modeling"] = "contextual",
+        self_attention: Literal["none", "early", "late", "both"] = "none",
+        supervision: Any = (),
+        loss_weight: Factor = 0.3,
+        row_weight: Literal["count", "mean"] = "count",
+        units: Size = 100,
+        early_layers: Size = 4,
+        late_layers: Size = 1,
+        heads: Size = 4,
+        inner_units: Size = 512,
+        edge_units: Size = 24,
+        carry: Carry = "mixed",
+        embedding_dim: Size = 100,
+        dropout: Share = 0.2,
+        joint: bool | None = None,
+        max_chains: Size = 32,
+        num_characters: LearnedCount = 0,
+        word_length: Size = 15,
+        character_units: Size = 100,
+        word_encoder: Layer = None,
+        freeze_word_encoder: bool = True,
+        answer_head: Literal["pointer_sum", "span_sum"] = "pointer_sum",
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
+
+    @classmethod
+    def check_arguments(cls, config):
+        super().check_arguments(config)
+        if config.self_attention != "none" and 2 * config.units % config.heads:
+            raise ValueError(
+                f"heads must divide both directions of the units: {config.units} units are no "
+                f"multiple of half of {config.heads} heads."
+            )
+        if config.encoder == "one_hot" and config.encoder_at == "modeling":
+            raise ValueError(
+                "one_hot is no encoder of the modeling layer: take coref_gru or mage_gru there."
+            )
+        early = config.self_attention in ("early", "both")
+        if early and config.encoder != "gru" and config.encoder_at == "contextual":
+            raise ValueError(
+                f"Early self-attention is in place of the contextual encoder, so that "
+                f'{config.encoder} has no place there; take encoder_at="modeling".'
+            )
+        encoder = config.word_encoder
+        if isinstance(encoder, WordPieces) and len(encoder.table) != config.vocabulary_size:
+            raise ValueError(
+                f"word_encoder has pieces of {len(encoder.table)} words, the vocabulary has "
+                f"{config.vocabulary_size}: give those of each word, by id."
+            )
+        layers = {"early": config.early_layers, "late": config.late_layers}
+        planned = plan_supervision(config.supervision, config.self_attention, layers, config.heads)
+        config.supervision = [list(each) for each in planned]
+        config.joint = reads_jointly(config.joint, config.encoder, config.encoder_at)
 
     @classmethod
     def build_graph(cls, config):
         word_encoder = config.word_encoder
         if isinstance(word_encoder, dict):
-            # Layers may take their configuration apart, which stays that of this reader.
-            word_encoder = keras.saving.deserialize_keras_object(copy.deepcopy(word_encoder))
+            word_encoder = copy_layer(word_encoder)
         inputs = bidaf_inputs(config)
         scores, heads = build_bidaf(inputs, config, word_encoder)
         column, one = scores[..., None], ops.ones_like(scores[:, :1])
@@ -189,7 +199,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             )
         super().check_preprocessor(preprocessor, config)
 
-    @classmethod
+    @ExamplesMethod
     def from_examples(
         cls,
         examples,
@@ -210,10 +220,16 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
         Args:
             examples: training examples; its preprocessing is learned from them.
-            tokenizer, characters, max_words, min_count, unknown_types, num_candidates,
-                word_vectors: see `GatedAttentionReader.from_examples`.
+            tokenizer: name of the tokenizer.
+            characters: whether words are spelled.
+            max_words: how many words are known at most, the most frequent ones.
+            min_count: how often a word has to occur to be known.
+            unknown_types: number of types of unknown words, see `Vocabulary`.
+            num_candidates: most candidates of a passage; `None` for the examples' largest number.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
             make_word_encoder: function from the list of words, by id, to a `word_encoder`.
-            **arguments: further arguments of the constructor.
+            **arguments: arguments of the constructor.
 
         Raises:
             ValueError: if the vectors have another width than an `embedding_dim` that is given, or
@@ -286,4 +302,4 @@ def reads_jointly(joint, encoder, encoder_at):
     """Whether passage and question are one sequence; by default where structure is read there."""
     if joint is not None:
         return joint
-    return encoder not in (None, "gru") and encoder_at in (None, "contextual")
+    return structure_read(encoder) is not None and encoder_at in (None, "contextual")

@@ -1,8 +1,15 @@
-"""Recurrent encoders of a reader, by name."""
+"""Recurrent encoders of a reader: those with a name, and any Keras layer."""
 
-from typing import Literal
+import copy
+import inspect
+from typing import Annotated, Any, Literal
+
+import keras
+from keras import ops
+from pydantic import AfterValidator
 
 from keras_corefmem import layers
+from zoo.architectures.config import underscored
 
 # What each encoder reads besides the tokens.
 STRUCTURE = {
@@ -13,14 +20,50 @@ STRUCTURE = {
     "mage_gru_shared": "sources",
     "coref_gru": "antecedents",
 }
-Encoder = Literal["gru", "one_hot", "dag_rnn", "mage_gru", "mage_gru_shared", "coref_gru"]
 Carry = Literal["gathered", "previous", "mixed"]
 
 
+def _encoder(value):
+    value = underscored(value)
+    if isinstance(value, keras.Layer):
+        return keras.saving.serialize_keras_object(value)
+    if isinstance(value, dict) or isinstance(value, str) and value in STRUCTURE:
+        return value
+    raise ValueError(f"Input should be {', '.join(map(repr, STRUCTURE))} or a Keras layer")
+
+
+# A layer is kept as its configuration: every place has a copy of it, with weights of its own.
+Encoder = Annotated[Any, AfterValidator(_encoder)]
+
+
+def structure_read(encoder):
+    """What an encoder reads besides the tokens, the argument of its `call`; `None` for nothing."""
+    if isinstance(encoder, str):
+        return STRUCTURE.get(underscored(encoder))
+    if isinstance(encoder, dict):
+        encoder = copy_layer(encoder)
+    if not isinstance(encoder, keras.Layer):
+        return None
+    parameters = inspect.signature(encoder.call).parameters
+    return next((name for name in ("antecedents", "sources") if name in parameters), None)
+
+
+def copy_layer(config, name=None):
+    """A layer of a configuration, which stays as it is, and with another name."""
+    # Layers may take their configuration apart.
+    config = copy.deepcopy(config)
+    if name is not None:
+        config["config"]["name"] = name
+    return keras.saving.deserialize_keras_object(config)
+
+
 def make_encoder(config, name, encoder=None):
-    """Makes a bidirectional layer, called by `encode`."""
-    units, options = config.units, {"bidirectional": True, "name": name}
-    match encoder or config.encoder:
+    """Makes a layer, called by `encode`; those with a name are bidirectional."""
+    encoder, units = encoder or config.encoder, config.units
+    if isinstance(encoder, dict):
+        return copy_layer(encoder, name)
+    options = {"bidirectional": True, "name": name}
+    match encoder:
         case "dag_rnn":
             return layers.DAGRNN(units, **options)
         case "mage_gru":
@@ -37,5 +80,30 @@ def make_encoder(config, name, encoder=None):
 
 def encode(encoder, vectors, structure, mask):
     """Runs an encoder over a sequence, with its structure where it reads some."""
-    reads = () if structure is None else (structure,)
-    return encoder(vectors, *reads, mask=mask)
+    options = {} if structure is None else {structure_read(encoder): structure}
+    if "mask" in inspect.signature(encoder.call).parameters:
+        options["mask"] = mask
+    states = encoder(vectors, **options)
+    if not keras.utils.is_keras_tensor(states) or len(states.shape) != 3:
+        shapes = keras.tree.map_structure(lambda tensor: tensor.shape, states)
+        raise ValueError(
+            f"encoder must return a state for each token, (batch, time, units); the "
+            f"{type(encoder).__name__} returns {shapes}: give it return_sequences=True, and no "
+            "return_state."
+        )
+    return states
+
+
+def last_states(states, mask, encoder, units):
+    """The last state of a sequence; of both directions, the last forward and first backward one."""
+    if isinstance(encoder, str):
+        # Padding carries the state, so that the last column holds the last token's.
+        return ops.concatenate([states[:, -1, :units], states[:, 0, units:]], axis=-1)
+    following = ops.pad(mask[:, 1:], [[0, 0], [0, 1]])
+    is_last = ops.logical_and(mask, ops.logical_not(following))
+    last = ops.sum(ops.where(is_last[..., None], states, 0), axis=1)
+    inner, half = encoder["config"], states.shape[-1] // 2
+    both = encoder["class_name"] == "Bidirectional" and inner["merge_mode"] == "concat"
+    if not both and not inner.get("bidirectional"):
+        return last
+    return ops.concatenate([last[:, :half], states[:, 0, half:]], axis=-1)

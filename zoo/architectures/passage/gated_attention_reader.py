@@ -1,9 +1,16 @@
 """The Gated-Attention Reader."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import keras
 
-from zoo.architectures.config import Size
-from zoo.architectures.passage.reader_model import ReaderConfig, ReaderModel
+from keras_corefmem.utils.deprecation import renamed_arguments
+from zoo.architectures.config import Learned, LearnedCount, Share, Size
+from zoo.architectures.passage.encoders import Carry, Encoder
+from zoo.architectures.passage.reader_model import AnswerHead, Order, ReaderModel
+from zoo.configs.renamed import RENAMED
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -26,9 +33,12 @@ class GatedAttentionReader(ReaderModel):
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        encoder: str, `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"` or
-            `"coref_gru"`.
-        units: int, width of the state per direction; even for a `coref_gru`.
+        encoder: str or layer, `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"`
+            or `"coref_gru"`, also with hyphens; or any Keras layer that returns a state for each
+            token, of which each place has a copy with weights of its own. It is called with the
+            `antecedents` or `sources` of the tokens if its `call` takes them.
+        units: int, width of the state per direction of an encoder that has a name; even for a
+            `coref_gru`.
         edge_units: int, units of these that coreference edges carry in a `mage_gru`, not all.
         carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
         embedding_dim: int, width of the word vectors.
@@ -49,6 +59,8 @@ class GatedAttentionReader(ReaderModel):
             that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
     Input: a dictionary of int32 features, listed by `model.features`: `passage` `(batch, time)`,
     `question` `(batch, question time)`; for both, as the encoder needs, `_antecedents` or `_chains`
@@ -75,5 +87,29 @@ class GatedAttentionReader(ReaderModel):
     True
     """
 
-    class Config(ReaderConfig):
-        layers: Size = 3
+    @renamed_arguments(**RENAMED)
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        encoder: Encoder = "coref_gru",
+        units: Size = 64,
+        edge_units: Size = 24,
+        carry: Carry = "mixed",
+        embedding_dim: Size = 64,
+        dropout: Share = 0.2,
+        max_chains: Size = 32,
+        num_characters: LearnedCount = 0,
+        word_length: Size = 15,
+        character_units: Size = 50,
+        answer_head: AnswerHead = "pointer_sum",
+        joint: bool = True,
+        order: Order = "question_first",
+        question_overlap: bool = False,
+        layers: Size = 3,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())

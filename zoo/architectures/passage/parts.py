@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
-from zoo.architectures.passage.encoders import STRUCTURE, encode
+from zoo.architectures.passage.encoders import encode, structure_read
 
 PARTS = ("passage", "question")
 CHARACTER_WIDTH = 5
@@ -12,7 +12,7 @@ CHARACTER_WIDTH = 5
 
 def make_inputs(config):
     """Makes the symbolic inputs of a reader by name."""
-    structure, shapes = STRUCTURE[config.encoder], dict.fromkeys(PARTS, (None,))
+    structure, shapes = structure_read(config.encoder), dict.fromkeys(PARTS, (None,))
     for name in PARTS:
         if structure:
             shapes[f"{name}_{structure}"] = (None, 1, 1) if structure == "sources" else (None,)
@@ -63,7 +63,7 @@ def embed(inputs, config, character_dim=10, activation="tanh", table=None):
 def structure_of(inputs, encoder):
     """The structure that an encoder reads of passage and question, `None` where it reads none."""
     # Chains of a one-hot encoder are among the vectors.
-    feature = None if encoder == "one_hot" else STRUCTURE[encoder]
+    feature = None if encoder == "one_hot" else structure_read(encoder)
     return {name: inputs.get(f"{name}_{feature}") for name in PARTS}
 
 

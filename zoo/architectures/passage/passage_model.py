@@ -1,36 +1,20 @@
 """The base of readers of passages: shared arguments, checked structure, views."""
 
-from typing import Annotated
-
 import numpy as np
-import pydantic
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.preprocessing.reader_preprocessor import sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
-from zoo.architectures.config import LEARNED, Config, Count, Share, Size
-from zoo.architectures.passage.encoders import STRUCTURE, Carry, Encoder
 from zoo.architectures.text_model import TextModel
 
 
-class PassageConfig(Config):
-    """Arguments of all readers of passages."""
+class PassageModel(TextModel):
+    """A reader of passages, token by token."""
 
-    encoder: Encoder = "coref_gru"
-    units: Size = 64
-    edge_units: Size = 24
-    carry: Carry = "mixed"
-    embedding_dim: Size = 64
-    dropout: Share = 0.2
-    max_chains: Size = 32
-    num_characters: Annotated[Count, LEARNED] = 0
-    word_length: Size = 15
-    character_units: Size = 50
-
-    @pydantic.model_validator(mode="after")
-    def _check_encoder(self):
-        encoder, units, edge_units = self.encoder, self.units, self.edge_units
+    @classmethod
+    def check_arguments(cls, config):
+        encoder, units, edge_units = config.encoder, config.units, config.edge_units
         if encoder in ("mage_gru", "mage_gru_shared") and units < 2:
             raise ValueError(f"units must be an integer of at least 2 for {encoder}, got {units}.")
         if encoder == "coref_gru" and units % 2:
@@ -42,16 +26,6 @@ class PassageConfig(Config):
                 "edge_units must be less than units for mage_gru, which keeps the rest for the "
                 f"sequence; got edge_units={edge_units} and units={units}."
             )
-        return self
-
-
-class PassageModel(TextModel):
-    """A reader of passages, token by token."""
-
-    FITTING: tuple[str, ...] = (
-        *("characters", "max_words", "min_count", "num_candidates", "tokenizer"),
-        *("unknown_types", "word_vectors"),
-    )
 
     @staticmethod
     def shared_with(preprocessor):
@@ -65,7 +39,7 @@ class PassageModel(TextModel):
     @property
     def order(self):
         """Which of passage and question comes first where they are one sequence."""
-        return self.config.get("order", "passage_first")
+        return {**self.config, **self.FIXED}["order"]
 
     @property
     def has_shared_answers(self):
@@ -82,8 +56,9 @@ class PassageModel(TextModel):
     def check_features(self, features):
         """Refuses, besides ids, edges that point forward or out of range."""
         super().check_features(features)
-        structure = STRUCTURE[self.config["encoder"]]
-        if structure not in ("sources", "antecedents"):
+        read = (s for s in ("sources", "antecedents") if f"passage_{s}" in self.features)
+        structure = next(read, None)
+        if structure is None:
             return
         # Joint positions count from the start of what comes first.
         for parts in sequences(self.config["joint"], self.order):

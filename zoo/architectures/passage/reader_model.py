@@ -11,7 +11,8 @@ from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreproc
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
 from keras_corefmem.utils.deprecation import renamed_arguments
-from zoo.architectures.passage.encoders import make_encoder
+from zoo.architectures.config import ExamplesMethod, underscored
+from zoo.architectures.passage.encoders import last_states, make_encoder
 from zoo.architectures.passage.parts import (
     PARTS,
     attend,
@@ -22,26 +23,16 @@ from zoo.architectures.passage.parts import (
     readable_tokens,
     structure_of,
 )
-from zoo.architectures.passage.passage_model import PassageConfig, PassageModel
+from zoo.architectures.passage.passage_model import PassageModel
 from zoo.architectures.text_model import Graph
 from zoo.configs.renamed import RENAMED
 
-
-class ReaderConfig(PassageConfig):
-    answer_head: Literal["pointer_sum", "span_sum", "classification"] = "pointer_sum"
-    joint: bool = True
-    order: Literal["question_first", "passage_first"] = "question_first"
-    question_overlap: bool = False
+AnswerHead = Literal["pointer_sum", "span_sum", "classification"]
+Order = Literal["question_first", "passage_first"]
 
 
 class ReaderModel(PassageModel):
     """A reader whose recurrent layers are gated by the question between them."""
-
-    Config = ReaderConfig
-    FITTING: tuple[str, ...] = (
-        *PassageModel.FITTING,
-        *("language", "lemmatizer", "local_answers", "tagger"),
-    )
 
     @classmethod
     def build_graph(cls, config):
@@ -53,21 +44,18 @@ class ReaderModel(PassageModel):
         # One mask for all tokens of a sequence: better for recurrences, and XLA on TensorFlow takes
         # half a microsecond for every random number on a CPU.
         drop = keras.layers.Dropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
-        layers = getattr(config, "layers", 1)
-        for n in range(1, layers + 1):
+        for n in range(1, config.layers + 1):
             if config.joint:
                 encoder = make_encoder(config, f"encoder_{n}")
                 vectors = encode_joint(encoder, n, order, vectors, structure, masks)
             else:
                 encoders = {name: make_encoder(config, f"{name}_encoder_{n}") for name in order}
                 vectors = encode_apart(encoders, vectors, structure, masks)
-            if n < layers:
+            if n < config.layers:
                 question_mask = masks["question"]
                 gated = gate(vectors["passage"], vectors["question"], question_mask=question_mask)
                 vectors["passage"] = drop(gated)
-        question, units = vectors["question"], config.units
-        # Padding carries the state, so that the last column holds the last token's.
-        query = ops.concatenate([question[:, -1, :units], question[:, 0, units:]], axis=-1)
+        query = last_states(vectors["question"], masks["question"], config.encoder, config.units)
         passage = drop(vectors["passage"])
         attention = attend(passage, query, readable_tokens(inputs, masks, config.answer_head))
         if config.answer_head == "classification":
@@ -77,7 +65,7 @@ class ReaderModel(PassageModel):
         pointer = AttentionSum(config.num_answers, name="attention_sum")
         return Graph(inputs, pointer(passage, query, inputs["candidates"]), attention)
 
-    @classmethod
+    @ExamplesMethod
     @renamed_arguments(**RENAMED)
     def from_examples(
         cls,
@@ -121,13 +109,16 @@ class ReaderModel(PassageModel):
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
-            **arguments: further arguments of the constructor.
+            **arguments: arguments of the constructor.
 
         Raises:
             ValueError: as `fit_preprocessor` does, or if the vectors have another width than an
                 `embedding_dim` that is given.
         """
+        answer_head = underscored(answer_head)
         shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
+        if "order" in shared:
+            shared["order"] = underscored(shared["order"])
         if local_answers is None:
             local_answers = all(
                 hasattr(e, "candidates") and not isinstance(e, ClozeExample) for e in examples

@@ -1,6 +1,8 @@
 """The dynamic memory network on single sentences: classification and tagging."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
 
 import keras
 import pydantic
@@ -8,8 +10,8 @@ from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, CharacterCNN, EpisodicMemory, HashDropout, WordMemory
 from keras_corefmem.text import UNKNOWN
-from zoo.architectures.config import Count, Factor, Share, Size
-from zoo.architectures.sentences.sentence_model import SentenceConfig, SentenceModel
+from zoo.architectures.config import LEARNED, Count, Factor, Learned, LearnedCount, Share, Size
+from zoo.architectures.sentences.sentence_model import SentenceModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -55,6 +57,8 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
             features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
     Input: a dictionary of int32 features: `words` `(batch, time)` and, where words are spelled,
     `characters` `(batch, time, word_length)`. Padding is 0, at the end.
@@ -78,26 +82,37 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
     ('words',)
     """
 
-    class Config(SentenceConfig):
-        embedding_dim: Size = 50
-        units: Size = 64
-        passes: Count = 2
-        attention: Literal["gated", "softmax", "attention_gru"] = "gated"
-        compact: bool = False
-        update: Literal["gru", "relu"] = "gru"
-        bidirectional: bool = True
-        character_dim: Size = 16
-        filters: Size = 32
-        filter_widths: Annotated[tuple[Size, ...], pydantic.Field(strict=False)] = (2, 3, 4)
-        word_dropout: Share = 0.0
-        dropout: Share = 0.3
-        l2: Factor = 0.0
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        num_characters: LearnedCount = 0,
+        word_length: Size = 16,
+        output: Annotated[Literal["class", "tags"], LEARNED] = "class",
+        embedding_dim: Size = 50,
+        units: Size = 64,
+        passes: Count = 2,
+        attention: Literal["gated", "softmax", "attention_gru"] = "gated",
+        compact: bool = False,
+        update: Literal["gru", "relu"] = "gru",
+        bidirectional: bool = True,
+        character_dim: Size = 16,
+        filters: Size = 32,
+        filter_widths: Annotated[tuple[Size, ...], pydantic.Field(strict=False)] = (2, 3, 4),
+        word_dropout: Share = 0.0,
+        dropout: Share = 0.3,
+        l2: Factor = 0.0,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
-        @pydantic.model_validator(mode="after")
-        def _check_directions(self):
-            if self.bidirectional and self.units % 2:
-                raise ValueError(f"units must be even where bidirectional, got {self.units}.")
-            return self
+    @classmethod
+    def check_arguments(cls, config):
+        if config.bidirectional and config.units % 2:
+            raise ValueError(f"units must be even where bidirectional, got {config.units}.")
 
     @staticmethod
     def read_sentence(inputs, read, config):

@@ -1,31 +1,19 @@
 """The base of models of single sentences."""
 
-from typing import Annotated, Literal
-
 import keras
 from keras import ops
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor, word_counts
 from keras_corefmem.visualization import views
-from zoo.architectures.config import LEARNED, Config, Count, Size
+from zoo.architectures.config import ExamplesMethod
 from zoo.architectures.text_model import Graph, TextModel
 from zoo.reading.answers import read
-
-
-class SentenceConfig(Config):
-    """Arguments of all models of single sentences."""
-
-    num_characters: Annotated[Count, LEARNED] = 0
-    word_length: Size = 16
-    output: Annotated[Literal["class", "tags"], LEARNED] = "class"
 
 
 class SentenceModel(TextModel):
     """A model that labels a sentence, or each of its words."""
 
-    Config = SentenceConfig
-    FITTING: tuple[str, ...] = ("characters", "lower_case", "min_count", "word_vectors")
     TEXTS = {"sentence": "A great film."}
 
     @staticmethod
@@ -56,7 +44,7 @@ class SentenceModel(TextModel):
         """
         raise NotImplementedError("A subclass of SentenceModel must implement read_sentence.")
 
-    @classmethod
+    @ExamplesMethod
     def from_examples(
         cls,
         examples,
@@ -80,7 +68,7 @@ class SentenceModel(TextModel):
             lower_case: whether the vocabulary is lower-cased; characters never are.
             min_count: how often a word has to occur to have a vector of its own.
             word_length: characters of a word that are read.
-            **arguments: further arguments of the constructor.
+            **arguments: arguments of the constructor.
 
         Raises:
             ValueError: if the examples are no `Sentence`s, or the vectors have another width than

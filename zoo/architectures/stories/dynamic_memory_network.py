@@ -1,9 +1,10 @@
 """Dynamic memory networks: DMN and DMN+."""
 
+from __future__ import annotations
+
 from typing import Any, Literal
 
 import keras
-import pydantic
 from keras import ops
 
 from keras_corefmem.layers import (
@@ -16,8 +17,8 @@ from keras_corefmem.layers import (
 )
 from keras_corefmem.preprocessing.answers import SEPARATOR
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
-from zoo.architectures.config import Count, Factor, Learned, Share, Size
-from zoo.architectures.stories.story_model import StoryConfig, StoryModel, unit_uniform
+from zoo.architectures.config import Count, ExamplesMethod, Factor, Learned, Share, Size
+from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -38,7 +39,9 @@ class DynamicMemoryNetwork(StoryModel):
     pass should attend to, from 1; 0 = unknown, as in prediction.
 
     Args:
-        {{story_sizes}}
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
         units: int, width of word vectors, facts and memory.
         passes: int, number of passes.
         attention: str, see `EpisodicMemory`.
@@ -56,9 +59,17 @@ class DynamicMemoryNetwork(StoryModel):
             and facts), the same ones for all of a passage, and of those of the answer module, to
             drop.
         l2: float, factor of the squares of all weights but biases.
-        {{story_arguments}}
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the preprocessor (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
-    {{story_tensors}}
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`
     the last row is that of the fact which ends the reading.
@@ -74,31 +85,40 @@ class DynamicMemoryNetwork(StoryModel):
     True
     """
 
-    class Config(StoryConfig):
-        units: Size = 80
-        passes: Count = 3
-        attention: Literal["gated", "softmax", "attention_gru"] = "gated"
-        compact: bool = False
-        update: Literal["gru", "relu"] = "gru"
-        end_of_passes: bool = False
-        input_module: Literal["words", "fusion"] = "words"
-        answer_length: Learned = 1
-        max_facts: Learned = 1
-        gate_loss: Factor = 0.0
-        embeddings_initializer: Any = None
-        dropout: Share = 0.1
-        l2: Factor = 0.0
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        sentence_length: Learned,
+        units: Size = 80,
+        passes: Count = 3,
+        attention: Literal["gated", "softmax", "attention_gru"] = "gated",
+        compact: bool = False,
+        update: Literal["gru", "relu"] = "gru",
+        end_of_passes: bool = False,
+        input_module: Literal["words", "fusion"] = "words",
+        answer_length: Learned = 1,
+        max_facts: Learned = 1,
+        gate_loss: Factor = 0.0,
+        embeddings_initializer: Any = None,
+        dropout: Share = 0.1,
+        l2: Factor = 0.0,
+        retrieve: Size | None = None,
+        retrieve_hops: Size = 1,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
-        @pydantic.model_validator(mode="after")
-        def _check_retrieval(self):
-            if self.gate_loss and self.retrieve is not None:
-                raise ValueError(
-                    "gate_loss and retrieve exclude each other: supporting facts are numbered in "
-                    "whole passages."
-                )
-            return self
-
-    FITTING = ("answer_words", "max_sentences", "word_vectors")
+    @classmethod
+    def check_arguments(cls, config):
+        if config.gate_loss and config.retrieve is not None:
+            raise ValueError(
+                "gate_loss and retrieve exclude each other: supporting facts are numbered in "
+                "whole passages."
+            )
 
     @staticmethod
     def extra_inputs(config):
@@ -147,8 +167,10 @@ class DynamicMemoryNetwork(StoryModel):
         logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(both)
         return logits, attention
 
-    @classmethod
-    def from_examples(cls, examples, max_sentences=70, answer_words="auto", **arguments):
+    @ExamplesMethod
+    def from_examples(
+        cls, examples, max_sentences=70, answer_words="auto", word_vectors=None, **arguments
+    ):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
@@ -156,9 +178,10 @@ class DynamicMemoryNetwork(StoryModel):
             max_sentences: sentences of a passage that are read, the last ones.
             answer_words: whether answers are sequences of words, rather than a class each;
                 `"auto"` where there is one of several words.
-            **arguments: `word_vectors`, see `start`, and further arguments of the constructor. With
-                a `gate_loss`, there is by default a pass for every supporting fact, and one to end
-                the reading if it can.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: arguments of the constructor. With a `gate_loss`, there is by default a
+                pass for every supporting fact, and one to end the reading if it can.
         """
         if answer_words == "auto":
             answer_words = any(SEPARATOR in example.answer for example in examples)
@@ -168,7 +191,7 @@ class DynamicMemoryNetwork(StoryModel):
         if arguments.get("gate_loss"):
             passes = preprocessor.max_facts + bool(arguments.get("end_of_passes"))
             arguments = {"passes": passes, **arguments}
-        return cls.start(preprocessor, examples, **arguments)
+        return cls.start(preprocessor, examples, word_vectors, **arguments)
 
     @classmethod
     def learned(cls, preprocessor, examples):

@@ -1,14 +1,16 @@
 """End-to-end memory networks (MemN2N)."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import Any
 
 import keras
 from keras import ops
 
 from keras_corefmem.layers import EndToEndMemory
 from keras_corefmem.text.tokenizers import lower
-from zoo.architectures.config import LEARNED, Count, Share, Size
-from zoo.architectures.stories.story_model import StoryConfig, StoryModel
+from zoo.architectures.config import Count, Learned, Share, Size, Tokens
+from zoo.architectures.stories.story_model import StoryModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -18,7 +20,9 @@ class EndToEndMemoryNetwork(StoryModel):
     Answers that are words of the vocabulary share their embeddings, others have their own.
 
     Args:
-        {{story_sizes}}
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
         answer_tokens: list, token id of each answer, `None` for those that are no word.
         units: int, width of embeddings.
         hops: int, number of hops.
@@ -27,9 +31,17 @@ class EndToEndMemoryNetwork(StoryModel):
         linear_start: int, number of epochs without softmax at the start of training
             (`LinearStart`).
         time_noise: float, share of empty sentences that training adds.
-        {{story_arguments}}
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the preprocessor (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
-    {{story_tensors}}
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the attention of every hop, `(batch, sentences, hops)`.
 
@@ -45,15 +57,27 @@ class EndToEndMemoryNetwork(StoryModel):
 
     COLUMN = "hop"
     READ_ENDS = False
-    FITTING = ("max_sentences", "read_ends")
+    HAS_WORD_VECTORS = False
 
-    class Config(StoryConfig):
-        answer_tokens: Annotated[list[int | None] | None, LEARNED] = None
-        units: Size = 20
-        hops: Size = 3
-        max_sentences: Size = 70
-        linear_start: Count = 20
-        time_noise: Share = 0.1
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        sentence_length: Learned,
+        answer_tokens: Tokens = None,
+        units: Size = 20,
+        hops: Size = 3,
+        max_sentences: Size = 70,
+        linear_start: Count = 20,
+        time_noise: Share = 0.1,
+        retrieve: Size | None = None,
+        retrieve_hops: Size = 1,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
     @property
     def warm_up_epochs(self):

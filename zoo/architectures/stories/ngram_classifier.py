@@ -1,15 +1,16 @@
 """The baseline without order or memory: a linear classifier of n-grams."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import Annotated, Any
 
 import keras
 import numpy as np
-import pydantic
 from keras import ops
 
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN
-from zoo.architectures.config import LEARNED, Factor, Share, Size
-from zoo.architectures.stories.story_model import StoryConfig, StoryModel
+from zoo.architectures.config import LEARNED, Factor, Learned, Share, Size
+from zoo.architectures.stories.story_model import StoryModel
 
 # 2^32 over the golden ratio.
 FACTOR = np.uint32(2654435769)
@@ -32,7 +33,9 @@ class NGramClassifier(StoryModel):
     do not count; their n-grams still enter G. Unknown words never count.
 
     Args:
-        {{story_sizes}}
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
         frequencies: list, the fraction of the training sentences that each token is in, `None` for
             0.
         common: float, fraction of the training sentences above which words are too common to count
@@ -41,9 +44,17 @@ class NGramClassifier(StoryModel):
         buckets: int, number of weights per answer.
         binary: bool, whether `c_g` is 1 however often a bucket occurs.
         l2: float, factor of the squares of all weights.
-        {{story_arguments}}
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the preprocessor (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
-    {{story_tensors}}
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` says which sentences enter G, `(batch, sentences, 1)`: 1 for those that do, or 0.
 
@@ -62,25 +73,36 @@ class NGramClassifier(StoryModel):
     """
 
     COLUMN = "bag"
-    FITTING = ("max_sentences", "read_ends")
+    HAS_WORD_VECTORS = False
 
-    class Config(StoryConfig):
-        frequencies: Annotated[list[float] | None, LEARNED] = None
-        common: Share = 1.0
-        order: Size = 3
-        buckets: Size = 2**14
-        binary: bool = False
-        l2: Factor = 0.0
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        sentence_length: Learned,
+        frequencies: Annotated[list[float] | None, LEARNED] = None,
+        common: Share = 1.0,
+        order: Size = 3,
+        buckets: Size = 2**14,
+        binary: bool = False,
+        l2: Factor = 0.0,
+        retrieve: Size | None = None,
+        retrieve_hops: Size = 1,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
-        @pydantic.model_validator(mode="after")
-        def _check_frequencies(self):
-            count = len(self.frequencies or [0.0] * self.vocabulary_size)
-            if count != self.vocabulary_size:
-                raise ValueError(
-                    "frequencies must hold one fraction for each of the "
-                    f"{self.vocabulary_size} tokens; got {count}."
-                )
-            return self
+    @classmethod
+    def check_arguments(cls, config):
+        count = len(config.frequencies or [0.0] * config.vocabulary_size)
+        if count != config.vocabulary_size:
+            raise ValueError(
+                "frequencies must hold one fraction for each of the "
+                f"{config.vocabulary_size} tokens; got {count}."
+            )
 
     @staticmethod
     def read_story(sentences, question, read, config):

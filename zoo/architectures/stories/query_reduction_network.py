@@ -1,11 +1,15 @@
 """Query-reduction networks (QRN)."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import keras
 from keras import ops
 
 from keras_corefmem.layers import PositionEncoding, QueryReduction
-from zoo.architectures.config import Factor, Size
-from zoo.architectures.stories.story_model import StoryConfig, StoryModel, unit_uniform
+from zoo.architectures.config import Factor, Learned, Size
+from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -19,15 +23,25 @@ class QueryReductionNetwork(StoryModel):
     ```
 
     Args:
-        {{story_sizes}}
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
         units: int, width of word vectors and states.
         layers: int, number K of layers.
         tied: bool, whether all layers share their weights.
         update_bias: float, constant of the update gates.
         l2: float, factor of the squares of all weights but biases.
-        {{story_arguments}}
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the preprocessor (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
-    {{story_tensors}}
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the update gates of every layer, `(batch, sentences, layers)`.
 
@@ -44,12 +58,24 @@ class QueryReductionNetwork(StoryModel):
     COLUMN = "layer"
     READ_ENDS = False
 
-    class Config(StoryConfig):
-        units: Size = 50
-        layers: Size = 2
-        tied: bool = True
-        update_bias: float = -2.5
-        l2: Factor = 0.0
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        sentence_length: Learned,
+        units: Size = 50,
+        layers: Size = 2,
+        tied: bool = True,
+        update_bias: float = -2.5,
+        l2: Factor = 0.0,
+        retrieve: Size | None = None,
+        retrieve_hops: Size = 1,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
     @staticmethod
     def read_story(sentences, question, read, config):

@@ -1,6 +1,8 @@
 """Recurrent entity networks: REN and, question dependent, QDREN."""
 
-from typing import Annotated, Any, Literal
+from __future__ import annotations
+
+from typing import Any, Literal
 
 import keras
 import numpy as np
@@ -18,8 +20,8 @@ from keras_corefmem.layers import (
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from keras_corefmem.text.vocabulary import UNKNOWN
-from zoo.architectures.config import LEARNED, Factor, Share, Size
-from zoo.architectures.stories.story_model import StoryConfig, StoryModel
+from zoo.architectures.config import ExamplesMethod, Factor, Learned, Share, Size, Tokens
+from zoo.architectures.stories.story_model import StoryModel
 
 # A cosine that no two of a few hundred random vectors have.
 CLOSE = 0.5
@@ -39,7 +41,9 @@ class RecurrentEntityNetwork(StoryModel):
     ```
 
     Args:
-        {{story_sizes}}
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
         question_dependent: bool, whether the question opens gates (QDREN), or not (REN).
         slots: int, number of entities, where `entity_tokens` does not say which they are.
         units: int, width of word vectors, sentences and slots.
@@ -60,9 +64,17 @@ class RecurrentEntityNetwork(StoryModel):
             where its memory starts; `None` for keys that are learned freely.
         answer_tokens: list, token id of each answer, of which only those compete that the passage
             mentions (`CandidateAnswers`); `None` lets all compete.
-        {{story_arguments}}
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the preprocessor (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
-    {{story_tensors}}
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     `attend` gives the gates, `(batch, sentences, slots)`.
 
@@ -79,28 +91,34 @@ class RecurrentEntityNetwork(StoryModel):
 
     COLUMN = "slot"
 
-    class Config(StoryConfig):
-        question_dependent: bool = False
-        slots: Size = 20
-        units: Size = 100
-        activation: Any = "prelu"
-        output_activation: Any = None
-        dropout: Share = 0.0
-        mask_initializer: Any = "ones"
-        question_mask_initializer: Any = "ones"
-        gate_bias: bool = True
-        slot_slopes: bool = False
-        l2: Factor = 0.0
-        initializer: Any = "glorot_uniform"
-        passages: Literal["sentences", "windows"] = "sentences"
-        entity_tokens: Annotated[list[int] | None, LEARNED] = None
-        answer_tokens: Annotated[list[int | None] | None, LEARNED] = None
-
-    FITTING = (
-        *StoryModel.FITTING,
-        *("candidates", "half_width", "markers", "max_length", "max_windows", "max_words"),
-        "tied_keys",
-    )
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        sentence_length: Learned,
+        question_dependent: bool = False,
+        slots: Size = 20,
+        units: Size = 100,
+        activation: Any = "prelu",
+        output_activation: Any = None,
+        dropout: Share = 0.0,
+        mask_initializer: Any = "ones",
+        question_mask_initializer: Any = "ones",
+        gate_bias: bool = True,
+        slot_slopes: bool = False,
+        l2: Factor = 0.0,
+        initializer: Any = "glorot_uniform",
+        passages: Literal["sentences", "windows"] = "sentences",
+        entity_tokens: Tokens = None,
+        answer_tokens: Tokens = None,
+        retrieve: Size | None = None,
+        retrieve_hops: Size = 1,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
     @classmethod
     def check_preprocessor(cls, preprocessor, config):
@@ -182,7 +200,7 @@ class RecurrentEntityNetwork(StoryModel):
             for name, row in zip(names, cosines, strict=True)
         ]
 
-    @classmethod
+    @ExamplesMethod
     def from_examples(
         cls,
         examples,
@@ -196,6 +214,7 @@ class RecurrentEntityNetwork(StoryModel):
         max_words=50_000,
         markers=None,
         candidates=True,
+        word_vectors=None,
         **arguments,
     ):
         """An untrained model for the words, sentences and answers of training examples.
@@ -216,7 +235,9 @@ class RecurrentEntityNetwork(StoryModel):
             markers: number of entities; `None` for those of the examples.
             candidates: whether only entities that are read compete. The authors let all compete,
                 also those that the passage lacks.
-            **arguments: `word_vectors`, see `start`, and further arguments of the constructor.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: arguments of the constructor.
 
         Raises:
             ValueError: if windows are asked for, but the examples are no cloze questions.
@@ -241,4 +262,5 @@ class RecurrentEntityNetwork(StoryModel):
         elif tied_keys:
             entities = sorted(learn_entity_words(examples, preprocessor.tokenizer))
             arguments["entity_tokens"] = words.encode(entities).tolist()
-        return cls.start(preprocessor, examples, passages=passages, **arguments)
+        arguments |= {"passages": passages, "word_vectors": word_vectors}
+        return cls.start(preprocessor, examples, **arguments)

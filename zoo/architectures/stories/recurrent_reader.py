@@ -1,13 +1,15 @@
 """The recurrent baseline of the memory networks: one LSTM or GRU over all words."""
 
-from typing import Literal
+from __future__ import annotations
+
+from typing import Any, Literal
 
 import keras
 from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, HashDropout
-from zoo.architectures.config import Factor, Share, Size
-from zoo.architectures.stories.story_model import StoryConfig, StoryModel
+from zoo.architectures.config import Factor, Learned, Share, Size
+from zoo.architectures.stories.story_model import StoryModel
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -22,16 +24,26 @@ class RecurrentReader(StoryModel):
     Padding lies between the words; it keeps the state, so that it changes nothing.
 
     Args:
-        {{story_sizes}}
+        vocabulary_size: int, number of token ids.
+        num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
+        sentence_length: int, words of a sentence or question.
         cell: str, `"lstm"` or `"gru"`.
         units: int, width of the state.
         embedding_dim: int, width of the word vectors.
         dropout: float, fraction of the word vectors, and of the last state, to drop; one mask for
             all words of a text.
         l2: float, factor of the squares of all weights but biases.
-        {{story_arguments}}
+        retrieve: int, number k of sentences to read, those that match the question best; `None` for
+            all.
+        retrieve_hops: int, hops of the retrieval.
+        preprocessor: the preprocessor (or its configuration) that turns text into features.
+        name: str, name of the model.
+        trainable: bool, whether its weights are trained.
+        dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
+            default.
 
-    {{story_tensors}}
+    Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
+    with 0. Output: logits `(batch, num_answers)`, float32.
 
     It has no attention, and `attend` says so.
 
@@ -49,12 +61,24 @@ class RecurrentReader(StoryModel):
     True
     """
 
-    class Config(StoryConfig):
-        cell: Literal["lstm", "gru"] = "lstm"
-        units: Size = 64
-        embedding_dim: Size = 64
-        dropout: Share = 0.1
-        l2: Factor = 0.0
+    def __init__(
+        self,
+        vocabulary_size: Learned,
+        num_answers: Learned,
+        sentence_length: Learned,
+        cell: Literal["lstm", "gru"] = "lstm",
+        units: Size = 64,
+        embedding_dim: Size = 64,
+        dropout: Share = 0.1,
+        l2: Factor = 0.0,
+        retrieve: Size | None = None,
+        retrieve_hops: Size = 1,
+        preprocessor: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        dtype: Any = None,
+    ):
+        super().__init__(locals())
 
     @staticmethod
     def read_story(sentences, question, read, config):

@@ -1,7 +1,5 @@
 """The base of readers of stories: sentences in, retrieval in front, views."""
 
-import inspect
-
 import keras
 import numpy as np
 from keras import ops
@@ -14,31 +12,8 @@ from keras_corefmem.layers import (
 )
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.visualization import views
-from zoo.architectures.config import Config, Learned, Size
+from zoo.architectures.config import ExamplesMethod
 from zoo.architectures.text_model import Graph, TextModel
-
-# Parts of the docstrings of readers of stories, which mark them as Keras' optimizers do.
-DOCS = {
-    "{{story_sizes}}": """vocabulary_size: int, number of token ids.
-    num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-    sentence_length: int, words of a sentence or question.""",
-    "{{story_arguments}}": """retrieve: int, number k of sentences to read, those that match the
-        question best; `None` for all.
-    retrieve_hops: int, hops of the retrieval.
-    preprocessor: the preprocessor (or its configuration) that turns text into features.
-    name: str, name of the model.
-    trainable: bool, whether its weights are trained.""",
-    "{{story_tensors}}": """Input: int32 `sentences` `(batch, sentences, words)` and `question`
-`(batch, words)`, padded with 0. Output: logits `(batch, num_answers)`, float32.""",
-}
-
-
-class StoryConfig(Config):
-    """Arguments of all readers of stories."""
-
-    sentence_length: Learned
-    retrieve: Size | None = None
-    retrieve_hops: Size = 1
 
 
 class StoryModel(TextModel):
@@ -52,19 +27,10 @@ class StoryModel(TextModel):
     rare words are; without it every word counts the same.
     """
 
-    Config = StoryConfig
-    FITTING: tuple[str, ...] = ("max_sentences", "read_ends", "word_vectors")
     # Whether the authors read the marks that end sentences and questions.
     READ_ENDS = True
     # What a column of the attention is.
     COLUMN = "pass"
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        doc = inspect.cleandoc(cls.__doc__ or "")
-        for mark, text in DOCS.items():
-            doc = doc.replace(mark, text)
-        cls.__doc__ = doc
 
     @staticmethod
     def shared_with(preprocessor):
@@ -116,8 +82,10 @@ class StoryModel(TextModel):
             config.vocabulary_size, width or config.units, name="word_embedding", **kwargs
         )
 
-    @classmethod
-    def from_examples(cls, examples, max_sentences=70, read_ends=None, **arguments):
+    @ExamplesMethod
+    def from_examples(
+        cls, examples, max_sentences=70, read_ends=None, word_vectors=None, **arguments
+    ):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
@@ -125,10 +93,12 @@ class StoryModel(TextModel):
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence or question is one of its words;
                 `None` does as the model's authors did.
-            **arguments: `word_vectors`, see `start`, and further arguments of the constructor.
+            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
+                from: `coverage` says how many words it has.
+            **arguments: arguments of the constructor.
         """
         preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
-        return cls.start(preprocessor, examples, **arguments)
+        return cls.start(preprocessor, examples, word_vectors, **arguments)
 
     @classmethod
     def fit_stories(cls, examples, max_sentences, read_ends):
