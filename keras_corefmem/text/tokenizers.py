@@ -314,7 +314,8 @@ def get_tokenizer(name: str) -> Tokenizer:
     """Returns the tokenizer of a name.
 
     Args:
-        name: `"words"`, `"penn"`, `"penn_lower"`, `"prose"`, `"unicode_script"` or `"spaces"`.
+        name: `"words"`, `"penn"`, `"penn_lower"`, `"prose"`, `"unicode_script"` or `"spaces"`, also
+            with hyphens.
 
     Returns:
         A callable from a string to its tokens, with a method `graph`.
@@ -326,6 +327,7 @@ def get_tokenizer(name: str) -> Tokenizer:
         >>> keras_corefmem.text.get_tokenizer("penn_lower")("Mary's milk")
         ['mary', "'s", 'milk']
     """
-    if name not in _TOKENIZERS:
+    underscored = name.replace("-", "_")
+    if underscored not in _TOKENIZERS:
         raise ValueError(f"Unknown tokenizer {name!r}: choose one of {sorted(_TOKENIZERS)}.")
-    return _TOKENIZERS[name]()
+    return _TOKENIZERS[underscored]()

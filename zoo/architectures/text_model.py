@@ -1,11 +1,9 @@
 """The base of all models: configuration, preprocessing, training defaults, reading."""
 
-import contextlib
 import functools
 import inspect
 import types
 import typing
-import warnings
 
 import keras
 import numpy as np
@@ -21,6 +19,7 @@ from keras_corefmem.visualization import views
 from zoo.architectures.cloning import CloneableModel
 from zoo.architectures.config import ExamplesMethod, specification
 from zoo.architectures.devices import first_replica
+from zoo.architectures.precision import QuantizableModel, precision
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
@@ -46,7 +45,7 @@ class Graph(typing.NamedTuple):
     heads: dict | None = None
 
 
-class TextModel(PresetModel, CloneableModel, TextTrainer):
+class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     """A model from the features of texts to logits over answers, and to where it looks.
 
     A subclass lists its arguments in its constructor, with types that they are checked against,
@@ -74,8 +73,6 @@ class TextModel(PresetModel, CloneableModel, TextTrainer):
     HAS_WORD_VECTORS = True
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
     coverage = None
-    # The configuration of `quantize`.
-    quantized = None
     # Texts that it reads, by name: an example of them.
     TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
@@ -215,34 +212,6 @@ class TextModel(PresetModel, CloneableModel, TextTrainer):
             model.quantize(config=keras.saving.deserialize_keras_object(quantized))
         return model
 
-    def quantize(self, mode=None, config=None, filters=None):
-        """Quantizes the weights of embeddings and dense layers, for prediction.
-
-        Recurrent layers, memories and attention stay in their precision.
-
-        Args:
-            mode: str, `"int8"`, `"int4"` or `"float8"`.
-            config: in place of it, a `QuantizationConfig` of Keras.
-            filters: not taken: a file of the model would not hold them.
-
-        Raises:
-            ValueError: if the mode is another one, there are filters, or nothing to quantize.
-        """
-        if mode not in ("int8", "int4", "float8") or filters is not None:
-            raise ValueError(
-                f"{type(self).__name__} is quantized to int8, int4 or float8, and without filters; "
-                f"got mode={mode!r}."
-            )
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Layer .* does not have a `quantize` method")
-            super().quantize(mode, config)
-        if not any(getattr(each, "quantization_mode", None) for each in self._flatten_layers()):
-            raise ValueError(f"{type(self).__name__} has no embedding or dense layer to quantize.")
-        self.quantized = keras.saving.serialize_keras_object(config)
-        # Made of the weights of before.
-        self.__dict__.pop("_inspect", None)
-        self.__dict__.pop("_look", None)
-
     @property
     def has_attention(self):
         """Whether there is something to `attend` to."""
@@ -366,17 +335,6 @@ class TextModel(PresetModel, CloneableModel, TextTrainer):
     def has_shared_answers(self):
         """Whether answers are classes, the same for all questions."""
         return len(self.output.shape) == 2
-
-
-@contextlib.contextmanager
-def precision(dtype):
-    """Makes `dtype` the policy of layers that this thread makes inside, `None` for the default."""
-    before = keras.config.dtype_policy()
-    try:
-        keras.config.set_dtype_policy(keras.dtype_policies.get(before if dtype is None else dtype))
-        yield
-    finally:
-        keras.config.set_dtype_policy(before)
 
 
 def plain(value):

@@ -22,9 +22,10 @@ def argument(metavar: str | None, text: str, default: Any = ..., **more: Any) ->
 def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
     def parse(text: str) -> str:
         known = list(names())
-        if text not in known:
-            raise typer.BadParameter(f"invalid choice: {text!r} (choose from {', '.join(known)})")
-        return text
+        for name in (text, text.replace("_", "-")):
+            if name in known:
+                return name
+        raise typer.BadParameter(f"invalid choice: {text!r} (choose from {', '.join(known)})")
 
     return parse
 

@@ -153,7 +153,7 @@ def configuration(name: str) -> Configuration:
     """Looks up a named model.
 
     Args:
-        name: one of `zoo.models()`.
+        name: one of `zoo.models()`, with hyphens or underscores.
 
     Raises:
         ValueError: if there is no such model.
@@ -163,6 +163,7 @@ def configuration(name: str) -> Configuration:
     >>> zoo.configs.configuration("qdren").class_name
     'RecurrentEntityNetwork'
     """
-    if name not in _all():
+    hyphened = name.replace("_", "-")
+    if hyphened not in _all():
         raise ValueError(f"There is no model {name!r}; choose one of {', '.join(models())}.")
-    return _all()[name]
+    return _all()[hyphened]

@@ -75,8 +75,9 @@ class Settings:
             dataset: name of the data set; some have settings of their own.
             **changes: fields that differ; of the arguments, those that differ.
         """
-        defaults = dict(configuration(model).training_options(dataset))
-        return cls(model=model, **merge_settings(defaults, changes))
+        chosen = configuration(model)
+        defaults = dict(chosen.training_options(dataset))
+        return cls(model=chosen.name, **merge_settings(defaults, changes))
 
 
 FIELDS = TrainingOptions.__annotations__.keys()

@@ -21,6 +21,7 @@ from zoo.architectures.passage.parts import (
     structure_of,
 )
 from zoo.architectures.passage.supervision import heads_at
+from zoo.architectures.precision import answer_dtype
 
 ORDER = ("passage", "question")
 MODELING_LAYERS = 2
@@ -72,7 +73,7 @@ def build_bidaf(inputs, config, word_encoder):
         modelled = encode(encoder, drop(modelled), structure, masks["passage"])
     modelled = keras.layers.LayerNormalization(epsilon=EPSILON, name="modeling_norm")(modelled)
     states = drop(ops.concatenate([joined, modelled], axis=-1))
-    scores = keras.layers.Dense(1, use_bias=False, dtype="float32", name="score")(states)
+    scores = keras.layers.Dense(1, use_bias=False, dtype=answer_dtype(), name="score")(states)
     return scores[..., 0], shown
 
 

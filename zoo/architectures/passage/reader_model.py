@@ -24,6 +24,7 @@ from zoo.architectures.passage.parts import (
     structure_of,
 )
 from zoo.architectures.passage.passage_model import PassageModel
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.text_model import Graph
 from zoo.configs.renamed import RENAMED
 
@@ -60,7 +61,7 @@ class ReaderModel(PassageModel):
         attention = attend(passage, query, readable_tokens(inputs, masks, config.answer_head))
         if config.answer_head == "classification":
             summary = ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)
-            answer = keras.layers.Dense(config.num_answers, name="answer", dtype="float32")
+            answer = keras.layers.Dense(config.num_answers, name="answer", dtype=answer_dtype())
             return Graph(inputs, answer(summary), attention)
         pointer = AttentionSum(config.num_answers, name="attention_sum")
         return Graph(inputs, pointer(passage, query, inputs["candidates"]), attention)

@@ -11,6 +11,7 @@ from keras import ops
 from keras_corefmem.layers import MAGEGRU, CharacterCNN, EpisodicMemory, HashDropout, WordMemory
 from keras_corefmem.text import UNKNOWN
 from zoo.architectures.config import LEARNED, Count, Factor, Learned, LearnedCount, Share, Size
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.sentences.sentence_model import SentenceModel
 
 
@@ -136,7 +137,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         memory, gates = episodes(drop(states), question, mask=read)
         both = ops.concatenate([memory, last], axis=-1)
         both = HashDropout(config.dropout, name="answer_dropout")(both)
-        logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(both)
+        logits = keras.layers.Dense(config.num_answers, dtype=answer_dtype(), name="answer")(both)
         if not config.passes:
             return logits, None
         attention = ops.moveaxis(gates, 1, -1)

@@ -18,6 +18,7 @@ from keras_corefmem.layers import (
 from keras_corefmem.preprocessing.answers import SEPARATOR
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from zoo.architectures.config import Count, ExamplesMethod, Factor, Learned, Share, Size
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
 
@@ -164,7 +165,7 @@ class DynamicMemoryNetwork(StoryModel):
             decode = AnswerDecoder(config.num_answers, config.answer_length, name="answer")
             return decode(drop(memory), encoded_question), attention
         both = drop(ops.concatenate([memory, encoded_question], axis=-1))
-        logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(both)
+        logits = keras.layers.Dense(config.num_answers, dtype=answer_dtype(), name="answer")(both)
         return logits, attention
 
     @ExamplesMethod

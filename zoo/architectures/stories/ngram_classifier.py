@@ -10,6 +10,7 @@ from keras import ops
 
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN
 from zoo.architectures.config import LEARNED, Factor, Learned, Share, Size
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel
 
 # 2^32 over the golden ratio.
@@ -119,7 +120,7 @@ class NGramClassifier(StoryModel):
             config.buckets + 1,
             config.num_answers,
             embeddings_initializer="zeros",
-            dtype="float32",
+            dtype=answer_dtype(),
             name="weights",
         )
         counted = ops.cast(ops.not_equal(bag, 0), "float32")[..., None]

@@ -9,6 +9,7 @@ from keras import ops
 
 from keras_corefmem.layers import PositionEncoding, QueryReduction
 from zoo.architectures.config import Factor, Learned, Size
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
 
@@ -96,6 +97,6 @@ class QueryReductionNetwork(StoryModel):
             opened.append(gates)
             queries = forward if last else forward + backward
         answer = keras.layers.Dense(
-            config.num_answers, use_bias=False, dtype="float32", name="answer"
+            config.num_answers, use_bias=False, dtype=answer_dtype(), name="answer"
         )
         return answer(queries[:, -1]), ops.stack(opened, axis=-1)

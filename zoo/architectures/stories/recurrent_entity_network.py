@@ -21,6 +21,7 @@ from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from keras_corefmem.text.vocabulary import UNKNOWN
 from zoo.architectures.config import ExamplesMethod, Factor, Learned, Share, Size, Tokens
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel
 
 # A cosine that no two of a few hundred random vectors have.
@@ -170,7 +171,7 @@ class RecurrentEntityNetwork(StoryModel):
             config.num_answers,
             use_bias=False,
             kernel_initializer=initializer,
-            dtype="float32",
+            dtype=answer_dtype(),
             name="answer",
         )(summary)
         if config.answer_tokens is not None:

@@ -9,6 +9,7 @@ from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, HashDropout
 from zoo.architectures.config import Factor, Learned, Share, Size
+from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel
 
 
@@ -94,5 +95,5 @@ class RecurrentReader(StoryModel):
             recurrence = keras.layers.LSTM(config.units, use_cudnn=False, name="lstm")
         state = recurrence(drop(vectors), mask=ops.not_equal(words, 0))
         state = HashDropout(config.dropout, name="answer_dropout")(state)
-        logits = keras.layers.Dense(config.num_answers, dtype="float32", name="answer")(state)
+        logits = keras.layers.Dense(config.num_answers, dtype=answer_dtype(), name="answer")(state)
         return logits, None

@@ -1,0 +1,252 @@
+"""Models in the hands of Keras users: precision, clones, subclasses, arrays, encoders, files."""
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from keras_corefmem.layers import MAGEGRU, CorefGRU
+from tests.support.evaluation import JIT
+from tests.support.model_cases import CASES, STORIES, features_of, make, shared
+
+KINDS = ["as-coref-gru", "bidaf-supervised", "qdren", "lstm", "dmn-tagger"]
+
+
+@keras.saving.register_keras_serializable("tests")
+class Extended(zoo.QueryReductionNetwork):
+    """A subclass with an argument of its own."""
+
+    def __init__(self, *args, extra=3, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.extra = extra
+
+    def get_config(self):
+        return {**super().get_config(), "extra": self.extra}
+
+
+class Small(zoo.QueryReductionNetwork):
+    """A subclass with fewer arguments."""
+
+    def __init__(self, vocabulary_size, num_answers, sentence_length, preprocessor=None):
+        super().__init__(
+            vocabulary_size, num_answers, sentence_length, units=4, preprocessor=preprocessor
+        )
+
+
+def inspected(model, name, count=4):
+    features = features_of(model, CASES[name].examples[:count], 60, 8)
+    return [np.asarray(array) for array in model.inspect(features) if array is not None]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_clones_are_of_the_class(name):
+    model = shared(name)
+    clone = keras.models.clone_model(model)
+    assert type(clone) is type(model) and clone.get_config() == model.get_config()
+    assert clone.compiled and not set(map(id, clone.weights)) & set(map(id, model.weights))
+    clone.set_weights(model.get_weights())
+    for found, expected in zip(inspected(clone, name), inspected(model, name), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_clone_function_is_refused():
+    def other(layer):
+        return layer.__class__.from_config({**layer.get_config(), "name": f"{layer.name}_2"})
+
+    with pytest.raises(ValueError, match="A QueryReductionNetwork is cloned as it is"):
+        keras.models.clone_model(shared("qrn"), clone_function=other)
+
+
+def test_subclasses_of_users(tmp_path):
+    model = Extended.from_examples(STORIES, units=4, extra=5)
+    model.save(tmp_path / "model.keras")
+    for copy in (zoo.load(tmp_path / "model.keras"), keras.models.clone_model(model)):
+        assert type(copy) is Extended and copy.extra == 5 and copy.config["units"] == 4
+    assert "units" in Extended.arguments()
+    assert Small.from_examples(STORIES).config["units"] == 4
+
+
+def test_a_class_that_is_not_registered_is_named(tmp_path):
+    class Unregistered(zoo.QueryReductionNetwork):
+        pass
+
+    Unregistered.from_examples(STORIES, units=4).save(tmp_path / "model.keras")
+    with pytest.raises(ValueError, match="holds a Unregistered .*register_keras_serializable"):
+        zoo.load(tmp_path / "model.keras")
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("as-coref-gru", "mixed_float16"),
+        ("as-coref-gru", "float64"),
+        ("qdren", "float64"),
+        ("dmn-tagger", "mixed_bfloat16"),
+    ],
+)
+def test_models_have_a_precision(name, dtype, tmp_path):
+    before = keras.config.dtype_policy()
+    model = make(name, dtype=dtype)
+    assert model.dtype_policy.name == dtype and keras.config.dtype_policy() == before
+    model.set_weights(shared(name).get_weights())
+    found, expected = (inspected(each, name)[0] for each in (model, shared(name)))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=0.1 * np.ptp(expected[..., 1:]))
+    encoded = [model.preprocessor.encode(e) for e in CASES[name].examples[:8]]
+    batches = model.preprocessor.batches(encoded, model.features, batch_size=8)
+    assert np.isfinite(model.fit(batches, verbose=0).history["loss"][0])
+    model.save(tmp_path / "model.keras")
+    assert zoo.load(tmp_path / "model.keras").dtype_policy.name == dtype
+    assert keras.config.dtype_policy() == before
+
+
+def test_a_configuration_that_is_refused_leaves_the_default_precision():
+    before = keras.config.dtype_policy()
+    config = {**shared("qrn").get_config(), "dtype": "mixed_bfloat16", "units": 0}
+    with pytest.raises(ValueError, match="units"):
+        zoo.QueryReductionNetwork.from_config(config)
+    assert keras.config.dtype_policy() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"), [("as-coref-gru", "int8"), ("dmn", "int4"), ("dmn-tagger", "int8")]
+)
+def test_quantized_models_answer_alike_and_are_saved(name, mode, tmp_path, recwarn):
+    model = keras.models.clone_model(shared(name))
+    model.set_weights(shared(name).get_weights())
+    before = inspected(model, name)[0]
+    model.quantize(mode)
+    assert not [each for each in recwarn if "quantize" in str(each.message)]
+    found = inspected(model, name)[0]
+    spread = np.ptp(before[..., 1:])
+    assert 0 < np.abs(found - before).max() < (0.1 if mode == "int8" else 1) * spread
+    model.save(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras")
+    np.testing.assert_allclose(inspected(loaded, name)[0], found, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("qrn", {"mode": "int8", "filters": "answer"}, "without filters; got mode='int8'"),
+        ("memn2n", {"mode": "int8"}, "EndToEndMemoryNetwork has no embedding or dense layer"),
+    ],
+)
+def test_quantization_that_is_refused(name, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make(name).quantize(**arguments)
+
+
+def test_arrays_have_weights_of_classes_and_a_validation_split():
+    model = make("qrn", spread=0, l2=0.0)
+    features = features_of(model, STORIES)
+    answers = np.array([model.preprocessor.encode(example).answer for example in STORIES])
+    weights = dict.fromkeys(range(len(model.preprocessor.answers)), 0.0)
+    options = {"batch_size": 8, "verbose": 0, "validation_split": 0.25}
+    before = model.get_weights()
+    history = model.fit(features, answers, class_weight=weights, **options).history
+    # What weighs nothing teaches nothing, and the last quarter is not weighed.
+    assert history["loss"] == [0] and history["val_loss"][0] > 0
+    assert all(map(np.array_equal, model.get_weights(), before))
+
+
+def test_frozen_layers_stay():
+    model = make("qrn")
+    table = model.get_layer("word_embedding")
+    table.trainable = False
+    model.compile(jit_compile=JIT)
+    before = table.get_weights()[0]
+    answers = np.array([model.preprocessor.encode(example).answer for example in STORIES])
+    model.fit(features_of(model, STORIES), answers, verbose=0)
+    assert np.array_equal(table.get_weights()[0], before)
+    assert len(model.trainable_variables) == len(model.weights) - 1
+
+
+ENCODERS = {
+    "both": (lambda: keras.layers.Bidirectional(keras.layers.GRU(5, return_sequences=True)), ""),
+    "last": (lambda: keras.layers.LSTM(6, return_sequences=True), ""),
+    "words": (lambda: keras.layers.Dense(7), ""),
+    "chains": (lambda: CorefGRU(6), "antecedents"),
+    "edges": (lambda: MAGEGRU((4, 2), bidirectional=True), "sources"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*((name, "ga-gru") for name in ENCODERS), ("last", "as-mage-gru"), ("both", "bidaf-mage-gru")],
+)
+def test_an_encoder_is_any_layer(name, kind, tmp_path):
+    layer, structure = ENCODERS[name][0](), ENCODERS[name][1]
+    model = make(kind, encoder=layer)
+    assert (f"passage_{structure}" in model.features) == bool(structure)
+    assert not layer.built
+    copies = [each for each in model.layers if type(each) is type(layer) and "encod" in each.name]
+    assert len(copies) == {"ga-gru": 2, "as-mage-gru": 2, "bidaf-mage-gru": 1}[kind]
+    features = features_of(model, CASES[kind].examples[:8], 80)
+    expected = model.predict_on_batch(features)
+    assert np.ptp(expected[:, 1:], axis=0).max() > 0.01
+    wider = features_of(model, CASES[kind].examples[:8], 83, 7)
+    np.testing.assert_allclose(model.predict_on_batch(wider), expected, rtol=1e-4, atol=1e-4)
+    model.save(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras")
+    np.testing.assert_allclose(loaded.predict_on_batch(features), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "message"),
+    [
+        (keras.layers.GRU(4), r"the GRU returns \(None, 4\): give it return_sequences=True"),
+        (keras.layers.GRU(4, return_sequences=True, return_state=True), "and no return_state"),
+        ("lstm", "encoder: Input should be 'gru', .* or a Keras layer .got 'lstm'"),
+        (3, "encoder: Input should be .*got 3"),
+    ],
+)
+def test_encoders_that_are_refused(encoder, message):
+    with pytest.raises(ValueError, match=message):
+        make("as-gru", encoder=encoder)
+
+
+def test_names_take_hyphens():
+    options = {"encoder": "mage-gru", "order": "passage-first", "answer_head": "pointer-sum"}
+    config = make("as-gru", **options).config
+    assert {name: config[name].replace("_", "-") for name in options} == options
+    assert config["encoder"] == "mage_gru"
+    assert make("dmn", attention="attention-gru").config["attention"] == "attention_gru"
+    assert zoo.configs.configuration("ga_coref_gru").name == "ga-coref-gru"
+    tokenizer = make("as-gru", tokenizer="unicode-script").preprocessor.tokenizer
+    assert tokenizer.name == "unicode_script"
+
+
+LOAD = """
+for name in data["imports"]:
+    __import__(name)
+import keras
+try:
+    result = type(keras.saving.load_model(data["path"])).__name__
+except TypeError as error:
+    result = str(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("imports", [["zoo"], ["keras", "zoo"], ["keras_corefmem.layers", "zoo"]])
+def test_keras_finds_the_classes_of_files(imports, tmp_path, run_python):
+    shared("qrn").save(tmp_path / "model.keras")
+    data = {"path": str(tmp_path / "model.keras"), "imports": imports}
+    assert run_python(LOAD, data) == "QueryReductionNetwork"
+
+
+@pytest.mark.slow
+def test_keras_finds_layers_and_names_what_to_import(tmp_path, run_python):
+    inputs = keras.Input((None, 4)), keras.Input((None,), dtype="int32")
+    model = keras.Model(inputs, CorefGRU(4)(*inputs))
+    model.save(tmp_path / "model.keras")
+    data = {"path": str(tmp_path / "model.keras"), "imports": ["keras_corefmem"]}
+    assert run_python(LOAD, data) == "Functional"
+    message = run_python(LOAD, {**data, "imports": []})
+    assert "Could not locate class 'CorefGRU'" in message
+    assert "'module': 'keras_corefmem.layers" in message
+    shared("qrn").save(tmp_path / "model.keras")
+    message = run_python(LOAD, {**data, "imports": []})
+    assert "Could not locate class 'QueryReductionNetwork'" in message
+    assert "'module': 'zoo.architectures" in message

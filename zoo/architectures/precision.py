@@ -1,0 +1,61 @@
+"""The precision of a model: policies of its layers, and quantization."""
+
+import contextlib
+import warnings
+
+import keras
+
+
+@contextlib.contextmanager
+def precision(dtype):
+    """Makes `dtype` the policy of layers that this thread makes inside, `None` for the default."""
+    before = keras.config.dtype_policy()
+    try:
+        keras.config.set_dtype_policy(keras.dtype_policies.get(before if dtype is None else dtype))
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
+def answer_dtype():
+    """The policy of layers that answer: float32 where the default is mixed, otherwise the default.
+
+    Weights of one precision are what optimizers clip together.
+    """
+    policy = keras.config.dtype_policy()
+    return "float32" if policy.compute_dtype != policy.variable_dtype else policy
+
+
+class QuantizableModel(keras.Model):
+    """A model whose embeddings and dense layers may be quantized."""
+
+    # The configuration of `quantize`.
+    quantized = None
+
+    def quantize(self, mode=None, config=None, filters=None):
+        """Quantizes the weights of embeddings and dense layers, for prediction.
+
+        Recurrent layers, memories and attention stay in their precision.
+
+        Args:
+            mode: str, `"int8"`, `"int4"` or `"float8"`.
+            config: in place of it, a `QuantizationConfig` of Keras.
+            filters: not taken: a file of the model would not hold them.
+
+        Raises:
+            ValueError: if the mode is another one, there are filters, or nothing to quantize.
+        """
+        if mode not in ("int8", "int4", "float8") or filters is not None:
+            raise ValueError(
+                f"{type(self).__name__} is quantized to int8, int4 or float8, and without filters; "
+                f"got mode={mode!r}."
+            )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Layer .* does not have a `quantize` method")
+            super().quantize(mode, config)
+        if not any(getattr(each, "quantization_mode", None) for each in self._flatten_layers()):
+            raise ValueError(f"{type(self).__name__} has no embedding or dense layer to quantize.")
+        self.quantized = keras.saving.serialize_keras_object(config)
+        # Made of the weights of before.
+        self.__dict__.pop("_inspect", None)
+        self.__dict__.pop("_look", None)
