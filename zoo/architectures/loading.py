@@ -46,7 +46,7 @@ def load(path: str | os.PathLike) -> "TextModel":
         with zipfile.ZipFile(path) as archive:
             config = json.loads(archive.read("config.json"))
         name, module = config["registered_name"], config["module"] or "__main__"
-        known = module.startswith("keras.") or keras.saving.get_registered_object(name)
+        known = module.split(".")[0] == "keras" or keras.saving.get_registered_object(name)
         model = keras.saving.load_model(path) if known else None
     except ImportError:
         raise
