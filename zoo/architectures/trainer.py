@@ -27,7 +27,7 @@ from zoo.architectures.inputs import (
     weigh,
 )
 from zoo.architectures.losses import resolve_loss, resolve_metrics
-from zoo.reading.answers import preprocessor_of
+from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
 
 OPTIMIZERS = {
     "adam": optimizers.Adam,
@@ -152,6 +152,8 @@ class TextTrainer(keras.Model):
         preprocessor = preprocessor_of(self)
         encoded = [preprocessor.encode(example) for example in examples]
         warn_of_unknown_words(preprocessor, examples, encoded)
+        if not all(hasattr(example, "chain_ids") for example in examples):
+            warn_of_missing_structure(self, stacklevel=4)
         return encoded
 
     def fit(

@@ -31,7 +31,7 @@ def evaluate(
     from keras_corefmem.datasets.registry import JSON_LINES
     from zoo.cli.inputs import describe_data, load_model
     from zoo.experiments import data
-    from zoo.reading import annotate_for, preprocessor_of, warn_of_missing_structure
+    from zoo.reading import annotate_for, preprocessor_of
     from zoo.training import evaluate as measure
 
     reader, known = load_model(model), describe_data(model)
@@ -62,8 +62,6 @@ def evaluate(
             raise ValueError(f"{chosen} is no real text: leave --annotator and --truecaser out.")
         preprocessor = preprocessor_of(reader)
         examples = annotate_for(preprocessor, examples, annotator, truecaser, *options)
-    elif not all(hasattr(example, "chain_ids") for example in examples):
-        warn_of_missing_structure(reader)
     result = measure(reader, reader.batches(examples))
     count = result["count"]
     name = f"{chosen} task {task}" if described.tasks else chosen

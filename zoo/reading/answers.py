@@ -144,8 +144,9 @@ def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
         behind = f" behind the truecaser {known.truecase}" if known.truecase else ""
         more = " and truecase=" if known.truecase else ""
         warnings.warn(
-            f"{model.name} was trained on text that {known.annotator} annotated{behind}: give "
-            f"annotator={more}, or it links repeated words alone.",
+            f"{model.name} was trained on text that {known.annotator} annotated{behind}; in other "
+            f"text it links repeated words alone: give annotator={more} to read, or what "
+            "keras_corefmem.datasets.annotate_examples makes of examples.",
             stacklevel=stacklevel,
         )
 

@@ -68,15 +68,18 @@ def test_a_model_says_what_it_was_trained_with(model, tmp_path):
     loaded.preprocessor.truecase = "novels.json"
     expected = (
         f"{loaded.name} was trained on text that exact annotated behind the truecaser "
-        "novels.json: give annotator= and truecase=, or"
+        "novels.json; in other text it links repeated words alone: give annotator= and truecase= to"
     )
     with pytest.warns(UserWarning, match=expected) as record:
         loaded.read(PASSAGE, QUESTION)
     (warning,) = [each for each in record if "was trained" in str(each.message)]
     assert warning.filename == __file__
+    with pytest.warns(UserWarning, match="annotate_examples makes of examples"):
+        loaded.predict([{"passage": PASSAGE, "question": QUESTION}])
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "was trained")
         loaded.read(PASSAGE, QUESTION, annotator="exact")
+        loaded.predict(annotate_examples(questions(2), tokenizer=str.split))
         # It reads no chains.
         annotated_reader("gru").read(PASSAGE, QUESTION)
 
