@@ -64,10 +64,12 @@ def _text_of(answer):
 
 def validation_examples(data):
     """Examples of `validation_data`, `None` where it is no text."""
-    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[0], Mapping | list):
-        if is_text(data[0]) and not isinstance(data[1], Mapping):
-            return examples_of(*data)
-    return examples_of(data) if is_text(data) else None
+    if not is_text(data):
+        return None
+    one = str | tuple | Example | Sentence
+    apart = isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], one)
+    apart = apart and not all(isinstance(each, Mapping) for each in data)
+    return examples_of(*data) if apart else examples_of(data)
 
 
 def warn_of_unknown_words(preprocessor, examples, encoded):

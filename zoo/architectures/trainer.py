@@ -255,7 +255,9 @@ class TextTrainer(keras.Model):
             **kwargs,
         )
 
-    def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
+    def evaluate(
+        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, **kwargs
+    ):
         """Evaluates the model as Keras does; means are over examples, however they are batched.
 
         Args:
@@ -263,6 +265,7 @@ class TextTrainer(keras.Model):
             y: answers to texts, or their numbers for arrays of features; where `x` holds them,
                 `None`.
             batch_size: rows of a batch, 32 by default.
+            verbose: verbosity.
             sample_weight: weights for arrays of features.
             **kwargs: further arguments of `keras.Model.evaluate`.
 
@@ -281,14 +284,15 @@ class TextTrainer(keras.Model):
                 x, batch_size = x.in_order(), None
             elif y is not None:
                 check_numbers(y, x, sample_weight, self.output.shape, training=False)
-        return super().evaluate(x, y, batch_size, sample_weight=sample_weight, **kwargs)
+        return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)
 
-    def predict(self, x, batch_size=None, **kwargs):
+    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
         """Predicts the logits of answers.
 
         Args:
             x: texts, with answers or without, `Batches`, or features in any form that Keras takes.
             batch_size: rows of a batch, 32 by default.
+            verbose: verbosity.
             **kwargs: further arguments of `keras.Model.predict`.
 
         Returns:
@@ -305,6 +309,6 @@ class TextTrainer(keras.Model):
         if is_text(x):
             x = self.batches(examples_of(x, answered=False), batch_size or 32)
         if not isinstance(x, Batches):
-            return super().predict(x, batch_size, **kwargs)
+            return super().predict(x, batch_size, verbose, **kwargs)
         x = x.in_order()
-        return x.of_examples(super().predict(x, **kwargs))
+        return x.of_examples(super().predict(x, verbose=verbose, **kwargs))

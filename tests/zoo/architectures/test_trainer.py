@@ -89,7 +89,9 @@ def test_sentences_are_strings_too(examples):
 
 def test_fit_learns_texts_as_it_learns_their_batches():
     histories = []
-    for validation_data in (None, STORIES[29:], (ROWS[29:], ANSWERS[29:])):
+    part = {name: column[29:] for name, column in COLUMNS.items()}
+    frame = pytest.importorskip("pandas").DataFrame(part), np.array(ANSWERS[29:])
+    for validation_data in (None, STORIES[29:], tuple(STORIES[29:]), (part, ANSWERS[29:]), frame):
         model, data = make(), {"validation_data": validation_data}
         x, y = (COLUMNS, ANSWERS) if validation_data is None else (STORIES[:29], None)
         if validation_data is None:

@@ -92,6 +92,36 @@ def test_two_devices_clip_gradients_as_one_does(run_python):
     assert len({one[-2] for one, _ in runs}) == len(clips)
 
 
+# Texts on one and two devices: evaluation and predictions.
+TEXTS = """
+import keras, zoo
+from tests.support.model_cases import STORIES, TAGGED
+from zoo.training import data_parallel
+from zoo.training.parallel import first_tensorflow_devices
+
+def numbers(name, examples, devices):
+    with data_parallel(devices):
+        keras.utils.set_random_seed(1)
+        model = getattr(zoo, name).from_examples(examples, units=4)
+        model.compile(jit_compile=False)
+        evaluated = model.evaluate(examples, batch_size=10, verbose=0)
+        return evaluated, model.predict(examples, batch_size=10, verbose=0).tolist()
+
+if keras.backend.backend() == "tensorflow":
+    first_tensorflow_devices(2)
+models = {"QueryReductionNetwork": STORIES, "SentenceDynamicMemoryNetwork": TAGGED}
+result = [[numbers(*model, devices) for devices in (1, 2)] for model in models.items()]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+def test_texts_on_two_devices_are_those_on_one(run_python, backend):
+    for one, two in run_python(TEXTS, None, KERAS_BACKEND=backend, XLA_FLAGS=TWO_DEVICES):
+        assert two[0] == pytest.approx(one[0], rel=1e-4)
+        np.testing.assert_allclose(two[1], one[1], atol=1e-4)
+
+
 @pytest.mark.slow
 def test_two_processes_learn_what_one_does(run_python):
     address = f"127.0.0.1:{free_port()}"

@@ -134,11 +134,13 @@ class SentenceModel(TextModel):
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         # Batches differ in the number of words; Keras takes the mean of their losses.
-        is_mean = getattr(self.loss, "reduction", "") == "mean_with_sample_weight"
         count = ops.shape(y_pred)[0]
-        if is_mean:
+        if getattr(self.loss, "reduction", "") == "mean_with_sample_weight":
             count = ops.size(y) if sample_weight is None else ops.sum(sample_weight)
-        self.mean_loss.update_state(loss, count)
+        # Strategies of TensorFlow add up what the devices make of their rows.
+        strategy = getattr(self, "distribute_strategy", None)
+        whole = loss * strategy.num_replicas_in_sync if strategy else loss
+        self.mean_loss.update_state(whole, count)
         return loss
 
 
