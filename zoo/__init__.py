@@ -3,10 +3,15 @@
 Keras is imported when a model is asked for, not before.
 """
 
+import os
+
 import lazy_loader
 
 from keras_corefmem.utils.registration import register_names
 from zoo import architectures
+
+# TensorFlow, which reads it when imported, is as quiet as in commands, unless a user wants logs.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,

@@ -62,10 +62,14 @@ def stop(pool: Executor) -> None:
 
 
 def import_quietly(*names: str) -> None:
-    """Imports modules, where installed, without what TensorFlow says before its logging is set."""
+    """Imports modules, where installed, without what TensorFlow says before its logging is set.
+
+    Who sets `TF_CPP_MIN_LOG_LEVEL` to 0 or 1 hears it.
+    """
     error = os.dup(2)
-    with open(os.devnull, "w") as silence:
-        os.dup2(silence.fileno(), 2)
+    if os.environ.get("TF_CPP_MIN_LOG_LEVEL") not in ("0", "1"):
+        with open(os.devnull, "w") as silence:
+            os.dup2(silence.fileno(), 2)
     try:
         for name in names:
             if importlib.util.find_spec(name):

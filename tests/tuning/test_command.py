@@ -36,6 +36,8 @@ def test_commands_can_be_pasted_where_names_have_spaces(tmp_path, capsys, monkey
     options = {"output": str(folder), "log_dir": str(tmp_path / "my logs")}
     given = Search("qdren", "babi", 5, str(tmp_path / "my data"), **options)
     outcome = end_trial(given, "0", 0.75)
+    for name in ("run.json", "model.keras"):
+        (given.trial_folder("0") / name).touch()
     winner = {**outcome, "study": f"searches/{given.name}", "test_accuracy": 0.5}
     monkeypatch.setattr(Search, "test_winner", lambda self: winner)
     assert conclude(given, str(tmp_path / "results"), make_console(), 3.0) == 0

@@ -19,6 +19,10 @@ def test_imports_are_quiet(tmp_path, monkeypatch, capfd):
         import_quietly("broken_module")
     os.write(2, b"heard")
     assert capfd.readouterr().err == "heard"
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "0")
+    del sys.modules["noisy_module"]
+    import_quietly("noisy_module")
+    assert capfd.readouterr().err == "noise"
 
 
 @pytest.mark.parametrize("backend", ["tensorflow", "jax"])

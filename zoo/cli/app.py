@@ -1,6 +1,7 @@
 """The command line, `corefmem`: its commands, and its errors in one line each."""
 
 import importlib.metadata
+import itertools
 import os
 import re
 import sys
@@ -12,12 +13,13 @@ import typer
 from typer.core import TyperCommand
 
 from zoo.cli.annotate import annotate
+from zoo.cli.arguments import show_arguments
 from zoo.cli.download import download
 from zoo.cli.evaluate import evaluate
 from zoo.cli.explain import explain
 from zoo.cli.export import export
 from zoo.cli.list import list_names
-from zoo.cli.options import option
+from zoo.cli.options import option, parse_model
 from zoo.cli.passages import passages
 from zoo.cli.predict import predict
 from zoo.cli.report import report
@@ -43,6 +45,9 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         kinds = {name: param.metavar or "" for param in self.params for name in param.opts}
+        helps = self.get_help_option_names(ctx)
+        if "--model" in kinds and not set(helps).isdisjoint(args):
+            self.show_help(ctx, args, (*helps, "--model"))
         spread, rest = [], list(args)
         while rest:
             word = rest.pop(0)
@@ -64,6 +69,14 @@ class Command(TyperCommand):
             if getattr(error, "ctx", None) is None:
                 ctx.fail(error.format_message())
             raise
+
+    def show_help(self, ctx: Any, args: list[str], before: Sequence[str]) -> None:
+        """Shows the help, with the arguments of the models that stand behind some words."""
+        print(ctx.get_help())
+        for word, name in itertools.pairwise(args):
+            if word in before and not name.startswith("-"):
+                print(f"\n{show_arguments(parse_model(name))}")
+        ctx.exit()
 
 
 def show_version(wanted: bool) -> None:

@@ -84,7 +84,7 @@ SETTINGS = Annotated[
     list[str] | None,
     option(
         "NAME=JSON",
-        "a field of zoo.training.Settings, or an argument of the model: --set units=32",
+        "a setting or an argument of the model, see --help MODEL: --set units=32",
         "--set",
     ),
 ]

@@ -1,11 +1,12 @@
 """Settings of a training run: fields of `Settings`, and arguments of its model."""
 
 import dataclasses
+import difflib
 import warnings
 from typing import Any
 
 from keras_corefmem.utils.files import validate
-from zoo import architectures
+from zoo.architectures.listing import list_arguments
 from zoo.configs import TrainingOptions, configuration
 from zoo.configs.renamed import RENAMED, rename
 
@@ -127,9 +128,13 @@ def check_arguments(model: str, names: Any) -> None:
     Example:
         >>> zoo.training.check_arguments("qrn", ["units"])
     """
-    known = getattr(architectures, configuration(model).class_name).arguments()
+    known = list_arguments(configuration(model).class_name)
+    fields = [name for name in FIELDS if name != "arguments"]
     for name in names:
         if name not in known:
+            near = difflib.get_close_matches(name, [*fields, *known], 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"{name!r} is no argument of {model}; choose one of {', '.join(known)}."
+                f"{name!r} is no argument of {model}.{hint} Its arguments are {', '.join(known)}; "
+                f"the settings of its training are {', '.join(fields)}."
             )

@@ -66,6 +66,39 @@ def test_training_needs_no_reports():
     assert done.stdout == "[]\n" and "Task 4 cannot be simulated" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command, names",
+    [
+        ("train --set unit=4", ["'unit' is no argument of ga-coref-gru", "mean 'units'?", "carry"]),
+        ("train --set learning-rat=1", ["Did you mean 'learning_rate'?", "batch_size"]),
+        ("search --set slot=3", ["'slot' is no argument of qdren", "mean 'slots'?"]),
+        ("reproduce babi-1k --models qrn --set hops=2 --tag x", ["'hops' is no argument of qrn."]),
+        ("train --epochs 0", ["epochs: Input should be greater than 0"]),
+        ("list", ["babi-1k"]),
+        ("train --help qdren", ["question_dependent", "learning_rate"]),
+    ],
+)
+def test_answers_that_need_no_model_come_without_keras(command, names):
+    code = f"import sys; from zoo.cli import main; main({command.split()})\n"
+    code += "print([name for name in ('keras', 'tensorflow', 'jax') if name in sys.modules])"
+    done = run_fresh(code)
+    assert done.stdout.endswith("[]\n"), done.stderr
+    assert all(name in done.stdout + done.stderr for name in names)
+
+
+@pytest.mark.parametrize("command", ["train", "search"])
+def test_help_of_a_model_shows_its_settings_and_arguments(command, capsys):
+    out = printed(capsys, command, "--help", "ga-mage-gru")
+    assert out == printed(capsys, command, "--model", "ga-mage-gru", "--help")
+    assert out.startswith(printed(capsys, command, "--help")) and "ga-mage-gru: Gated-Att" in out
+    for name in zoo.GatedAttentionReader.arguments():
+        assert re.search(rf"^  {name} +\S+ +\S+", out, re.MULTILINE), name
+    assert re.search(r"^  encoder +\"mage_gru\" ", out, re.MULTILINE)
+    assert re.search(r"^  epochs +60 +largest number of epochs", out, re.MULTILINE)
+    assert cli.main([command, "--help", "qdrn"]) == 2
+    assert "invalid choice: 'qdrn'" in capsys.readouterr().err
+
+
 COMMANDS = [*cli.COMMANDS, "search"]
 
 

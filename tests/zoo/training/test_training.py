@@ -224,7 +224,10 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"clip_each": "no"}, "clip_each: Input should be a valid boolean .got 'no'"),
         ({"optimizer": "lion"}, "optimizer: Input should be 'adam', .*'adagrad' .got 'lion'"),
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
-        ({"arguments": {"unit": 8}}, "'unit' is no argument of as-mage-gru; choose one of .*carry"),
+        (
+            {"arguments": {"unit": 8}},
+            "'unit' is no argument of as-mage-gru. Did you mean 'units'.* carry",
+        ),
         (
             {"arguments": {"answer_head": "pointer"}},
             "answer_head must be one of pointer_sum, .*classification; got 'pointer'",

@@ -1,0 +1,109 @@
+"""Arguments of models as their source lists them, read without importing Keras."""
+
+import ast
+import functools
+import inspect
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+FOLDER = pathlib.Path(__file__).parent
+# Arguments of constructors that say nothing of the architecture.
+COMMON = {"self", "cls", "examples", "preprocessor", "name", "trainable"}
+
+
+class Argument(NamedTuple):
+    """An argument of a model: its default as written, and what its docstring says of it."""
+
+    default: str
+    description: str
+
+
+@functools.cache
+def _definitions() -> dict[str, ast.stmt]:
+    """Classes and assignments of the architectures' modules by name."""
+    found: dict[str, ast.stmt] = {}
+    for path in sorted(FOLDER.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                found.setdefault(node.targets[0].id, node)
+    return found
+
+
+@functools.cache
+def list_arguments(class_name: str) -> dict[str, Argument]:
+    """Lists what `from_examples` of a model takes besides the examples, by name.
+
+    Args:
+        class_name: name of a class of the zoo.
+    """
+    constructor, start = (_find(class_name, name) for name in ("__init__", "from_examples"))
+    texts: dict[str, str] = {}
+    arguments: dict[str, Argument] = {}
+    for owner, function in (constructor, start):
+        for node in (owner, function):
+            texts |= describe_arguments(ast.get_docstring(node) or "")
+        for argument, default in _parameters(function):
+            if argument.arg not in COMMON and not _is_learned(argument.annotation):
+                written = ast.unparse(default) if default else ""
+                arguments[argument.arg] = Argument(written, texts.get(argument.arg, ""))
+    if not _has_word_vectors(class_name):
+        arguments.pop("word_vectors", None)
+    return dict(sorted(arguments.items()))
+
+
+def describe_arguments(docstring: str) -> dict[str, str]:
+    """The entries of `Args:` by name."""
+    _, _, section = inspect.cleandoc(docstring).partition("\nArgs:\n")
+    section = re.split(r"^\S", section, maxsplit=1, flags=re.MULTILINE)[0]
+    entries = re.findall(r"^    (\w+): (.*?)(?=^    \S|\Z)", section, re.MULTILINE | re.DOTALL)
+    return {name: " ".join(words.split()) for name, words in entries}
+
+
+def _family(class_name: str) -> Iterator[ast.ClassDef]:
+    """A class of the zoo and its bases there, in order."""
+    node = _definitions().get(class_name)
+    if isinstance(node, ast.ClassDef):
+        yield node
+        for base in node.bases:
+            if isinstance(base, ast.Name):
+                yield from _family(base.id)
+
+
+def _find(class_name: str, method: str) -> tuple[ast.ClassDef, ast.FunctionDef]:
+    """The method of a class, or of the first of its bases that has it, and its owner."""
+    return next(
+        (owner, node)
+        for owner in _family(class_name)
+        for node in owner.body
+        if isinstance(node, ast.FunctionDef) and node.name == method
+    )
+
+
+def _has_word_vectors(class_name: str) -> bool:
+    values = (
+        ast.literal_eval(node.value)
+        for owner in _family(class_name)
+        for node in owner.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HAS_WORD_VECTORS"
+    )
+    return next(values)
+
+
+def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | None]]:
+    own = function.args
+    defaults = [*[None] * (len(own.args) - len(own.defaults)), *own.defaults, *own.kw_defaults]
+    return list(zip([*own.args, *own.kwonlyargs], defaults, strict=True))
+
+
+def _is_learned(annotation: ast.expr | None) -> bool:
+    """Whether a type is one of those that are marked as learned from the data."""
+    nodes = ast.walk(annotation) if annotation else ()
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    known = (_definitions().get(name) for name in names)
+    return "LEARNED" in names or any(
+        _is_learned(node.value) for node in known if isinstance(node, ast.Assign)
+    )
