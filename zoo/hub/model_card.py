@@ -103,6 +103,8 @@ def _table(facts: dict[str, Any]) -> str:
 
 
 def _cell(name: str, fact: Any) -> str:
+    if isinstance(fact, dict) and "class_name" in fact:
+        return f"`{fact['class_name']}`"
     if isinstance(fact, dict):
         return ", ".join(f"{key} {_cell(key, value)}" for key, value in fact.items())
     if isinstance(fact, float):
