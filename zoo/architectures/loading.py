@@ -8,8 +8,6 @@ import zipfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from zoo import architectures
-
 if TYPE_CHECKING:
     from zoo.architectures.text_model import TextModel
 
@@ -40,7 +38,6 @@ def load(path: str | os.PathLike) -> "TextModel":
     if not pathlib.Path(path).exists():
         raise ValueError(f"There is no file {path}.")
 
-    _import_classes()
     try:
         # Keras takes what is no archive for a file that is missing.
         with zipfile.ZipFile(path) as archive:
@@ -103,15 +100,8 @@ def from_preset(
     """
     from zoo.architectures.text_model import TextModel
 
-    _import_classes()
     if not isinstance(load_weights, bool):
         message = "The second argument of from_preset is load_weights: write folder=."
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         load_weights, folder = True, load_weights
     return TextModel.from_preset(handle, load_weights, examples, folder=folder, **overrides)
-
-
-def _import_classes() -> None:
-    """Imports all classes of the zoo, which registers them."""
-    for name in architectures.__all__:
-        getattr(architectures, name)

@@ -155,6 +155,28 @@ def test_classes_load_their_presets(folder):
         zoo.GatedAttentionReader.from_preset(folder)
 
 
+LOAD = """
+from zoo.architectures.text_model import TextModel
+result = [type(TextModel.from_preset(data)).__name__, len(TextModel.presets)]
+"""
+
+
+@pytest.mark.slow
+def test_base_classes_load_what_was_not_imported(folder, run_python):
+    assert run_python(LOAD, str(folder)) == ["QueryReductionNetwork", len(zoo.presets())]
+
+
+def test_a_layer_for_an_encoder(tmp_path):
+    lstm = keras.layers.Bidirectional(keras.layers.LSTM(6, return_sequences=True))
+    model = make("ga-gru", encoder=lstm)
+    model.save_to_preset(tmp_path / "reader")
+    assert "| encoder | `Bidirectional` |" in (tmp_path / "reader" / "README.md").read_text()
+    loaded = zoo.from_preset(tmp_path / "reader")
+    assert loaded.get_config() == model.get_config() and equal(loaded, model)
+    adapted = zoo.from_preset(tmp_path / "reader", examples=CASES["ga-gru"].examples)
+    assert equal(adapted, model)
+
+
 def test_classes_list_their_presets():
     cards = zoo.QueryReductionNetwork.presets
     assert set(cards) == {name for name in zoo.presets() if name.startswith("qrn_")}
