@@ -1,5 +1,7 @@
 """Models in the hands of Keras users: precision, clones, subclasses, arrays, encoders, files."""
 
+import os
+
 import keras
 import numpy as np
 import pytest
@@ -234,6 +236,18 @@ def test_keras_finds_the_classes_of_files(imports, tmp_path, run_python):
     shared("qrn").save(tmp_path / "model.keras")
     data = {"path": str(tmp_path / "model.keras"), "imports": imports}
     assert run_python(LOAD, data) == "QueryReductionNetwork"
+
+
+@pytest.mark.slow
+def test_installed_packages_register_their_classes_with_the_layers(tmp_path, run_python):
+    shared("qrn").save(tmp_path / "model.keras")
+    installed = tmp_path / "installed-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: installed\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[corefmem_models]\nmodels = zoo\n")
+    data = {"path": str(tmp_path / "model.keras"), "imports": ["keras_corefmem"]}
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    assert run_python(LOAD, data, PYTHONPATH=path) == "QueryReductionNetwork"
 
 
 @pytest.mark.slow
