@@ -27,19 +27,24 @@ class _BehindKeras(importlib.abc.MetaPathFinder):
     """Calls a function once, behind the import of Keras."""
 
     def __init__(self, call: Callable[[], None]) -> None:
-        self.call = call
+        self.call, self.looking = call, False
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != "keras":
+        if fullname != "keras" or self.looking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        # Whoever looks for Keras need not import it.
+        self.looking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.looking = False
         if spec is not None and spec.loader is not None:
             loader: Any = spec.loader
             execute = loader.exec_module
 
             def exec_module(module: Any) -> None:
                 execute(module)
+                sys.meta_path.remove(self)
                 self.call()
 
             loader.exec_module = exec_module

@@ -230,3 +230,12 @@ def test_commands_take_presets(place, request, tmp_path, capsys, babi_dir):
     assert "100.00%" in run(capsys, "evaluate", model, "--data-dir", str(babi_dir))
     run(capsys, "export", model, str(tmp_path / "saved"))
     assert (tmp_path / "saved" / "saved_model.pb").exists()
+
+
+PREDICT = "from zoo.cli import main\nresult = main(data)"
+
+
+@pytest.mark.slow
+def test_a_command_of_its_own_process_takes_a_preset(folder, run_python):
+    texts = ["--passage", TEXT[0], "--question", TEXT[1]]
+    assert run_python(PREDICT, ["predict", str(folder), *texts]) == 0
