@@ -22,6 +22,7 @@ def records(monkeypatch):
         ("memory_networks", "| REN | "),
         ("supervised_attention", "| ours without supervision | "),
         ("long_passages", "| `coref_gru` | 2200 | 50 | 16 | "),
+        ("raw_text", "| `ga_coref_gru_lambada` | annotator and truecaser | "),
         ("study", "| babi-1k | `ga-coref-gru` | 20 | 1 | 2 | "),
     ],
 )
@@ -77,6 +78,15 @@ def test_long_passages_train_within_eight_gigabytes(records):
 def test_a_study_of_all_tasks_ends_within_half_an_hour(records):
     content = records.read("study")
     assert content["tasks"] == 20 and content["jobs"] == 2 and content["seconds"] < 1800
+
+
+def test_annotated_raw_text_is_read_as_well_as_records(records):
+    content = records.read("raw_text")
+    shares = {row["name"]: (row["published"], row["written"]) for row in content["rows"]}
+    assert content["passages"] == 4869
+    assert min(shares["annotator and truecaser"]) > 0.375 > max(shares["no annotator"])
+    # Words with their full stops are unknown ones.
+    assert shares["no annotator, cut at spaces"][1] < 0.2
 
 
 def test_the_layers_are_built_both_ways(records):
