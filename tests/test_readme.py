@@ -45,7 +45,12 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=() if p == "README" else pytest.mark.slow) for p in EXAMPLES]
+    "page",
+    [
+        pytest.param(page, marks=() if page == "README" else pytest.mark.slow)
+        for page in EXAMPLES
+        if page != "recipes"  # tests/test_recipes.py runs each alone.
+    ],
 )
 def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

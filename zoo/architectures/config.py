@@ -10,6 +10,8 @@ import keras
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from keras_corefmem.datasets import as_examples
+
 # Marks arguments that `from_examples` learns from the data.
 LEARNED = "learned"
 # Arguments of constructors that all models have, and that say nothing of their architecture.
@@ -88,14 +90,17 @@ if typing.TYPE_CHECKING:
 else:
 
     class ExamplesMethod(classmethod):
-        """A `from_examples`, whose signature lists the arguments of the constructor too."""
+        """A `from_examples` of anything that `as_examples` takes.
+
+        Its signature lists the arguments of the constructor too.
+        """
 
         def __get__(self, instance, owner=None):
             function, owner = self.__func__, owner or type(instance)
 
             @functools.wraps(function)
-            def from_examples(*args, **kwargs):
-                return function(owner, *args, **kwargs)
+            def from_examples(examples, *args, **kwargs):
+                return function(owner, as_examples(examples), *args, **kwargs)
 
             _, *own = inspect.signature(function).parameters.values()
             own = {p.name: p for p in own if p.kind is not p.VAR_KEYWORD}

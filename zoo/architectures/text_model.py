@@ -133,7 +133,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """An untrained model for the words and answers of training examples.
 
         Args:
-            examples: training examples; its preprocessing is learned from them.
+            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
+                examples of; its preprocessing is learned from them.
             **arguments: further arguments of the constructor.
         """
         raise NotImplementedError(f"{cls.__name__} must implement from_examples.")

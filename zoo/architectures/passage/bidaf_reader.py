@@ -219,7 +219,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         come from the `structure` of annotated examples.
 
         Args:
-            examples: training examples; its preprocessing is learned from them.
+            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
+                examples of; its preprocessing is learned from them.
             tokenizer: name of the tokenizer.
             characters: whether words are spelled.
             max_words: how many words are known at most, the most frequent ones.

@@ -91,7 +91,8 @@ class ReaderModel(PassageModel):
         hand.
 
         Args:
-            examples: training examples; its preprocessing is learned from them.
+            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
+                examples of; its preprocessing is learned from them.
             answer_head: name of the answer head, or `"auto"`: a pointer sum where the passage
                 mentions the answer of every question.
             language: code of the language whose lemmas link words where the words themselves do not

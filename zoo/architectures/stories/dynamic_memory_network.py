@@ -175,7 +175,8 @@ class DynamicMemoryNetwork(StoryModel):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples; its preprocessing is learned from them.
+            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
+                examples of; its preprocessing is learned from them.
             max_sentences: sentences of a passage that are read, the last ones.
             answer_words: whether answers are sequences of words, rather than a class each;
                 `"auto"` where there is one of several words.

@@ -89,7 +89,8 @@ class StoryModel(TextModel):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples; its preprocessing is learned from them.
+            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
+                examples of; its preprocessing is learned from them.
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence or question is one of its words;
                 `None` does as the model's authors did.
