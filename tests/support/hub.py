@@ -1,12 +1,16 @@
 """A stub of the Hugging Face Hub's HTTP interface on the loopback address."""
 
 import base64
+import contextlib
 import hashlib
 import http.server
 import json
 import re
+import sys
 import threading
 import urllib.parse
+
+import pytest
 
 TOKEN = "hf_stub"
 
@@ -34,6 +38,31 @@ class Hub(http.server.ThreadingHTTPServer):
 
     def ranges_of(self, name):
         return [span for method, path, span in self.requests if method == "GET" and name in path]
+
+
+@contextlib.contextmanager
+def stub_hub(home):
+    """A `Hub` that huggingface_hub, imported anew, takes for the one; `home` has its downloads."""
+    server = Hub()
+    with pytest.MonkeyPatch.context() as patch:
+        forget_client(patch.delitem)
+        patch.setenv("HF_ENDPOINT", server.address)
+        patch.setenv("HF_HOME", str(home))
+        patch.setenv("HF_TOKEN", TOKEN)
+        for setting in ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_PROGRESS_BARS"):
+            patch.setenv(setting, "1")
+        from huggingface_hub import constants, file_download
+
+        patch.setattr(file_download.time, "sleep", lambda _: None)
+        patch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+        yield server
+        forget_client(dict.__delitem__)
+    server.shutdown()
+
+
+def forget_client(delete):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "huggingface_hub"]:
+        delete(sys.modules, name)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import zoo
-from tests.support.hub import TOKEN, Hub
+from tests.support.hub import stub_hub
 from zoo.cli import main
 
 TEXT = "Mary went to the kitchen.", "Where is Mary?"
@@ -17,24 +17,8 @@ TEXT = "Mary went to the kitchen.", "Where is Mary?"
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
-    """A hub that huggingface_hub, imported anew, takes for the one."""
-    server = Hub()
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "huggingface_hub"]:
-            patch.delitem(sys.modules, name)
-        patch.setenv("HF_ENDPOINT", server.address)
-        patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("home")))
-        patch.setenv("HF_TOKEN", TOKEN)
-        for setting in ("HF_HUB_DISABLE_XET", "HF_HUB_DISABLE_PROGRESS_BARS"):
-            patch.setenv(setting, "1")
-        from huggingface_hub import constants, file_download
-
-        patch.setattr(file_download.time, "sleep", lambda _: None)
-        patch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    with stub_hub(tmp_path_factory.mktemp("home")) as server:
         yield server
-        for name in [name for name in sys.modules if name.partition(".")[0] == "huggingface_hub"]:
-            del sys.modules[name]
-    server.shutdown()
 
 
 @pytest.fixture(scope="module")
