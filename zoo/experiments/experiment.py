@@ -136,7 +136,8 @@ def run_experiment(
     older = dataclasses.asdict(settings)
     check_folder(folder, experiment.record, older, ignoring, remedy)
     if experiment.dataset:
-        counts = ", ".join(f"{len(getattr(splits, part))} {part}" for part in training.PARTS)
+        sizes = settings.train_size or len(splits.train), len(splits.valid), len(splits.test)
+        counts = ", ".join(f"{n} {part}" for n, part in zip(sizes, training.PARTS, strict=True))
         report(f"{folder.name}: {counts} {data.find(experiment.dataset).texts}")
     vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
     options = {"word_vectors": vectors} if vectors else {}

@@ -89,7 +89,9 @@ def test_callbacks_see_the_model_and_its_batches(tmp_path):
         seen.append((type(model).__name__, splits is STORIES, sorted(batches)))
         return []
 
-    run_experiment(TINY, tmp_path, callbacks, STORIES)
+    few, lines = dataclasses.replace(TINY, changes={**TINY.changes, "train_size": 20}), []
+    run_experiment(few, tmp_path, callbacks, STORIES, report=lines.append)
+    assert lines[0].endswith(": 20 train, 8 valid, 7 test questions")
     assert seen == [("AttentionSumReader", True, ["test", "train", "valid"])]
     assert (tmp_path / "model.keras").exists()
 
