@@ -46,10 +46,13 @@ def measure(examples, options):
     for preset, name, chosen, tokenizer in READERS:
         model = zoo.from_preset(preset)
         model.preprocessor.tokenizer = get_tokenizer(tokenizer)
-        given, row = {key: options[key] for key in chosen}, {"preset": preset, "name": name}
+        chosen_options, row = (
+            {key: options[key] for key in chosen},
+            {"preset": preset, "name": name},
+        )
         for form, write in (("published", str), ("written", written)):
             texts = zip(*((write(e.passage), write(e.question)) for e in examples), strict=True)
-            readings = model.read(*map(list, texts), top=1, **given)
+            readings = model.read(*map(list, texts), top=1, **chosen_options)
             right = (r.answer == e.answer for r, e in zip(readings, examples, strict=True))
             row[form] = sum(right) / len(examples)
         rows.append(row)

@@ -78,8 +78,8 @@ def test_headings_judge_only_where_the_answer_is_known():
         ("garden", ["✗ kitchen 80%", "right: garden"]),
         (UNKNOWN_ANSWER, ["kitchen 80%"]),
     ):
-        asked = dataclasses.replace(example, answer=answer)
-        assert [text for text, _ in heading(asked, logits, preprocessor)] == expected
+        question = dataclasses.replace(example, answer=answer)
+        assert [text for text, _ in heading(question, logits, preprocessor)] == expected
 
 
 def uniform(preprocessor):

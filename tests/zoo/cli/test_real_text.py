@@ -209,10 +209,10 @@ def test_commands_annotate_raw_text(plain, tmp_path, capsys):
     model.save(path)
     with pytest.warns(UserWarning, match="does not know these words"):
         reading = model.read(PASSAGE, QUESTION, annotator="exact")
-    asked = "--passage", PASSAGE, "--question", QUESTION
-    line = json.loads(printed(capsys, "predict", path, *asked, "--annotator", "exact"))
+    texts = "--passage", PASSAGE, "--question", QUESTION
+    line = json.loads(printed(capsys, "predict", path, *texts, "--annotator", "exact"))
     assert (line["answer"], line["probability"]) == (reading.answer, round(reading.probability, 4))
-    shown = printed(capsys, "explain", path, *asked, "--annotator", "exact")
+    shown = printed(capsys, "explain", path, *texts, "--annotator", "exact")
     assert f"{reading.answer} {reading.probability:.0%}" in shown
     # Chains of two names, and the full stop apart.
     assert re.search(r"So\S* Mary#1\S* met\S* Tom\S* in\S* Rome#2\S* \.", shown)

@@ -128,16 +128,16 @@ def test_structure_is_an_input_of_readers_of_annotated_text(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by_words, by_chains = (model.read(*texts, 3, annotator=a) for a in (None, "exact"))
-    found = signatures["annotated"](**inputs)
+    linked = signatures["annotated"](**inputs)
     raw = signatures["serving_default"](passage=texts[0], question=texts[1])
-    for outputs, readings in ((found, by_chains), (raw, by_words)):
+    for outputs, readings in ((linked, by_chains), (raw, by_words)):
         for answers, odds, reading in zip(
             outputs["answers"].numpy(), outputs["probabilities"].numpy(), readings, strict=True
         ):
             known = [answer.decode() for answer in answers if answer]
             assert known == list(reading.answers)
             np.testing.assert_allclose(odds[: len(known)], reading.probabilities, atol=1e-5)
-    assert not np.allclose(found["probability"], raw["probability"], atol=1e-6)
+    assert not np.allclose(linked["probability"], raw["probability"], atol=1e-6)
     wrong = {**inputs, "question_chains": inputs["question_chains"][:, :2]}
     with pytest.raises(tf.errors.InvalidArgumentError, match="Give question_chains a row for each"):
         signatures["annotated"](**wrong)
