@@ -16,6 +16,10 @@ class SentenceModel(TextModel):
 
     TEXTS = {"sentence": "A great film."}
 
+    def __init__(self, arguments):
+        super().__init__(arguments)
+        self.mean_loss = MeanLoss()
+
     @staticmethod
     def shared_with(preprocessor):
         return {
@@ -125,11 +129,6 @@ class SentenceModel(TextModel):
 
     def accuracy(self):
         return keras.metrics.SparseCategoricalAccuracy("accuracy")
-
-    def compile(self, *args, **kwargs):
-        super().compile(*args, **kwargs)
-        if not hasattr(self, "mean_loss"):
-            self.mean_loss = MeanLoss()
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
