@@ -83,7 +83,7 @@ def warn_of_unknown_words(preprocessor, examples, encoded):
     few = len(preprocessor.vocabulary) <= FEW_WORDS
     if not len(unknown) or np.mean(unknown) < (SHARE_OF_FEW if few else SHARE_OF_MANY):
         return
-    words: dict = {}
+    words = {}
     for example in examples:
         texts = example.words if is_sentence else (example.passage, example.question)
         words |= dict.fromkeys(preprocessor.unknown_words(*texts))
@@ -142,12 +142,21 @@ def weigh(batches, class_weight):
     return MappedBatches(batches, weigh)
 
 
-def check_numbers(answers, features, weights, shape, training=True):
+def weights_of(answers, features, weights=None):
+    """Weights of the answers in arrays: those that are given, or 0 for the tags of padding."""
+    words = features.get("words") if isinstance(features, Mapping) else features
+    if weights is None and len(np.shape(answers)) == 2 and hasattr(words, "shape"):
+        words = keras.ops.convert_to_numpy(words)
+        if words.shape == np.shape(answers):
+            return (words != 0).astype("float32")
+    return weights
+
+
+def check_numbers(answers, weights, shape, training=True):
     """Checks the numbers of answers in arrays; those that weigh nothing do not count.
 
     Args:
         answers: numbers; a share of each answer is not checked.
-        features: features by name.
         weights: weights, or `None`.
         shape: shape of the outputs.
         training: whether unknown answers are refused.
@@ -158,18 +167,16 @@ def check_numbers(answers, features, weights, shape, training=True):
     answers = keras.ops.convert_to_numpy(answers)
     if answers.ndim != len(shape) - 1:
         return
-    counted = np.ones(answers.shape, bool)
+    wrong = (answers < int(training)) | (answers >= shape[-1])
     if weights is not None:
         weights = keras.ops.convert_to_numpy(weights)
-        counted &= np.reshape(weights, weights.shape + (1,) * (answers.ndim - weights.ndim)) != 0
-    if isinstance(features, Mapping) and "words" in features and answers.ndim == 2:
-        counted &= keras.ops.convert_to_numpy(features["words"]) != 0
-    wrong = np.argwhere(counted & ((answers < int(training)) | (answers >= shape[-1])))
-    if len(wrong):
-        number = int(answers[tuple(wrong[0])])
+        wrong &= np.reshape(weights, weights.shape + (1,) * (answers.ndim - weights.ndim)) != 0
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0])
+        number = int(answers[place])
         what = "which is unknown and cannot be learned" if number == 0 else "which there is not"
         raise ValueError(
-            f"The answer of example {wrong[0][0]} is number {number}, {what}: they go from 1 to "
+            f"The answer of example {place[0]} is number {number}, {what}: they go from 1 to "
             f"{shape[-1] - 1}. Leave the example out, or begin with from_examples(examples)."
         )
 
@@ -178,10 +185,12 @@ def checked(data, shape):
     """Data sets and generators of features whose answers are checked before they are learned."""
 
     def check(batch):
-        if isinstance(batch, tuple) and len(batch) > 1:
-            features, answers, *weights = batch
-            check_numbers(answers, features, *(weights or [None]), shape)
-        return batch
+        if not isinstance(batch, tuple) or len(batch) < 2:
+            return batch
+        features, answers, *weights = batch
+        weights = weights_of(answers, features, *weights)
+        check_numbers(answers, weights, shape)
+        return batch if weights is None else (features, answers, weights)
 
     if isinstance(data, keras.utils.PyDataset) and not data.use_multiprocessing:
         return MappedBatches(data, check)

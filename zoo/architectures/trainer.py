@@ -25,6 +25,7 @@ from zoo.architectures.inputs import (
     validation_examples,
     warn_of_unknown_words,
     weigh,
+    weights_of,
 )
 from zoo.architectures.losses import resolve_loss, resolve_metrics
 from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
@@ -228,7 +229,9 @@ class TextTrainer(keras.Model):
         elif y is None:
             x = checked(x, self.output.shape)
         else:
-            check_numbers(y, x, sample_weight, self.output.shape)
+            if class_weight is None:
+                sample_weight = weights_of(y, x, sample_weight)
+            check_numbers(y, sample_weight, self.output.shape)
         if isinstance(validation_data, Batches):
             validation_data = validation_data.in_order()
         own = self.training_callbacks()
@@ -283,7 +286,8 @@ class TextTrainer(keras.Model):
             if isinstance(x, Batches):
                 x, batch_size = x.in_order(), None
             elif y is not None:
-                check_numbers(y, x, sample_weight, self.output.shape, training=False)
+                sample_weight = weights_of(y, x, sample_weight)
+                check_numbers(y, sample_weight, self.output.shape, training=False)
         return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)
 
     def predict(self, x, batch_size=None, verbose="auto", **kwargs):

@@ -83,6 +83,11 @@ def test_sentences_are_strings_too(examples):
     found = model.evaluate(texts, answers, batch_size=7, verbose=0, return_dict=True)
     ours = training.evaluate(model, model.batches(examples, 24))
     assert found == pytest.approx({name: ours[name] for name in found}, rel=1e-5)
+    # Padding weighs nothing, also where nobody says so.
+    features, numbers, weights = model.batches(examples, 24)[0]
+    arrays = model.evaluate(features, numbers, verbose=0, return_dict=True)
+    assert arrays == pytest.approx(found, rel=1e-5) and weights.min() == (examples is LABELLED)
+    assert len(model.fit(features, numbers, verbose=0).history["loss"]) == 1
     history = model.fit(texts, answers, validation_data=(texts, answers), epochs=2, verbose=0)
     assert len(history.history["val_loss"]) == 2
 
