@@ -173,7 +173,7 @@ class EntityMemory(keras.layers.Layer):
         units: int, width d of a slot, its key, a sentence and the question.
         return_sequences: bool, whether to return the memory after every sentence, or the last one.
         return_gates: bool, whether to return the gates too.
-        **kwargs: further arguments of `EntityMemoryCell` and of `keras.layers.Layer`.
+        question_dependent, activation, …, initializer: as in `EntityMemoryCell`.
 
     Call arguments:
         sentences: `(batch, time, units)`.
@@ -199,13 +199,23 @@ class EntityMemory(keras.layers.Layer):
         (2, 3, 4)
     """
 
-    OWN = ("name", "trainable", "dtype")
-
-    def __init__(self, slots, units, return_sequences=False, return_gates=False, **kwargs):
-        own = {name: kwargs.pop(name) for name in self.OWN if name in kwargs}
-        super().__init__(**own)
+    def __init__(
+        self,
+        slots,
+        units,
+        return_sequences=False,
+        return_gates=False,
+        question_dependent=False,
+        activation="prelu",
+        gate_bias=True,
+        candidate_bias=True,
+        initializer="glorot_uniform",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
         self.return_sequences, self.return_gates = return_sequences, return_gates
-        self.cell = EntityMemoryCell(slots, units, name="cell", dtype=self.dtype_policy, **kwargs)
+        options = question_dependent, activation, gate_bias, candidate_bias, initializer
+        self.cell = EntityMemoryCell(slots, units, *options, name="cell", dtype=self.dtype_policy)
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
         if self.cell.question_dependent != (question_shape is not None):
@@ -251,9 +261,8 @@ class EntityMemory(keras.layers.Layer):
         return None
 
     def get_config(self):
-        cell = {k: v for k, v in self.cell.get_config().items() if k not in self.OWN}
         returns = {name: getattr(self, name) for name in ("return_sequences", "return_gates")}
-        return {**super().get_config(), **cell, **returns}
+        return {**self.cell.get_config(), **super().get_config(), **returns}
 
 
 @serializable

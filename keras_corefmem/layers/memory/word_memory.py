@@ -22,8 +22,7 @@ class WordMemory(EpisodicMemory):
     Args:
         units: int, width of the memory, the facts and the question.
         passes: int, number of passes; 0 returns the question.
-        **kwargs: `attention`, `compact`, `update` and `dropout` of `EpisodicMemory`, and arguments
-            of `keras.layers.Layer`.
+        attention, compact, update, dropout: as in `EpisodicMemory`.
 
     Call arguments:
         facts: `(batch, time, units)`.
@@ -35,7 +34,7 @@ class WordMemory(EpisodicMemory):
         facts)`, float32, 0 where a fact is masked or behind the word.
 
     Raises:
-        ValueError: if `end_of_passes` or `gate_loss` is set, or an argument is not as described.
+        ValueError: if an argument is not as described, or of `EpisodicMemory` alone.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 2.3 and 4.3.
 
@@ -46,11 +45,20 @@ class WordMemory(EpisodicMemory):
         ((2, 5, 4), (2, 2, 5, 5))
     """
 
-    def __init__(self, units, passes=1, **kwargs):
+    def __init__(
+        self,
+        units,
+        passes=1,
+        attention="gated",
+        compact=False,
+        update="gru",
+        dropout=0.0,
+        **kwargs,
+    ):
         for name in ("end_of_passes", "gate_loss"):
             if kwargs.get(name):
                 raise ValueError(f"{name} is for one memory a text, not for one a word.")
-        super().__init__(units, passes, **kwargs)
+        super().__init__(units, passes, attention, compact, update, dropout=dropout, **kwargs)
 
     def build(self, facts_shape, question_shape):
         super().build(facts_shape, question_shape)

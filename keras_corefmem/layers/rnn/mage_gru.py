@@ -151,8 +151,7 @@ class MAGEGRU(GraphRNN):
     Args:
         units: tuple of ints, width of each slice per direction, as in `MAGEGRUCell`.
         carry, shared, edge_attention: as in `MAGEGRUCell`.
-        bidirectional, return_sequences, dropout: as in `CorefGRU`.
-        **kwargs: `return_state` to `bias_constraint` of `CorefGRU`.
+        bidirectional, return_sequences, …, bias_constraint: as in `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -189,10 +188,28 @@ class MAGEGRU(GraphRNN):
         bidirectional=False,
         return_sequences=True,
         dropout=0.0,
+        return_state=False,
+        go_backwards=False,
+        recurrent_dropout=0.0,
+        seed=None,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
         **kwargs,
     ):
-        kwargs |= {"carry": carry, "shared": shared, "edge_attention": edge_attention}
-        super().__init__(tuple(units), bidirectional, return_sequences, dropout, **kwargs)
+        options = {**locals(), **kwargs, "units": tuple(units)}
+        for name in ("self", "kwargs", "__class__"):
+            del options[name]
+        super().__init__(**options)
 
     def build(self, x_shape, sources_shape=None):
         super().build(x_shape, sources_shape)
