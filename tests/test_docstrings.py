@@ -30,7 +30,7 @@ def public():
                 yield pytest.param(thing, id=f"{room}.{name}")
 
 
-@pytest.mark.parametrize("thing", public())
+@pytest.mark.parametrize("thing", list(public()))
 def test_public_names_are_documented_and_their_examples_run(thing, tmp_path, monkeypatch):
     text = inspect.getdoc(thing) or ""
     needs_arguments = bool(inspect.signature(thing).parameters)

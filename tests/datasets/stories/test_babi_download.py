@@ -100,6 +100,7 @@ def test_the_first_home_that_has_the_tasks(homes, tmp_path, name):
             r"the archive is truncated or broken \(.*outside the destination",
         ),
     ],
+    ids="absent cut half damaged page empty other changed outside".split(),
 )
 def test_a_bad_archive_leaves_nothing_and_the_next_home_is_tried(
     homes, tmp_path, content, missing, message
