@@ -26,11 +26,10 @@ def test_views_hold_the_targets_of_the_annotation():
 def test_pictures_in_tensorboard(tmp_path):
     model, drawn = shared("bidaf-supervised"), []
     callback = HeadPictures(tmp_path, SPANS, model.preprocessor, model.look, count=2)
-    callback.pictures = lambda step, tag, pngs: drawn.append((step, tag, list(pngs)))
+    callback.events.image = lambda *drawing: drawn.append(drawing)
     callback.on_epoch_end(0)
-    ((step, tag, pngs),) = drawn
-    assert (step, tag, len(pngs)) == (0, "heads", 2)
-    assert all(png.startswith(b"\x89PNG") for png in pngs)
+    assert [(step, tag) for step, tag, _ in drawn] == [(0, f"questions/heads/{n}") for n in (1, 2)]
+    assert all(png.startswith(b"\x89PNG") for *_, png in drawn)
 
 
 @pytest.fixture(scope="module")
@@ -66,4 +65,4 @@ def test_an_annotator_is_for_readers_of_annotated_passages(tmp_path, capsys):
     shared("as-coref-gru").save(tmp_path / "plain.keras")
     asked = ["--passage", "Mary left .", "--question", "who", "--annotator", "exact"]
     assert cli.main(["explain", str(tmp_path / "plain.keras"), *asked]) == 2
-    assert "--annotator is for readers of annotated passages" in capsys.readouterr().err
+    assert "An annotator is for readers of annotated text" in capsys.readouterr().err
