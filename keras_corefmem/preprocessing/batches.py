@@ -101,7 +101,9 @@ class Batches(keras.utils.PyDataset):
     Examples are encoded once, shuffled every epoch by the seed.
 
     Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
-    others make up for it, so that the losses of answers that it reports are exact.
+    others make up for it, so that the losses of answers that it reports are exact. With
+    `mean_of_rows`, those of each batch make up for its own empty rows, shuffled or not, so that its
+    gradient is the mean over its examples.
 
     Batches that are shuffled are there to train on: every answer must be one that the preprocessor
     knows. In others, an unknown answer, number 0, is one that no model gets right.
@@ -115,6 +117,7 @@ class Batches(keras.utils.PyDataset):
         batch_size: rows of a batch.
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
+        mean_of_rows: whether a batch that is not full weighs as one that is.
         **kwargs: arguments of `keras.utils.PyDataset`.
 
     Raises:
@@ -141,6 +144,7 @@ class Batches(keras.utils.PyDataset):
         batch_size: int = 32,
         shuffle: bool = False,
         seed: int = 0,
+        mean_of_rows: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -163,6 +167,7 @@ class Batches(keras.utils.PyDataset):
                 f"buckets {self.buckets} and question_length {question_length or longest}."
             )
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
+        self.mean_of_rows = mean_of_rows
         self.start_epoch(0)
 
     def _lengths(self) -> list[list[int]]:
@@ -265,7 +270,9 @@ class Batches(keras.utils.PyDataset):
         answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
         answers[: len(rows)] = [row.answer for row in rows]
         weights = (np.arange(self.batch_size) < len(rows)).astype("float32")
-        if not self.shuffle:
+        if self.mean_of_rows:
+            weights *= self.batch_size / len(rows)
+        elif not self.shuffle:
             weights *= len(self) * self.batch_size / len(self.encoded)
         return answers, weights
 

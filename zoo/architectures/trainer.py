@@ -211,7 +211,9 @@ class TextTrainer(keras.Model):
             lengths = common_lengths(self.preprocessor, sum(encoded, []))
             make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
             seed = np.random.randint(2**31)
-            x = make(encoded[0], batch_size=batch_size or 32, shuffle=shuffle, seed=seed)
+            options = {"batch_size": batch_size or 32, "shuffle": shuffle, "seed": seed}
+            by_rows = getattr(self.loss, "reduction", "") != "mean_with_sample_weight"
+            x = make(encoded[0], mean_of_rows=by_rows, **options)
             y, batch_size, validation_split = None, None, 0.0
             if held:
                 validation_data = make(encoded[1], batch_size=size)

@@ -110,6 +110,19 @@ def test_fit_learns_texts_as_it_learns_their_batches():
     assert histories[0]["loss"][-1] < histories[0]["loss"][0]
 
 
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_texts_fewer_than_a_batch_train_as_their_arrays(shuffle):
+    features, answers, _ = make().batches(STORIES[:5], 5)[0]
+    results = []
+    for data in ((STORIES[:5],), (features, answers)):
+        model = make(optimizer=keras.optimizers.SGD(1.0))
+        before = model.get_weights()
+        loss = model.fit(*data, shuffle=shuffle, verbose=0).history["loss"]
+        changes = [a - b for a, b in zip(model.get_weights(), before, strict=True)]
+        results.append([loss[0], *(np.linalg.norm(change) for change in changes)])
+    np.testing.assert_allclose(*results, rtol=1e-3, atol=1e-5)
+
+
 def test_fit_and_evaluate_compile_with_the_defaults():
     model = make(compiled=False)
     model.fit(STORIES[:8], verbose=0)
@@ -272,7 +285,7 @@ def test_answers_weigh_by_their_class():
         for x, y, weight in (
             (COLUMNS, ANSWERS, {"kitchen": 3.0}),
             (STORIES, None, {number: 3.0}),
-            (model.batches(STORIES, 64, shuffle=True), None, weight),
+            (model.batches(STORIES, 64, True, mean_of_rows=True), None, weight),
         )
     ]
     plain = make().fit(STORIES, batch_size=64, verbose=0).history["loss"][0]
