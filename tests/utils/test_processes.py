@@ -13,6 +13,7 @@ def test_imports_are_quiet(tmp_path, monkeypatch, capfd):
     (tmp_path / "noisy_module.py").write_text(NOISE)
     (tmp_path / "broken_module.py").write_text(NOISE + "import no_such_module\n")
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "1")
     import_quietly("no_such_module", "noisy_module")
     assert sys.modules["noisy_module"].VALUE == 3
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
