@@ -22,13 +22,14 @@ class FirstEpoch(keras.callbacks.Callback):
         self.console, self.steps, self.done = console, steps, 0
         self.over, self.began = threading.Event(), time.monotonic()
         self.status = console.status("Compiling the model ...") if console.is_terminal else None
+        self.thread = threading.Thread(target=self._tell, daemon=True)
 
     def on_train_begin(self, logs: object = None) -> None:
         self.began = time.monotonic()
         if self.status:
             self.status.start()
         else:
-            threading.Thread(target=self._tell, daemon=True).start()
+            self.thread.start()
 
     def on_train_batch_end(self, batch: int, logs: object = None) -> None:
         self.done = batch + 1
@@ -36,10 +37,15 @@ class FirstEpoch(keras.callbacks.Callback):
             self.status.stop()
 
     def on_epoch_end(self, epoch: int, logs: object = None) -> None:
-        self.over.set()
+        self.close()
 
-    def on_train_end(self, logs: object = None) -> None:
+    def close(self) -> None:
+        """Ends the line and the thread, also where the epoch did not end."""
         self.over.set()
+        if self.status:
+            self.status.stop()
+        elif self.thread.is_alive():
+            self.thread.join()
 
     def _tell(self) -> None:
         while not self.over.wait(PULSE):

@@ -1,5 +1,6 @@
 """`corefmem train`: one reader on one task, from data to a model that answers text."""
 
+import contextlib
 import importlib.util
 import os
 import pathlib
@@ -107,18 +108,21 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
         first = [] if before else [FirstEpoch(make_console(), len(batches["train"]))]
+        for each in first:
+            stack.callback(each.close)
         return [*first, *watch(experiment, model, batches, log_dir, folder), *shown]
 
-    outcome = run_experiment(
-        experiment,
-        folder,
-        callbacks,
-        splits,
-        ("epochs",),
-        "pass --fresh to replace it, or another --output",
-        lambda line: print(line, flush=True),
-        1 if sys.stdout.isatty() else 2,
-    )
+    with contextlib.ExitStack() as stack:
+        outcome = run_experiment(
+            experiment,
+            folder,
+            callbacks,
+            splits,
+            ("epochs",),
+            "pass --fresh to replace it, or another --output",
+            lambda line: print(line, flush=True),
+            1 if sys.stdout.isatty() else 2,
+        )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
     test = evaluate(outcome.model, outcome.batches["test"])
