@@ -16,6 +16,8 @@ from keras_corefmem.utils.files import read_text
 # Columns that have a list in each row.
 _LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags"}
 _LISTS |= {other for name in _LISTS for other in COLUMNS[name]}
+# Columns that say the same in other ways.
+_ALTERNATIVES = {"passage", "sentences", "text", "sentence", "words"}, {"answer", "tags"}
 
 
 def as_examples(
@@ -24,7 +26,8 @@ def as_examples(
     """Makes a list of examples of any data that holds texts.
 
     - Examples of every kind, and `Sentence`s, stay what they are.
-    - Tuples are `(passage, question, answer)`.
+    - Tuples are `(passage, question, answer)`; a list of strings might be words or sentences, and
+      is refused.
     - Dictionaries are a row each, or one whose values are columns: lists, or a string for all rows.
     - A path is that of JSON lines, `my.jsonl`, with an object on each line.
     - Frames of pandas and data sets of `datasets` and `tf.data` have rows that are dictionaries.
@@ -39,9 +42,13 @@ def as_examples(
     a character, may be there. The columns of bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal
     Dependencies and WikiHop on the Hub are known.
 
+    An answer is one string. Commas join the words of one that is a list, `"apple,milk"`. Of answers
+    that are equally right give one; of SQuAD's it is the first.
+
     Args:
         data: the data.
-        columns: the name above of each column that is called otherwise, `{"context": "passage"}`.
+        columns: the name above of each column that is called otherwise, `{"context": "passage"}`;
+            it wins over a column that has that name.
         answers: whether answers must be there; without, an example that has none is still read.
 
     Returns:
@@ -70,6 +77,8 @@ def iterate(
         raise ValueError(
             f"columns: there is no {', '.join(sorted(unknown))}; choose of {', '.join(COLUMNS)}."
         )
+    if len(set(columns.values())) < len(columns):
+        raise ValueError(f"columns: two columns have one name in {dict(columns)}; leave one out.")
     for row, place in _rows(data, columns):
         yield from _convert(row, place, columns, answers)
 
@@ -85,19 +94,31 @@ def _convert(row, place, columns, answers):
         row = {**row[1], "passage": row[0]}
     elif isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[0], Mapping):
         row = {**row[0], "answer": row[1]}
-    elif isinstance(row, tuple | list) and len(row) in (2, 3):
+    elif isinstance(row, tuple | list) and len(row) in (2, 3) and not _is_words(row):
         row = dict(zip(("passage", "question", "answer"), row, strict=False))
     if not isinstance(row, Mapping):
         raise ValueError(
-            f"{place}: give an Example, (passage, question, answer), a dictionary or a spaCy Doc "
-            f"instead of {row!r:.80}."
+            f"{place}: give an Example, a tuple (passage, question, answer), a dictionary, as of "
+            f"passage or words, a spaCy Doc, or a string for a sentence instead of {row!r:.80}."
         )
     row = {name: _plain(value) for name, value in row.items()}
     missing = [name for name in columns if name not in row]
     if missing:
         raise ValueError(f"{place}: no column {missing[0]}, only {', '.join(map(str, row))}.")
-    row = {columns.get(name, name): value for name, value in row.items()}
-    return read_row(row, place, answers)
+    return read_row(_renamed(row, columns), place, answers)
+
+
+def _is_words(row):
+    return isinstance(row, list) and all(isinstance(each, str) for each in row)
+
+
+def _renamed(row, columns):
+    """A row by the names of `columns`, without other columns that say the same."""
+    named = set(columns.values())
+    replaced = named.union(*(names for names in _ALTERNATIVES if names & named))
+    replaced |= {other for name in replaced for other in COLUMNS[name]}
+    kept = {name: row[name] for name in row if name not in replaced and name not in columns}
+    return kept | {ours: row[name] for name, ours in columns.items()}
 
 
 def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[Any, str]]:

@@ -20,8 +20,8 @@ class Example:
         source: where the question was read, as `"path:line"`; does not enter comparisons.
 
     Raises:
-        ValueError: if the passage, one of its sentences, the question or the answer is empty, or a
-            supporting fact is no sentence of the passage.
+        ValueError: if the passage, one of its sentences, the question or the answer is empty or no
+            string, or a supporting fact is no sentence of the passage.
 
     Example:
         >>> sentences = "Mary went to the office.", "She slept."
@@ -48,7 +48,10 @@ class Example:
             if not sentence.strip():
                 raise ValueError(f"{place}sentence {number} of the passage is empty, drop it.")
         for name in ("question", "answer"):
-            if not getattr(self, name).strip():
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise ValueError(f"{place}the {name} must be a string, got {text!r:.80}.")
+            if not text.strip():
                 raise ValueError(f"{place}the {name} is empty, give it a word.")
         for fact in self.supporting_facts:
             if not 1 <= fact <= len(self.sentences):

@@ -169,7 +169,13 @@ class _Row:
         if value is None:
             return UNANSWERED
         if _are(str, value):
-            return ",".join(value)
+            if len(set(value)) == 1:
+                return value[0]
+            raise self.error(
+                f"answer has several strings, {value!r:.80}: join the words of one answer by "
+                f"commas, {','.join(value)[:40]!r}, or give one of several right answers; call a "
+                "list of tags tags"
+            )
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
             return str(value)
         raise self.error(f"answer must be a string, got {value!r}")

@@ -81,6 +81,11 @@ def test_json_lines(tmp_path):
         ('{"passage": "A.", "question": 3, "answer": "c"}', ":2: question must be a string, got 3"),
         ('{"passage": [3], "question": "B?", "answer": "c"}', ":2: passage must be a string or a"),
         ('{"passage": "A.", "question": "B?", "answer": [3]}', ":2: answer must be a string"),
+        (
+            '{"passage": "A.", "question": "B?", "answer": ["d", "e"]}',
+            ":2: answer has several strings, .*: join the words of one answer by commas, 'd,e', or",
+        ),
+        ('{"words": ["A", "b"], "answer": ["X", "Y"]}', ":2: .*; call a list of tags tags"),
         ('{"passage": "A.", "question": "B?", "answer": " "}', ":2: the answer is empty"),
         ('{"passage": " ", "question": "B?", "answer": "c"}', ":2: the passage is empty"),
         (
@@ -115,7 +120,8 @@ def test_what_is_no_data(tmp_path):
         (tmp_path / "a.jsonl", "a.jsonl: no example in the file"),
         ("Mary left.", "Mary left.: give the path of a file of JSON lines that ends in .jsonl"),
         (3, "Examples cannot be made of int: give a list"),
-        ([EXAMPLES[0], 3], r"example 1: give an Example, \(passage, question, answer\)"),
+        ([EXAMPLES[0], 3], r"example 1: give an Example, a tuple \(passage, question, answer\)"),
+        ([["a b", "c"]], r"example 0: give an Example, a tuple .* instead of \['a b', 'c'\]"),
         ({**COLUMNS, "answer": ["a"]}, "differ in length: 2 of passage, 2 of question, 1 of answ"),
         (datasets.DatasetDict(train=SOURCES["datasets"]), "several parts, pass one of them: train"),
     ):
@@ -132,8 +138,40 @@ def test_columns_are_named():
     assert as_examples({name: [rows[0][name]] for name in rows[0]}, columns=columns) == expected
     with pytest.raises(ValueError, match="example 0: no column Context, only Text, Q, A"):
         as_examples(rows, columns={"Context": "passage"})
+    with pytest.raises(ValueError, match="columns: two columns have one name in"):
+        as_examples(rows, columns={"Text": "passage", "Q": "passage"})
     with pytest.raises(ValueError, match="columns: there is no text2; choose of passage"):
         as_examples(rows, columns={"Text": "text2"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "example"),
+    [
+        ({"x": "passage"}, {"x": "A.", **ROWS[0]}, Example(["A."], "Who left?", "Mary")),
+        (
+            {"x": "passage"},
+            {"x": "A.", **ROWS[0], "sentences": ["B."], "tokens": ["C"]},
+            Example(["A."], "Who left?", "Mary"),
+        ),
+        (
+            {"answer": "question", "question": "answer"},
+            ROWS[0],
+            Example(["Mary left.", "John slept."], "Mary", "Who left?"),
+        ),
+        (
+            {"form": "words", "xpos": "tags"},
+            {"form": ["A"], "text": "B", "upos": ["X"], "xpos": ["Y"]},
+            Sentence(("A",), ("Y",)),
+        ),
+        (
+            {"mood": "answer"},
+            {"words": ["A"], "tags": ["X"], "mood": "bad"},
+            Sentence(("A",), "bad"),
+        ),
+    ],
+)
+def test_named_columns_win_over_those_of_our_names(columns, row, example):
+    assert as_examples([row], columns=columns) == [example]
 
 
 def test_answers_may_be_unknown():
@@ -228,7 +266,7 @@ UD = datasets.Features(
             AnnotatedExample(["a b"], "c", "b", chain_ids=[1, 2, 1]),
         ),
         (
-            {**ROWS[0], "supporting_facts": [2], "answer": ["apple", "milk"]},
+            {**ROWS[0], "supporting_facts": [2], "answer": ["apple,milk"]},
             Example(["Mary left.", "John slept."], "Who left?", "apple,milk", (2,)),
         ),
         ({**ROWS[0], "answer": 3}, Example(["Mary left.", "John slept."], "Who left?", "3")),

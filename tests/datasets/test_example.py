@@ -28,6 +28,7 @@ def test_source_does_not_enter_comparisons():
         ({"sentences": MARY}, "a.txt:2: `sentences` is one string"),
         ({"question": ""}, "a.txt:2: the question is empty"),
         ({"answer": " "}, "a.txt:2: the answer is empty"),
+        ({"answer": ("d", "e")}, r"a.txt:2: the answer must be a string, got \('d', 'e'\)"),
         ({"supporting_facts": (1, 2)}, r"a.txt:2: supporting fact 2 .* 1\.\.1"),
         ({"supporting_facts": (0,)}, "supporting fact 0 is no sentence"),
     ],
