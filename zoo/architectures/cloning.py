@@ -1,6 +1,8 @@
-"""Models that `keras.models.clone_model` gives back as what they are."""
+"""Models that `keras.models.clone_model` gives back as what they are, and layers frozen in them."""
 
+import collections
 import functools
+import re
 
 import keras
 
@@ -39,10 +41,46 @@ def _taking_a_graph(initializer):
             )
         arguments = {**source.get_config(), **kwargs}
         arguments.pop("quantized", None)
-        return initializer(self, **arguments)
+        frozen = arguments.pop("frozen", ())
+        initializer(self, **arguments)
+        freeze(self, frozen)
 
     return initialize
 
 
 def _configuration(layer):
     return type(layer), keras.saving.serialize_keras_object(layer)["config"]
+
+
+def freeze(model, names):
+    """Freezes layers by the names that `frozen_layers` returns; those it does not have are left out."""
+    for name, layer in _named_layers(model):
+        if name in names:
+            layer.trainable = False
+
+
+def frozen_layers(model):
+    """Returns the names of frozen layers that have weights, inner ones as `outer/inner`."""
+    return [name for name, layer in _named_layers(model) if layer.weights and not layer.trainable]
+
+
+def _named_layers(layer, prefix=""):
+    """Yields layers and their names, in which the numbers that Keras appends start anew."""
+    layers = list(layer._flatten_layers(include_self=False, recursive=False))
+    totals, counts = collections.Counter(map(_automatic_name, layers)), collections.Counter()
+    for each in layers:
+        name = _automatic_name(each)
+        counts[name] += 1
+        if name is None:
+            name = each.name
+        elif totals[name] > 1:
+            name = f"{name}_{counts[name]}"
+        yield prefix + name, each
+        if each.trainable:
+            yield from _named_layers(each, f"{prefix}{name}/")
+
+
+def _automatic_name(layer):
+    """Returns the name that Keras makes of a layer's class, without its number, or `None`."""
+    name = re.sub(r"_\d+$", "", layer.name)
+    return name if name.replace("_", "") == type(layer).__name__.lower() else None

@@ -16,7 +16,7 @@ from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
-from zoo.architectures.cloning import CloneableModel
+from zoo.architectures.cloning import CloneableModel, freeze, frozen_layers
 from zoo.architectures.config import ExamplesMethod, specification
 from zoo.architectures.devices import first_replica
 from zoo.architectures.precision import QuantizableModel, precision
@@ -201,16 +201,18 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             **self.config,
             "preprocessor": preprocessor,
         }
-        return config | ({"quantized": self.quantized} if self.quantized else {})
+        kept = {"quantized": self.quantized, "frozen": self.trainable and frozen_layers(self)}
+        return config | {name: value for name, value in kept.items() if value}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """The model again, also from a configuration of version 0.1."""
         arguments = rename(config)
-        quantized = arguments.pop("quantized", None)
+        quantized, frozen = arguments.pop("quantized", None), arguments.pop("frozen", ())
         model = cls(**arguments)
         if quantized is not None:
             model.quantize(config=keras.saving.deserialize_keras_object(quantized))
+        freeze(model, frozen)
         return model
 
     @property

@@ -164,6 +164,71 @@ def test_frozen_layers_stay():
     assert len(model.trainable_variables) == len(model.weights) - 1
 
 
+class Counted(zoo.QueryReductionNetwork):
+    """A subclass whose layers have the names that Keras counts."""
+
+    @staticmethod
+    def read_story(sentences, question, read, config):
+        vectors = keras.layers.Embedding(config.vocabulary_size, 4)(question)
+        for _ in range(12):
+            vectors = keras.layers.Dense(4)(vectors)
+        return keras.layers.Dense(config.num_answers)(vectors[:, 0]), None
+
+
+def copies_of(model, folder):
+    """Yields copies by all ways that Keras users know."""
+    model.save(folder / "model.keras")
+    model.save_to_preset(folder / "preset")
+    yield type(model).from_config(model.get_config())
+    yield keras.models.clone_model(model)
+    yield type(model).from_preset(folder / "preset")
+    # Keras finds only registered classes.
+    yield keras.saving.load_model(folder / "model.keras", {type(model).__name__: type(model)})
+
+
+def test_copies_have_the_frozen_layers(tmp_path):
+    model = make("lstm")
+    assert "frozen" not in model.get_config()
+    model.get_layer("word_embedding").trainable = False
+    model.get_layer("lstm").cell.trainable = False
+    model.compile(jit_compile=JIT)
+    assert model.get_config()["frozen"] == ["word_embedding", "lstm/lstm_cell"]
+    paths = {weight.path for weight in model.trainable_weights}
+    for copy in copies_of(model, tmp_path):
+        assert {weight.path for weight in copy.trainable_weights} == paths
+        assert copy.get_config() == model.get_config()
+    # The last of them, from a file, is compiled.
+    batches, before = copy.batches(STORIES[:8]), copy.get_weights()
+    copy.fit(batches, verbose=0)
+    for weight, old in zip(copy.weights, before, strict=True):
+        assert np.array_equal(weight, old) == (weight.path not in paths)
+    free = type(model).from_preset(tmp_path / "preset", frozen=[])
+    assert len(free.trainable_weights) == len(free.weights)
+
+
+def test_frozen_layers_are_found_under_the_names_of_another_process(tmp_path):
+    model = Counted(9, 3, 4)
+    for layer in model.layers[-3:]:
+        layer.trainable = False
+    assert [layer.trainable for layer in model.layers].count(False) == 3
+    trained = [weight.trainable for weight in model.weights]
+    assert 0 < trained.count(False) < len(trained)
+    for copy in copies_of(model, tmp_path):
+        assert [w.path for w in copy.weights] != [w.path for w in model.weights]
+        assert [weight.trainable for weight in copy.weights] == trained
+        assert copy.get_config() == model.get_config()
+
+
+def test_a_model_that_is_frozen_whole(tmp_path):
+    model = make("qrn")
+    model.trainable = False
+    model.compile(jit_compile=JIT)
+    for copy in copies_of(model, tmp_path):
+        assert not copy.trainable_weights and "frozen" not in copy.get_config()
+        copy.trainable = True
+        assert len(copy.trainable_weights) == len(copy.weights)
+
+
 ENCODERS = {
     "both": (lambda: keras.layers.Bidirectional(keras.layers.GRU(5, return_sequences=True)), ""),
     "last": (lambda: keras.layers.LSTM(6, return_sequences=True), ""),
