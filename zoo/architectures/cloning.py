@@ -53,7 +53,7 @@ def _configuration(layer):
 
 
 def freeze(model, names):
-    """Freezes layers by the names that `frozen_layers` returns; those it does not have are left out."""
+    """Freezes the layers that `frozen_layers` named; unknown names are ignored."""
     for name, layer in _named_layers(model):
         if name in names:
             layer.trainable = False

@@ -197,7 +197,7 @@ def test_copies_have_the_frozen_layers(tmp_path):
     for copy in copies_of(model, tmp_path):
         assert {weight.path for weight in copy.trainable_weights} == paths
         assert copy.get_config() == model.get_config()
-    # The last of them, from a file, is compiled.
+    # The last of them is that of the file.
     batches, before = copy.batches(STORIES[:8]), copy.get_weights()
     copy.fit(batches, verbose=0)
     for weight, old in zip(copy.weights, before, strict=True):
