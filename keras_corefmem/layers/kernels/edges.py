@@ -29,9 +29,6 @@ def index_edges(sources, degrees=False):
         A pair of `Edges`: for the forward direction, and for the backward one, in which every edge
         is read from its target to its source.
 
-    Raises:
-        ValueError: if a text is too long for its edges to be numbered in 32 bits.
-
     Example:
         >>> forward, backward = keras_corefmem.layers.index_edges(np.array([[[[0]], [[1]], [[1]]]]))
         >>> np.asarray(forward.sources)[:, 0, 0, 0].tolist()
@@ -50,8 +47,6 @@ def index_edges(sources, degrees=False):
 def _link(sources):
     """The `successors` of `Edges`, batch-major, which sum over them without a scatter."""
     batch, time, types, edges = ops.shape(sources)
-    if isinstance(time, int) and time * time * (edges + 1) >= 2**31:
-        raise ValueError(f"{time} tokens with {edges} edges of a type are too many to number.")
     lists = sources
     if edges > 1:
         same = sources[..., None] == sources[..., None, :]
@@ -62,12 +57,14 @@ def _link(sources):
     # A position heads its own list: after sorting, what follows it is its first edge.
     owner = ops.concatenate([heads, lists], axis=-1)
     count = time * (edges + 1)
-    keys = ops.sort(owner * count + ops.arange(count, dtype="int32"), axis=-1)
-    owner, item = keys // count, keys % count
+    # The sort is stable. Keys `owner * count + item` would not fit 32 bits in long texts.
+    item = ops.argsort(owner, axis=-1)
+    rows = count * ops.arange(batch * types, dtype="int32")
+    places = ops.reshape(item, (batch * types, count)) + rows[:, None]
+    owner = ops.reshape(ops.take(ops.reshape(owner, (-1,)), places), (batch, types, count))
     follows = ops.logical_and(owner[..., 1:] == owner[..., :-1], owner[..., 1:] > 0)
     following = ops.where(follows, item[..., 1:] - time + 1, 0)
-    starts = ops.arange(batch * types, dtype="int32")[:, None] * count
-    places = ops.reshape(starts + ops.reshape(item[..., :-1], (batch * types, -1)), (-1, 1))
+    places = ops.reshape(places[:, :-1], (-1, 1))
     following = ops.scatter(places, ops.reshape(following, (-1,)), (batch * types * count,))
     following = ops.reshape(following, (batch, types, count))
     first = ops.expand_dims(following[..., :time], -1)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from keras_corefmem.layers import index_edges
 from tests.support.evaluation import assert_gradients, evaluate, stateless, value_and_gradients
 from tests.support.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
 from tests.support.graphs import WIDTH
@@ -131,3 +132,22 @@ def test_a_token_has_several_edges_of_one_type_in_and_out(name, masked):
     assert incoming == (1 if name == "coref" else EDGES.get(name, 2))
     assert largest_number((b, e, source) for b, _, e, source in edges) > 1
     assert all(source <= t for _, t, _, source in edges)
+
+
+def test_edges_of_texts_of_any_length_are_numbered():
+    time, read = 40_000, (39_000, 7)
+    sources, targets = np.zeros((1, time, 1, 2), "int32"), [39_500, 39_900, 39_999]
+    for target in targets:
+        sources[0, target, 0] = read
+    index = index_edges
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        index = tf.function(index_edges, [tf.TensorSpec((None, None, 1, 2), "int32")])
+    successors = ops.convert_to_numpy(index(sources)[1].successors)[:, 0, :, 0]
+    expected = np.zeros((time, 3), "int32")
+    for column, source in enumerate(read):
+        numbers = [2 * target + column + 1 for target in targets]
+        expected[source - 1, 0] = numbers[0]
+        expected[targets, column + 1] = [*numbers[1:], 0]
+    np.testing.assert_array_equal(successors, expected)
