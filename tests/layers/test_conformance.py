@@ -11,7 +11,15 @@ import pytest
 
 from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, WordMemory
 from tests.support.conformance_cases import CASES, RECURRENT
-from tests.support.evaluation import alike, compiled, evaluate, randomize, value_and_gradients
+from tests.support.evaluation import (
+    alike,
+    compiled,
+    evaluate,
+    randomize,
+    stateless,
+    value_and_gradients,
+    with_gradients,
+)
 
 BATCH, TIME, EXTRA = 3, 5, 3
 Reference = namedtuple("Reference", "layer run output model")
@@ -118,6 +126,45 @@ def test_masked_tokens_change_nothing_for_any_batch_and_time(case):
     if output.ndim > 2:
         output = output[:, :TIME]
     np.testing.assert_allclose(output, expected[1:], atol=1e-6)
+
+
+CLEARED = {"coref_gru", "mage_gru_mixed", "entity_memory_asked", "episodic_memory"}
+CLEARED |= {"episodic_memory_plus", "word_memory", "query_reduction", "supervised_attention"}
+CLEARED |= {"multiplicative_mask"}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in CLEARED], ids=str)
+def test_neither_masked_numbers_nor_those_of_other_rows_matter(case):
+    layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
+    clean, mask = arrays_of(case), np.arange(TIME) < np.array([[2], [4], [3]])
+    floats = [n for n, array in enumerate(clean) if array.dtype.kind == "f"]
+    dirty = [array.copy() for array in clean]
+    for n, timed in enumerate(case.timed):
+        if timed and n in floats:
+            for b, junk in enumerate((np.nan, np.inf, 1e38)):
+                dirty[n][b, ~mask[b]] = junk
+        elif timed:
+            clean[n][~mask] = dirty[n][~mask] = 0
+
+    def function(*values):
+        inputs, weights = dict(zip(floats, values, strict=False)), values[len(floats) :]
+        inputs = [inputs.get(n, array) for n, array in enumerate(clean)]
+        output = main(stateless(layer, weights, *inputs, mask=mask))
+        counted = mask if output.shape[1] == TIME else np.ones((BATCH, 1), bool)
+        counted = counted.reshape(*counted.shape, *[1] * (len(output.shape) - 2))
+        return keras.ops.where(counted, output, 0)
+
+    run = with_gradients(function)
+    weights = [keras.ops.convert_to_numpy(weight) for weight in layer.trainable_variables]
+    expected, others = run(*(clean[n] for n in floats), *weights)
+    output, gradients = run(*(dirty[n] for n in floats), *weights)
+    np.testing.assert_array_equal(output, expected)
+    for gradient, other in zip(gradients, others, strict=True):
+        np.testing.assert_array_equal(gradient, other)
+    dirty[0][0] = np.nan
+    output, gradients = run(*(dirty[n] for n in floats), *weights)
+    np.testing.assert_array_equal(output[1:], expected[1:])
+    np.testing.assert_array_equal(gradients[0][1:], others[0][1:])
 
 
 @recurrent_layers

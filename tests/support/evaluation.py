@@ -30,6 +30,11 @@ def compiled(function, xla=False):
 
 def value_and_gradients(function, arrays, upstream=None, xla=False):
     """`function(*arrays)` and the gradients of its sum, weighed by any `upstream`."""
+    return with_gradients(function, upstream, xla)(*arrays)
+
+
+def with_gradients(function, upstream=None, xla=False):
+    """The function over arrays as one graph that returns its gradients too."""
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
@@ -51,7 +56,7 @@ def value_and_gradients(function, arrays, upstream=None, xla=False):
             gradients, value = jax.grad(total, argnums=arguments, has_aux=True)(*tensors)
             return value, gradients
 
-    return compiled(run, xla)(*arrays)
+    return compiled(run, xla)
 
 
 def _project(value, upstream):

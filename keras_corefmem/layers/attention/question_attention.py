@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 
 
 class _TwoSequences(keras.layers.Layer):
@@ -52,6 +52,7 @@ class GatedAttention(_TwoSequences):
         self.check_widths(passage_shape, question_shape)
 
     def call(self, passage, question, question_mask=None):
+        question = clear_masked(question, question_mask)
         scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))
         mask = None if question_mask is None else question_mask[:, None]
         attention = ops.softmax(mask_scores(scores, mask), axis=-1)
@@ -103,6 +104,7 @@ class BidirectionalAttention(_TwoSequences):
         self.kernel = self.add_weight(name="kernel", shape=(3 * context_shape[-1], 1))
 
     def call(self, context, query, context_mask=None, query_mask=None):
+        query = clear_masked(query, query_mask)
         of_context, of_query, of_product = ops.split(self.kernel, 3)
         products = ops.matmul(context * of_product[:, 0], ops.transpose(query, (0, 2, 1)))
         parts = products, ops.matmul(context, of_context), ops.matmul(query, of_query)

@@ -11,7 +11,7 @@ from keras_corefmem.layers.attention.attention_supervision import (
     target_mask,
 )
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
@@ -147,6 +147,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     ):
         self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask
+        inputs = clear_masked(inputs, mask)
         projected = [layer(inputs) for layer in (self.query, self.key, self.value)]
         # Heads whose attention is needed as a matrix; the others are fused.
         if training and self.dropout or not _can_fuse(self.compute_dtype):
@@ -165,9 +166,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
             read, scores, attention = self.attend(*parts, allowed, training)
             states |= {head: read[:, :, n] for n, head in enumerate(plain)}
         joined = ops.stack([states[head] for head in range(self.num_heads)], axis=2)
-        outputs = self.output_projection(joined)
-        if mask is not None:
-            outputs = outputs * ops.cast(mask, outputs.dtype)[..., None]
+        outputs = clear_masked(self.output_projection(joined), mask)
         if not self.signals:
             return outputs
         if mask is not None:

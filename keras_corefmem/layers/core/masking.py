@@ -1,9 +1,17 @@
-"""Scores of what is masked."""
+"""What is masked: vectors of zeros, and scores that a softmax ignores."""
 
 from keras import ops
 
 # So low that a softmax gives 0, and finite, so that gradients are.
 MASKED = -1e9
+
+
+def clear_masked(vectors, mask=None):
+    """Vectors `(…, width)`, zeros where a mask `(…)` is false.
+
+    A product with the mask would keep NaN and inf, in values or in gradients.
+    """
+    return vectors if mask is None else ops.where(mask[..., None], vectors, 0)
 
 
 def mask_scores(scores, mask=None):

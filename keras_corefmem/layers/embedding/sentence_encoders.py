@@ -4,6 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.masking import clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 
 
@@ -21,8 +22,7 @@ def encode_words(words, factors, mask=None):
         raise ValueError(
             f"A sentence has {count} words, but length is {factors.shape[0]}; pass a larger length."
         )
-    if mask is not None:
-        words = words * ops.cast(mask, words.dtype)[..., None]
+    words = clear_masked(words, mask)
     factors = ops.cast(ops.convert_to_tensor(factors)[: ops.shape(words)[-2]], words.dtype)
     return ops.sum(words * factors, axis=-2)
 

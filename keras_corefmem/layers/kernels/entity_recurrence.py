@@ -97,7 +97,7 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
             gate = ops.sigmoid(scores)
             new, inverse = normalize(h + gate[..., None] * value(before, slopes))
             if mask is not None:
-                new = h + mask[t][..., None] * (new - h)
+                new = ops.where(mask[t][..., None] > 0, new, h)
                 gate, inverse = gate * mask[t], inverse * mask[t][..., None]
             return _ForwardState(
                 new,

@@ -106,7 +106,7 @@ class _Direction:
         product = ops.matmul(self.masked(gathered), self.inputs.kernel)
         h = self.gates.step(state.projected, product, carry)
         if self.mask is not None:
-            h = previous + self.mask[t] * (h - previous)
+            h = ops.where(self.mask[t] > 0, h, previous)
         if successors:
             successors = self.successors.add(successors, [h[..., a:b] for a, b in self.slices], t)
         history = write(state.history, t + 1, h[None])

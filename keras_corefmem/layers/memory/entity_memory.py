@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.masking import clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
@@ -230,7 +231,7 @@ class EntityMemory(keras.layers.Layer):
         cell, mask = self.cell, sentences_mask if mask is None else mask
         if keys is None:
             keys = ops.convert_to_tensor(cell.keys)[None]
-        keys = ops.cast(keys, sentences.dtype)
+        sentences, keys = clear_masked(sentences, mask), ops.cast(keys, sentences.dtype)
         start = ops.broadcast_to(keys, (ops.shape(sentences)[0], *keys.shape[1:]))
         question = None if question is None else question[:, None]
         scores = cell.gate_scores(sentences, keys[:, None], question)

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
 from keras_corefmem.utils.checks import check_sizes
@@ -157,6 +157,7 @@ class EpisodicMemory(keras.layers.Layer):
         self, facts, question, supporting_facts=None, mask=None, facts_mask=None, training=None
     ):
         mask = facts_mask if mask is None else mask
+        facts = clear_masked(facts, mask)
         batch, time = ops.shape(facts)[:2]
         if self.end_of_passes:
             end = ops.broadcast_to(ops.cast(self.end, facts.dtype), (batch, 1, self.units))

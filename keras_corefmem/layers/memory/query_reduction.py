@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import MASKED
+from keras_corefmem.layers.core.masking import MASKED, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_sizes
@@ -125,6 +125,7 @@ class QueryReduction(keras.layers.Layer):
         self, sentences, queries, reset=True, mask=None, sentences_mask=None, queries_mask=None
     ):
         mask = sentences_mask if mask is None else mask
+        sentences, queries = (clear_masked(each, mask) for each in (sentences, queries))
         update, added = self.cell.gates(sentences, queries, reset)
         # log(1 - σ(s)) = -softplus(s), exact where the gate is almost 1.
         logs = -ops.softplus(ops.cast(update[..., 0], "float32"))

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
 
@@ -85,6 +85,7 @@ class WordMemory(EpisodicMemory):
 
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
         mask = facts_mask if mask is None else mask
+        facts = clear_masked(facts, mask)
         batch, time = ops.shape(facts)[:2]
         position = ops.arange(time)
         before = ops.broadcast_to(position[None, :, None] >= position, (batch, time, time))

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.masking import clear_masked
 from keras_corefmem.layers.kernels.edges import index_edges
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
@@ -145,6 +146,7 @@ class GraphRNN(keras.layers.Layer):
         recurrence = self.cells[0].recurrence
         mask = x_mask if mask is None else mask
         states = [None] * 2 if initial_state is None else self.initial_states(initial_state)
+        x = clear_masked(x, mask)
         if self.dropout:
             x = self.drop(x, training=training)
         types = len(recurrence.slices) - 1
