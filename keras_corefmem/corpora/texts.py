@@ -8,7 +8,7 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator
 
-from keras_corefmem.utils.files import Path, read_text
+from keras_corefmem.utils.files import Path, digest_of, read_text
 
 STANDARD_INPUT = "standard input"
 
@@ -130,9 +130,7 @@ class TextReader:
 def describe_file(path: Path) -> dict:
     """Returns name, bytes and SHA-256 of a file."""
     path = pathlib.Path(path)
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest_of(path)}
 
 
 def _decode(line, place):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from keras_corefmem.datasets import passages, sentences, stories
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path
+from keras_corefmem.utils.names import did_you_mean
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,7 +153,7 @@ def find(name: str) -> DataSet:
     if not name.endswith(JSON_LINES):
         raise ValueError(
             f"There is no data set {name!r}; choose one of {', '.join(DATASETS)}, or give the path "
-            "of a file of JSON lines, my.jsonl."
+            f"of a file of JSON lines, my{JSON_LINES}.{did_you_mean(name, DATASETS)}"
         )
     # It imports the readers, which those who only list data sets do without.
     from keras_corefmem.datasets import json_lines

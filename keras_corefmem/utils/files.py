@@ -1,6 +1,7 @@
 """Text and JSON files, read with clear errors and written whole or not at all."""
 
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -46,6 +47,12 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
         if not key:
             raise ValueError(f"{path}: {message}") from None
         raise ValueError(f"{path}: {key}: {message} (got {first['input']!r}).") from None
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager

@@ -3,19 +3,29 @@
 import functools
 import inspect
 import numbers
+import sys
 import typing
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-import keras
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from keras_corefmem.datasets import as_examples
+from keras_corefmem.utils.names import did_you_mean
 
 # Marks arguments that `from_examples` learns from the data.
 LEARNED = "learned"
 # Arguments of constructors that all models have, and that say nothing of their architecture.
 COMMON = ("preprocessor", "name", "trainable", "dtype")
+# What each encoder of a name reads besides the tokens.
+STRUCTURE = {
+    "gru": None,
+    "one_hot": "chains",
+    "dag_rnn": "sources",
+    "mage_gru": "sources",
+    "mage_gru_shared": "sources",
+    "coref_gru": "antecedents",
+}
 
 
 def _integer(value):
@@ -23,10 +33,26 @@ def _integer(value):
     return int(value) if is_number else value
 
 
+def _is_layer(value):
+    # Arguments are checked before Keras is imported; without it there are no layers.
+    return "keras" in sys.modules and isinstance(value, sys.modules["keras"].Layer)
+
+
 def _layer(value):
-    if value is None or isinstance(value, keras.Layer | dict):
+    if value is None or isinstance(value, dict) or _is_layer(value):
         return value
     raise ValueError("Input should be a Keras layer")
+
+
+def _encoder(value):
+    value = underscored(value)
+    if _is_layer(value):
+        return sys.modules["keras"].saving.serialize_keras_object(value)
+    if isinstance(value, dict) or isinstance(value, str) and value in STRUCTURE:
+        return value
+    hint = did_you_mean(value, STRUCTURE) if isinstance(value, str) else ""
+    names, end = ", ".join(map(repr, STRUCTURE)), hint and f".{hint}"
+    raise ValueError(f"Input should be {names} or a Keras layer{end}")
 
 
 Size = Annotated[int, BeforeValidator(_integer), Field(ge=1)]
@@ -37,9 +63,14 @@ Learned = Annotated[Size, LEARNED]
 LearnedCount = Annotated[Count, LEARNED]
 Tokens = Annotated[list[int | None] | None, LEARNED]
 Layer = Annotated[Any, AfterValidator(_layer)]
+# A layer is kept as its configuration: every place has a copy of it, with weights of its own.
+Encoder = Annotated[Any, AfterValidator(_encoder)]
+Carry = Literal["gathered", "previous", "mixed"]
+AnswerHead = Literal["pointer_sum", "span_sum", "classification"]
+Order = Literal["question_first", "passage_first"]
 
 
-class _Arguments(pydantic.BaseModel):
+class Arguments(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid", strict=True)
 
     @pydantic.field_validator("*", mode="before")
@@ -76,7 +107,7 @@ def specification(model_class):
         for parameter in parameters
         if parameter.name not in COMMON
     }
-    return pydantic.create_model(each.__name__, __base__=_Arguments, **fields)
+    return pydantic.create_model(each.__name__, __base__=Arguments, **fields)
 
 
 def chosen(model_class):

@@ -5,8 +5,13 @@ import functools
 import inspect
 import pathlib
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pydantic
+
+from keras_corefmem.utils.files import validate
+from zoo.architectures import config
 
 FOLDER = pathlib.Path(__file__).parent
 # Arguments of constructors that say nothing of the architecture.
@@ -14,10 +19,11 @@ COMMON = {"self", "cls", "examples", "preprocessor", "name", "trainable"}
 
 
 class Argument(NamedTuple):
-    """An argument of a model: its default as written, and what its docstring says of it."""
+    """An argument of a model: default and type as written, and what its docstring says of it."""
 
     default: str
     description: str
+    annotation: str
 
 
 @functools.cache
@@ -49,10 +55,25 @@ def list_arguments(class_name: str) -> dict[str, Argument]:
         for argument, default in _parameters(function):
             if argument.arg not in COMMON and not _is_learned(argument.annotation):
                 written = ast.unparse(default) if default else ""
-                arguments[argument.arg] = Argument(written, texts.get(argument.arg, ""))
+                kind = ast.unparse(argument.annotation) if argument.annotation else "Any"
+                arguments[argument.arg] = Argument(written, texts.get(argument.arg, ""), kind)
     if not _has_word_vectors(class_name):
         arguments.pop("word_vectors", None)
     return dict(sorted(arguments.items()))
+
+
+def check_values(class_name: str, values: Mapping[str, Any]) -> None:
+    """Checks values of arguments as the constructor does, but for those that go together.
+
+    Args:
+        class_name: name of a class of the zoo.
+        values: values by name, of those that `list_arguments` lists.
+    """
+    known = list_arguments(class_name)
+    # Annotations are made of the types of this module.
+    fields: dict[str, Any] = {n: (eval(known[n].annotation, vars(config)), None) for n in values}
+    kind = pydantic.create_model(class_name, __base__=config.Arguments, **fields)
+    validate(class_name, values, kind)
 
 
 def describe_arguments(docstring: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ def show_arguments(model: str) -> str:
     own = {**known.arguments, **settings.arguments}
     arguments = [
         (name, json.dumps(own[name]) if name in own else _as_json(default), text)
-        for name, (default, text) in list_arguments(known.class_name).items()
+        for name, (default, text, _) in list_arguments(known.class_name).items()
     ]
     return (
         f"{model}: {known.description}\n\nSettings, as --set NAME=JSON:\n{_table(rows)}\n\n"

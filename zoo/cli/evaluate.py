@@ -1,8 +1,8 @@
 """`corefmem evaluate`."""
 
+import warnings
 from typing import Literal
 
-from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     ANNOTATOR,
     DATA_DIR,
@@ -26,15 +26,16 @@ def evaluate(
     truecaser: TRUECASER = None,
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
-    import_keras()
+    from zoo.cli.inputs import describe_data, load_model
+
+    reader, known = load_model(model), describe_data(model)
     from keras_corefmem import datasets
     from keras_corefmem.datasets.registry import JSON_LINES
-    from zoo.cli.inputs import describe_data, load_model
+    from keras_corefmem.utils.files import digest_of
     from zoo.experiments import data
     from zoo.reading import annotate_for, preprocessor_of
     from zoo.training import evaluate as measure
 
-    reader, known = load_model(model), describe_data(model)
     chosen = dataset or known.get("dataset")
     if data_dir and not dataset and chosen in (None, "simulator"):
         chosen = "babi"
@@ -56,6 +57,13 @@ def evaluate(
         examples = getattr(examples, part)
     else:
         examples = getattr(data.load(chosen, task, *place, same.get("valid")), part)
+        for path, digest in same.get("content", {}).items():
+            if digest_of(path) != digest:
+                warnings.warn(
+                    f"{path} has changed since {model} was trained: {part} may hold questions "
+                    "that it was trained on.",
+                    stacklevel=1,
+                )
     if annotates:
         options = (str.split, described.from_record) if described.from_record else ()
         if not options and not chosen.endswith(JSON_LINES):

@@ -4,7 +4,6 @@ import pathlib
 import re
 from typing import Any
 
-from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     ANNOTATOR,
     MODEL_FILE,
@@ -29,11 +28,16 @@ def explain(
     truecaser: TRUECASER = None,
 ) -> None:
     """Show where a reader looks to answer a question."""
-    import_keras()
+    from zoo.cli.inputs import check_strings, choose_texts, load_model
+
+    if output and pathlib.Path(output).suffix != ".png":
+        raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
+    texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
+    example = None if "sentence" in texts else choose(file, number, texts)
+    reader = load_model(model, 1)
     from keras_corefmem.utils.files import replacing
     from keras_corefmem.visualization import draw, make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading
-    from zoo.cli.inputs import check_strings, choose_texts, load_model
     from zoo.reading import (
         annotate_for,
         preprocessor_of,
@@ -41,11 +45,6 @@ def explain(
         warn_of_unknown_words,
     )
 
-    if output and pathlib.Path(output).suffix != ".png":
-        raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
-    texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
-    example = None if "sentence" in texts else choose(file, number, texts)
-    reader = load_model(model, 1)
     check_strings(model, reader, texts or dict.fromkeys(("passage", "question")))
     preprocessor, console = preprocessor_of(reader), make_console()
     if example is None:

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import MODEL_FILE, argument
 
 
@@ -10,9 +9,9 @@ def export(
     model: MODEL_FILE, folder: Annotated[str, argument("FOLDER", "folder to write")]
 ) -> None:
     """Write a reader as a SavedModel that answers text."""
-    import_keras()
     import zoo
     from zoo.cli.inputs import load_model
 
-    zoo.export(load_model(model), folder)
+    reader = load_model(model)
+    zoo.export(reader, folder)
     print(f"SavedModel: {folder}")

@@ -2,17 +2,16 @@
 
 import json
 import pathlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import keras
-
-import zoo
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import babi
 from keras_corefmem.utils.files import load_json
-from zoo.hub import open_preset
-from zoo.reading import preprocessor_of
+from keras_corefmem.utils.processes import import_keras
+
+if TYPE_CHECKING:
+    import keras
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
@@ -22,25 +21,43 @@ TEXTS = ("passage", "question"), ("sentence",)
 FEW = 32
 
 
-def load_model(name: str, texts: int | None = None) -> keras.Model:
-    """Loads a model of text by its name, to read so many texts if their number is known."""
-    if not name.endswith(".keras"):
-        model = zoo.from_preset(name)
-    elif not pathlib.Path(name).is_file():
-        raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
-    else:
-        model = zoo.load(name)
+def load_model(name: str, texts: int | None = None) -> "keras.Model":
+    """Loads a compiled model of text by its name, to read so many texts if their number is known.
+
+    Imports Keras, once it is sure that there is such a model.
+    """
+    check_model(name)
+    import_keras()
+    import zoo
+    from zoo.reading import preprocessor_of
+
+    model = zoo.load(name) if name.endswith(".keras") else zoo.from_preset(name)
     try:
         preprocessor_of(model)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+    if not model.compiled:
+        model.compile()
     if texts is not None and texts <= FEW:
         model.jit_compile = False
     return model
 
 
+def check_model(name: str) -> None:
+    from zoo.hub.presets import presets, read_preset
+
+    if name.endswith(".keras"):
+        if not pathlib.Path(name).is_file():
+            raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
+    elif not (name.startswith("hf://") or name in presets() or pathlib.Path(name).exists()):
+        # It says what is wrong with the name.
+        read_preset(name)
+
+
 def describe_data(name: str) -> dict[str, Any]:
     """Says what a model was trained on: the preset's card, or the record beside the file."""
+    from zoo.hub import open_preset
+
     if not name.endswith(".keras"):
         return open_preset(name).card
     record = pathlib.Path(name).with_name("run.json")

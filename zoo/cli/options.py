@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from keras_corefmem.utils.names import did_you_mean
+
 
 def option(metavar: str | None, text: str, *names: str, default: Any = ..., **more: Any) -> Any:
     """Declares an option; one without `default` is required, or has that of its argument."""
@@ -25,7 +27,8 @@ def one_of(names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
         for name in (text, text.replace("_", "-")):
             if name in known:
                 return name
-        raise typer.BadParameter(f"invalid choice: {text!r} (choose from {', '.join(known)})")
+        choices, hint = ", ".join(known), did_you_mean(text, known)
+        raise typer.BadParameter(f"invalid choice: {text!r} (choose from {choices}).{hint}")
 
     return parse
 
@@ -45,6 +48,10 @@ def _dataset(text: str) -> str:
 
     if text.endswith(JSON_LINES):
         return os.path.abspath(text)
+    if re.search(r"[./\\]", text):
+        raise typer.BadParameter(
+            f"{text!r} is no file of JSON lines, one object a line: end its name in {JSON_LINES}"
+        )
     return one_of(lambda: [*DATASETS, f"FILE{JSON_LINES}"])(text)
 
 
@@ -129,8 +136,12 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
 
 
 def check_settings(models: Iterable[str], dataset: str, settings: dict[str, Any]) -> None:
-    """Refuses settings that a model does not have, before Keras is imported."""
+    """Refuses settings that a model does not have, and wrong ones, before Keras is imported."""
+    from zoo.architectures.listing import check_values
+    from zoo.configs import configuration
     from zoo.training.settings import Settings, check_arguments
 
     for model in models:
-        check_arguments(model, Settings.of(model, dataset, **settings).arguments)
+        arguments = Settings.of(model, dataset, **settings).arguments
+        check_arguments(model, arguments)
+        check_values(configuration(model).class_name, arguments)

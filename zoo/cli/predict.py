@@ -4,7 +4,6 @@ import json
 import sys
 from typing import Any
 
-from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     ANNOTATOR,
     MODEL_FILE,
@@ -26,9 +25,7 @@ def predict(
     truecaser: TRUECASER = None,
 ) -> None:
     """Answer questions, one line of JSON each."""
-    import_keras()
     from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
-    from zoo.reading import read
 
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
     expected: dict[int, dict[str, str]] = {}
@@ -41,6 +38,8 @@ def predict(
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
     reader = load_model(model, len(texts))
+    from zoo.reading import read
+
     for row in texts:
         check_strings(model, reader, row)
     columns = ([row[name] for row in texts] for name in reader.TEXTS)

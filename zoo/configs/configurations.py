@@ -9,6 +9,7 @@ import pydantic
 from typing_extensions import TypedDict
 
 from keras_corefmem.utils.files import validate
+from keras_corefmem.utils.names import did_you_mean
 
 FOLDER = pathlib.Path(__file__).parent
 STRICT = pydantic.ConfigDict(extra="forbid", strict=True)
@@ -165,5 +166,8 @@ def configuration(name: str) -> Configuration:
     """
     hyphened = name.replace("_", "-")
     if hyphened not in _all():
-        raise ValueError(f"There is no model {name!r}; choose one of {', '.join(models())}.")
+        raise ValueError(
+            f"There is no model {name!r}; choose one of {', '.join(models())}."
+            f"{did_you_mean(name, models())}"
+        )
     return _all()[hyphened]

@@ -10,7 +10,8 @@ import keras
 
 from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
-from keras_corefmem.utils.files import replacing, write_json
+from keras_corefmem.datasets.registry import JSON_LINES
+from keras_corefmem.utils.files import digest_of, replacing, write_json
 from zoo import training
 from zoo.experiments import data
 from zoo.experiments.folders import check_folder, epochs_done, history_of, name_in, state_folder
@@ -75,11 +76,15 @@ class Experiment:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record of the run that a folder holds."""
+        """The record of the run that a folder holds, with the SHA-256 of files of JSON lines."""
         fields = dataclasses.asdict(self)
         kept = ("dataset", "task", "data_dir", "language", "valid", "seed", "changes")
         record = {"settings" if name == "changes" else name: fields[name] for name in kept}
-        return {**record, "data_dir": self.data_dir and os.path.abspath(self.data_dir)}
+        record["data_dir"] = self.data_dir and os.path.abspath(self.data_dir)
+        if not (self.dataset or "").endswith(JSON_LINES):
+            return record
+        files = filter(None, (self.dataset, self.valid))
+        return {**record, "content": {str(path): digest_of(path) for path in files}}
 
     def load(self) -> Splits:
         """Loads the data; raises where the model does not read such data."""

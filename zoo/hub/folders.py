@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import hashlib
 import json
 import operator
 import os
@@ -18,7 +17,7 @@ import numpy as np
 import pydantic
 
 import keras_corefmem
-from keras_corefmem.utils.files import load_json, validate
+from keras_corefmem.utils.files import digest_of, load_json, validate
 from zoo.hub.model_card import write_card
 from zoo.hub.record import Preset, Weights, describe_class, set_weights, weights_of
 
@@ -81,7 +80,7 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
             "class": describe_class(type(model)),
             "arguments": arguments,
             "card": card,
-            "files": {name: _digest(partial / name) for name in (PREPROCESSOR, WEIGHTS)},
+            "files": {name: digest_of(partial / name) for name in (PREPROCESSOR, WEIGHTS)},
             "weights": {name: weight.shape for name, weight in weights.items()},
         }
         _write(partial / CONFIG, content)
@@ -154,7 +153,7 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
             raise ValueError(f"{path}: files: the SHA-256 of {name} is missing; {DAMAGED}")
         for search in filter(None, (find, find_again)):
             file = search(name)
-            if _digest(file) == record.files[name]:
+            if digest_of(file) == record.files[name]:
                 return file
         raise ValueError(f"{file} has not the SHA-256 that {CONFIG} says; {DAMAGED}")
 
@@ -195,11 +194,6 @@ def find_file(folder: str | os.PathLike, name: str) -> pathlib.Path:
             "or write it by `model.save_to_preset(folder)`."
         )
     return path
-
-
-def _digest(path: pathlib.Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_weights(path: str | os.PathLike, weights: Weights) -> None:

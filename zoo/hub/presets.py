@@ -1,6 +1,5 @@
 """Bundled models with trained weights: a JSON file and an `.npz` each, in the folder `presets`."""
 
-import difflib
 import json
 import math
 import os
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from keras_corefmem.utils.files import load_json, replacing
+from keras_corefmem.utils.names import close_names
 from zoo.hub.record import Preset, Weights, weights_of
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
         raise ValueError(f"{name!r} is no handle of a preset: only hf://user/name has an address.")
     if re.search(r"[/\\]|^[.~]", name):
         raise ValueError(f"There is no folder {name!r}: `model.save_to_preset(folder)` makes one.")
-    near = difflib.get_close_matches(name, paths, 5, 0.3) or sorted(paths)[:5]
-    advice = f"did you mean {', '.join(near)}?" if near else "there are none yet."
+    near = ", ".join(close_names(name, paths, 5))
+    advice = f"did you mean {near}? zoo.presets() lists all" if near else "zoo.presets() lists all"
     raise ValueError(
-        f"There is no preset {name!r}; {advice} zoo.presets() lists all. Those that the wheel "
-        "leaves out are in the folder presets/ of the repository: give it as folder=."
+        f"There is no preset {name!r}; {advice}. Those that the wheel leaves out are in the folder "
+        "presets/ of the repository: give it as folder=."
     )
 
 

@@ -1,11 +1,12 @@
 """Settings of a training run: fields of `Settings`, and arguments of its model."""
 
 import dataclasses
-import difflib
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from keras_corefmem.utils.files import validate
+from keras_corefmem.utils.names import did_you_mean
 from zoo.architectures.listing import list_arguments
 from zoo.configs import TrainingOptions, configuration
 from zoo.configs.renamed import RENAMED, rename
@@ -115,7 +116,7 @@ def merge_settings(settings: dict[str, Any], changes: dict[str, Any]) -> dict[st
     return {name: value for name, value in merged.items() if name != "arguments" or value}
 
 
-def check_arguments(model: str, names: Any) -> None:
+def check_arguments(model: str, names: Iterable[str]) -> None:
     """Checks names of arguments of a model.
 
     Args:
@@ -132,8 +133,7 @@ def check_arguments(model: str, names: Any) -> None:
     fields = [name for name in FIELDS if name != "arguments"]
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, [*fields, *known], 1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(name, [*fields, *known])
             raise ValueError(
                 f"{name!r} is no argument of {model}.{hint} Its arguments are {', '.join(known)}; "
                 f"the settings of its training are {', '.join(fields)}."

@@ -21,8 +21,7 @@ from tests.support.model_cases import (
     shared,
 )
 from zoo import training
-from zoo.architectures.config import COMMON
-from zoo.architectures.passage.encoders import STRUCTURE
+from zoo.architectures.config import COMMON, STRUCTURE
 from zoo.configs import configuration
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.

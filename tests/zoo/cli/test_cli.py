@@ -66,24 +66,32 @@ def test_training_needs_no_reports():
     assert done.stdout == "[]\n" and "Task 4 cannot be simulated" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "command, names",
-    [
+def test_answers_that_need_no_model_come_without_keras():
+    answers = [
         ("train --set unit=4", ["'unit' is no argument of ga-coref-gru", "mean 'units'?", "carry"]),
+        ("train --set UNITS=4", ["'UNITS' is no argument", "Did you mean 'units'?"]),
+        ("train --set units=0", ["units: Input should be greater than or equal to 1 (got 0)"]),
+        ("search --set dropout=2", ["dropout: Input should be less than or equal to 1 (got 2)"]),
+        ('train --set encoder="coref-gr"', ["Keras layer. Did you mean 'coref_gru'?"]),
+        ("predict x.keras --passage Mary --question Who?", ["There is no file x.keras"]),
+        ("explain x.keras --passage Mary --question Who?", ["There is no file x.keras"]),
+        ("evaluate ga_coref_babi_1", ["no preset 'ga_coref_babi_1'; did you mean ga_coref_gru_"]),
+        ("export nothing folder", ["There is no preset 'nothing'; zoo.presets() lists all."]),
         ("train --set learning-rat=1", ["Did you mean 'learning_rate'?", "batch_size"]),
         ("search --set slot=3", ["'slot' is no argument of qdren", "mean 'slots'?"]),
         ("reproduce babi-1k --models qrn --set hops=2 --tag x", ["'hops' is no argument of qrn."]),
         ("train --epochs 0", ["epochs: Input should be greater than 0"]),
         ("list", ["babi-1k"]),
         ("train --help qdren", ["question_dependent", "learning_rate"]),
-    ],
-)
-def test_answers_that_need_no_model_come_without_keras(command, names):
-    code = f"import sys; from zoo.cli import main; main({command.split()})\n"
-    code += "print([name for name in ('keras', 'tensorflow', 'jax') if name in sys.modules])"
-    done = run_fresh(code)
-    assert done.stdout.endswith("[]\n"), done.stderr
-    assert all(name in done.stdout + done.stderr for name in names)
+    ]
+    code = "import sys; from zoo.cli import main; sys.stderr = sys.stdout\n"
+    code += f"for words in {[command.split() for command, _ in answers]}:\n    main(words)\n"
+    code += "    print([name for name in ('keras', 'tensorflow', 'jax') if name in sys.modules])"
+    shown = re.split(r"^\[(.*)\]\n", run_fresh(code).stdout, flags=re.MULTILINE)
+    for (command, names), text, imported in zip(answers, shown[::2], shown[1::2], strict=False):
+        assert not imported, command
+        assert all(name in text for name in names), text
+    assert len(shown) == 2 * len(answers) + 1
 
 
 @pytest.mark.parametrize("command", ["train", "search"])
@@ -96,7 +104,7 @@ def test_help_of_a_model_shows_its_settings_and_arguments(command, capsys):
     assert re.search(r"^  encoder +\"mage_gru\" ", out, re.MULTILINE)
     assert re.search(r"^  epochs +60 +largest number of epochs", out, re.MULTILINE)
     assert cli.main([command, "--help", "qdrn"]) == 2
-    assert "invalid choice: 'qdrn'" in capsys.readouterr().err
+    assert "Did you mean 'qdren'?" in capsys.readouterr().err
 
 
 COMMANDS = [*cli.COMMANDS, "search"]
@@ -119,7 +127,8 @@ def test_every_command_has_help(command, capsys):
         ("trian", "corefmem: error: No such command 'trian'. Did you mean 'train'?"),
         ("train --model rnn", "corefmem train: error: Invalid value for '--model': invalid choice"),
         ("train --dataset rnn", "(choose from simulator, babi, "),
-        ("train --dataset rnn.json", "pos, wsj, FILE.jsonl)"),
+        ("train --dataset bab", "pos, wsj, FILE.jsonl). Did you mean 'babi'?"),
+        ("train --dataset my.json", "'my.json' is no file of JSON lines, one object a line: end"),
         ("report babi-2k", "invalid choice: 'babi-2k' (choose from babi-1k, babi-mix"),
         ("report babi-1k --compare ga-gru", "Option '--compare' requires 2 arguments."),
         ("passages novels", "corefmem passages: error: Missing option '--output'."),
@@ -244,12 +253,13 @@ def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys)
 
 @pytest.mark.slow
 def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
-    command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
+    command = ["reproduce", "babi-1k", "--models", "as-coref-gru", "--jobs", "1"]
     command += ["--data-dir", str(data_dir), "--results", str(tmp_path), "--runs", str(tmp_path)]
-    assert cli.main([*command, "--set", "units=none", "--tag", "bad"]) == 2
-    assert cli.main([*command, "--set", "units=-4", "--tag", "bad"]) == 1
+    command += ["--tasks", "1"]
+    for units, status in (("none", 2), ("-4", 2), ("3", 1)):
+        assert cli.main([*command, "--set", f"units={units}", "--tag", "bad"]) == status
     captured = capsys.readouterr()
-    assert "as-gru-bad-task-01-seed-0: failed: " in captured.out and "units" in captured.out
+    assert "as-coref-gru-bad-task-01-seed-0: failed: " in captured.out and "units" in captured.out
     assert "No run of `babi-1k` is recorded yet" in captured.out
 
 
@@ -386,7 +396,7 @@ def test_download_names_the_folder(monkeypatch, capsys):
 
 
 def test_a_backend_that_is_missing_is_named():
-    program = "from zoo import cli; sys.exit(cli.main(['evaluate', 'x.keras']))"
+    program = "from zoo import cli; sys.exit(cli.main(['evaluate', 'ga_coref_gru_babi_1']))"
     process = run_fresh(f"import sys; sys.modules['jax'] = None; {program}", KERAS_BACKEND="jax")
     assert process.returncode == 2
     assert process.stderr.endswith("jax, which is not installed: pip install jax\n")

@@ -5,8 +5,12 @@ import re
 
 import pytest
 
-from keras_corefmem.datasets import simulator
+from keras_corefmem.datasets import as_examples, simulator
+from keras_corefmem.utils.files import write_json
 from tests.support.commands import printed, refused
+from zoo import NGramClassifier
+from zoo.experiments import Experiment
+from zoo.experiments.folders import check_folder
 
 
 @pytest.mark.parametrize(
@@ -51,3 +55,25 @@ def test_a_file_of_ones_own_is_trained_on_and_measured(tmp_path, monkeypatch, ca
     for words, counts in (("valid.jsonl", "all"), ("my.jsonl --part valid", "valid")):
         out = printed(capsys, "evaluate", model, "--dataset", *words.split())
         assert re.search(f"{words.split()[0]}, {counts}: accuracy .* of 60 questions", out)
+
+
+def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    result = {"accuracy": 1.0, "count": 1, "wrong": []}
+    monkeypatch.setattr("zoo.training.evaluate", lambda reader, batches: result)
+    files = [tmp_path / name for name in ("my.jsonl", "valid.jsonl")]
+    for seed, file in enumerate(files):
+        file.write_text("\n".join(json.dumps(vars(e)) for e in simulator.simulate(1, 60, seed)))
+    experiment = Experiment("ngram", str(files[0]), valid=str(files[1]))
+    write_json("run.json", experiment.record)
+    NGramClassifier.from_examples(as_examples(files[0])).save("model.keras")
+    for part in ("test", "valid"):
+        assert printed(capsys, "evaluate", "model.keras", "--part", part)
+    for file in files:
+        before = file.read_text()
+        file.write_text(before.replace("Mary", "Maria"))
+        with pytest.warns(UserWarning, match=f"^{file} has changed since model.keras was trained"):
+            printed(capsys, "evaluate", "model.keras")
+        with pytest.raises(ValueError, match="holds a run with another content"):
+            check_folder(tmp_path, experiment.record, {}, (), "stop")
+        file.write_text(before)

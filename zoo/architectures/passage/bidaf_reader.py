@@ -13,6 +13,8 @@ from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.visualization import views
 from zoo.architectures.config import (
+    Carry,
+    Encoder,
     ExamplesMethod,
     Factor,
     Layer,
@@ -22,7 +24,7 @@ from zoo.architectures.config import (
     Size,
 )
 from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
-from zoo.architectures.passage.encoders import Carry, Encoder, copy_layer, structure_read
+from zoo.architectures.passage.encoders import copy_layer, structure_read
 from zoo.architectures.passage.parts import attend, readable_tokens
 from zoo.architectures.passage.passage_model import PassageModel
 from zoo.architectures.passage.supervision import as_sequences, plan_supervision

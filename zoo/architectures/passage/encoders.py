@@ -2,38 +2,12 @@
 
 import copy
 import inspect
-from typing import Annotated, Any, Literal
 
 import keras
 from keras import ops
-from pydantic import AfterValidator
 
 from keras_corefmem import layers
-from zoo.architectures.config import underscored
-
-# What each encoder reads besides the tokens.
-STRUCTURE = {
-    "gru": None,
-    "one_hot": "chains",
-    "dag_rnn": "sources",
-    "mage_gru": "sources",
-    "mage_gru_shared": "sources",
-    "coref_gru": "antecedents",
-}
-Carry = Literal["gathered", "previous", "mixed"]
-
-
-def _encoder(value):
-    value = underscored(value)
-    if isinstance(value, keras.Layer):
-        return keras.saving.serialize_keras_object(value)
-    if isinstance(value, dict) or isinstance(value, str) and value in STRUCTURE:
-        return value
-    raise ValueError(f"Input should be {', '.join(map(repr, STRUCTURE))} or a Keras layer")
-
-
-# A layer is kept as its configuration: every place has a copy of it, with weights of its own.
-Encoder = Annotated[Any, AfterValidator(_encoder)]
+from zoo.architectures.config import STRUCTURE, underscored
 
 
 def structure_read(encoder):

@@ -7,9 +7,17 @@ from typing import Any
 import keras
 
 from keras_corefmem.utils.deprecation import renamed_arguments
-from zoo.architectures.config import Learned, LearnedCount, Share, Size
-from zoo.architectures.passage.encoders import Carry, Encoder
-from zoo.architectures.passage.reader_model import AnswerHead, Order, ReaderModel
+from zoo.architectures.config import (
+    AnswerHead,
+    Carry,
+    Encoder,
+    Learned,
+    LearnedCount,
+    Order,
+    Share,
+    Size,
+)
+from zoo.architectures.passage.reader_model import ReaderModel
 from zoo.configs.renamed import RENAMED
 
 

@@ -1,7 +1,5 @@
 """The base of the Attention-Sum and the Gated-Attention Reader."""
 
-from typing import Literal
-
 import keras
 from keras import ops
 
@@ -27,9 +25,6 @@ from zoo.architectures.passage.passage_model import PassageModel
 from zoo.architectures.precision import answer_dtype
 from zoo.architectures.text_model import Graph
 from zoo.configs.renamed import RENAMED
-
-AnswerHead = Literal["pointer_sum", "span_sum", "classification"]
-Order = Literal["question_first", "passage_first"]
 
 
 class ReaderModel(PassageModel):

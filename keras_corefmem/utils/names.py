@@ -1,0 +1,19 @@
+"""Names as users write them."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def close_names(name: str, known: Iterable[str], count: int = 1) -> list[str]:
+    """The known names closest to a misspelt one, whatever its case, hyphens or underscores."""
+    folded = {_fold(each): each for each in known}
+    return [folded[key] for key in difflib.get_close_matches(_fold(name), folded, count)]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`" Did you mean 'units'?"`, to end an error about a name; nothing where none is close."""
+    return "".join(f" Did you mean {each!r}?" for each in close_names(name, known))
+
+
+def _fold(name: str) -> str:
+    return name.lower().replace("-", "_")
