@@ -96,7 +96,7 @@ def test_classifier(cook):
 
 
 def test_metrics_and_callbacks(cook):
-    names = cook("Metrics and callbacks of one's own")
+    names = cook("Metrics and callbacks of your own")
     history = names["reader"].history.history
     assert {"val_top_3", "val_accuracy", "learning_rate"} <= history.keys()
     assert all(top >= best for top, best in zip(history["top_3"], history["accuracy"], strict=True))

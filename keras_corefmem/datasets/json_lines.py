@@ -6,7 +6,7 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.utils.files import Path
 
-# Share of the texts that is held out to choose by, and as much to report.
+# Share of the texts that is held out to validate on, and as much to test.
 SHARE = 0.1
 
 
@@ -22,7 +22,7 @@ def load(path: Path, valid: Path | None = None) -> Splits:
 
     Args:
         path: the file. A tenth of its texts is held out as `test`.
-        valid: another file, to choose by; without one, another tenth is held out.
+        valid: another file, to validate on; without one, another tenth is held out.
 
     Raises:
         FileNotFoundError: if there is no such file.

@@ -41,7 +41,7 @@ def train(
     ),
     dataset: DATASET = None,
     valid: str | None = option(
-        "FILE", "JSON lines to choose by, where --dataset is such a file", default=None
+        "FILE", "JSON lines to validate on, where --dataset is such a file", default=None
     ),
     task: TASK = None,
     data_dir: DATA_DIR = None,

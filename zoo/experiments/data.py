@@ -29,10 +29,10 @@ def load(
 
     Records are read from the folder `annotated` in `data_dir` and the name of the data set there,
     for CBT with its task, `cbt-NE` say. Arguments and errors are those of `datasets.load`; `valid`
-    is a file to choose by, where the data set is a file of JSON lines.
+    is a file to validate on, where the data set is a file of JSON lines.
     """
     if valid is not None and not dataset.endswith(JSON_LINES):
-        raise ValueError(f"--valid {valid}: {dataset} has a part to choose by; leave it out.")
+        raise ValueError(f"--valid {valid}: {dataset} has its own validation part; leave it out.")
     if valid is not None:
         return json_lines.load(dataset, valid)
     folder = find_annotated(dataset, data_dir, task)

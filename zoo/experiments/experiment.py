@@ -34,7 +34,7 @@ class Experiment:
         language: language of bAbI.
         changes: fields of `zoo.training.Settings` that differ from the model's defaults.
         word_vectors: whether the model starts from the pretrained vectors in `data_dir`.
-        valid: file to choose by, where the data set is a file of JSON lines.
+        valid: file to validate on, where the data set is a file of JSON lines.
 
     Raises:
         ValueError: if a setting is wrong.
