@@ -1,4 +1,4 @@
-"""Checks of sizes, and of the positions that edges come from: 1-based, 0 = none."""
+"""Checks of sizes, of shares, and of the positions that edges come from: 1-based, 0 = none."""
 
 import numbers
 
@@ -11,6 +11,17 @@ def check_sizes(least: int = 1, where: str = "", /, **sizes: object) -> None:
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < least:
             raise ValueError(f"{name} must be an integer of at least {least}{where}, got {size!r}.")
+
+
+def check_shares(**shares: object) -> None:
+    """Checks that shares are numbers from 0 to 1."""
+    for name, share in shares.items():
+        if (
+            isinstance(share, bool)
+            or not isinstance(share, numbers.Real)
+            or not 0 <= float(share) <= 1
+        ):
+            raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}.")
 
 
 def check_antecedents(antecedents: ArrayLike) -> None:
@@ -26,7 +37,7 @@ def check_antecedents(antecedents: ArrayLike) -> None:
     Example:
         >>> keras_corefmem.graphs.check_antecedents([0, 0, 1, 3])
     """
-    array = np.asarray(antecedents)
+    array = as_positions("antecedents", antecedents)
     check_positions(array if array.ndim > 1 else array[None], "Antecedent")
 
 
@@ -43,24 +54,42 @@ def check_sources(sources: ArrayLike) -> None:
     Example:
         >>> keras_corefmem.graphs.check_sources([[[0, 0]], [[1, 0]], [[2, 1]]])
     """
-    array = np.asarray(sources)
+    array = as_positions("sources", sources)
     check_positions(array if array.ndim > 3 else array[None])
+
+
+def check_position_type(name: str, dtype: str) -> None:
+    """Checks that positions are integers, or floats that hold integers exactly."""
+    if dtype.strip("u").strip("0123456789") != "int" and dtype not in ("float32", "float64"):
+        raise ValueError(f"{name} must be integers, 1-based positions with 0 = none; got {dtype}.")
+
+
+def as_positions(name: str, positions: ArrayLike) -> np.ndarray:
+    """Positions as one array of numbers."""
+    try:
+        array = np.asarray(positions)
+    except ValueError:
+        raise ValueError(f"{name} must be one array; fill shorter rows up with 0.") from None
+    check_position_type(name, array.dtype.type.__name__.strip("_"))
+    return array
 
 
 def check_positions(array: np.ndarray, kind: str = "Source") -> None:
     """Checks that the positions of an array `(B, T, …)` lie before the one they stand at."""
     length = array.shape[1]
     own = np.arange(1, length + 1).reshape((1, length) + (1,) * (array.ndim - 2))
-    wrong = np.argwhere((array < 0) | (array >= own))
+    wrong = np.argwhere((array < 0) | (array >= own) | (array != np.floor(array)))
     if not len(wrong):
         return
     example, token = wrong[0][:2]
-    source, position = int(array[tuple(wrong[0])]), int(token) + 1
-    if source < 0 or source > length:
+    source, position = array[tuple(wrong[0])], int(token) + 1
+    if source != np.floor(source) or np.isinf(source):
+        fault = "is not an integer"
+    elif source < 0 or source > length:
         fault = f"is out of range (0 = none, 1 to {length})"
     else:
         fault = "points to the token itself" if source == position else "points forward"
     raise ValueError(
-        f"{kind} {source} of example {example} at position {position} {fault}: positions are "
+        f"{kind} {source:.12g} of example {example} at position {position} {fault}: positions are "
         "1-based and must lie before their token."
     )

@@ -8,15 +8,40 @@ from keras_corefmem import layers
 
 BOTH = layers.EpisodicMemory, layers.WordMemory
 SIZES = {
-    "units": (layers.GRUCell, layers.DAGRNNCell, layers.QueryReductionCell),
-    "slots": (lambda size: layers.EntityMemoryCell(size, 4),),
+    "units": (
+        layers.GRUCell,
+        layers.CorefGRU,
+        layers.CorefGRUCell,
+        layers.DAGRNN,
+        layers.DAGRNNCell,
+        layers.QueryReduction,
+        layers.QueryReductionCell,
+        *BOTH,
+        lambda size: layers.EntityMemory(3, size),
+        lambda size: layers.EndToEndMemory(9, size, 2, 3, 5, [8]),
+    ),
+    "slots": (
+        lambda size: layers.EntityMemoryCell(size, 4),
+        lambda size: layers.EntityMemory(size, 4),
+    ),
+    "vocabulary_size": (
+        lambda size: layers.EndToEndMemory(size, 6, 2, 3, 5, [8]),
+        lambda size: layers.RetrieveSentences(3, size),
+    ),
+    "max_sentences": (lambda size: layers.EndToEndMemory(9, 6, 2, size, 5, [8]),),
+    "sentence_length": (lambda size: layers.EndToEndMemory(9, 6, 2, 3, size, [8]),),
     "hops": (
         lambda size: layers.EndToEndMemory(9, 6, size, 3, 5, [8]),
         lambda size: layers.RetrieveSentences(3, 12, size),
     ),
     "k": (lambda size: layers.RetrieveSentences(size, 12),),
     "words": (lambda size: layers.AnswerDecoder(size, 2),),
-    "length": (lambda size: layers.AnswerDecoder(2, size), layers.SentenceEnds),
+    "length": (
+        lambda size: layers.AnswerDecoder(2, size),
+        layers.SentenceEnds,
+        layers.PositionEncoding,
+        layers.MultiplicativeMask,
+    ),
     "layers": (layers.Highway, layers.AttentionEncoder),
     "filters": (layers.CharacterCNN,),
     "num_heads": (lambda size: layers.SupervisedMultiHeadAttention(size, 2),),
@@ -54,6 +79,10 @@ REJECTED = [
     ),
     (lambda: layers.MAGEGRU(()), "positive width per edge type"),
     (lambda: layers.MAGEGRU((4, 0)), r"positive width per edge type, got \(4, 0\)"),
+    (lambda: layers.MAGEGRU(4), r"per edge type, got 4; for one type, write \(4,\)"),
+    (lambda: layers.MAGEGRUCell("42"), "units must hold a positive width per edge type, got '42'"),
+    (lambda: layers.MAGEGRU((4.0, 2)), r"positive width per edge type, got \(4.0, 2\)"),
+    (lambda: layers.AttentionSum(0), "num_candidates must be an integer of at least 1, got 0"),
     (lambda: layers.MAGEGRU((4,), edge_attention=True), "edge_attention needs a second edge type"),
     (mage(4, 2, types=2), "sources has 2 edge types, .* 1 "),
     (mage(4, 2, 1, types=1), "sources has 1 edge types, .* 2 "),
@@ -71,7 +100,37 @@ REJECTED = [
     (lambda: layers.DAGRNN(4, recurrent_activation="relu"), "no gates, so it takes no recurrent"),
     (
         lambda: layers.CorefGRU(4, True)(zeros(1, 2, 3), initial_state=zeros(1, 4)),
-        r"initial_state must be 2 of float \(batch, 4\), got .* \(1, 4\)",
+        r"must be a list of two tensors, float \(1, 4\); got float32 \(1, 4\)\.(?! To)",
+    ),
+    *(
+        (
+            lambda state=state: layers.DAGRNN(4)(zeros(2, 2, 3), initial_state=state),
+            r"initial_state must be a tensor, float \(2, 4\); got ",
+        )
+        for state in (zeros(2, 3), zeros(1, 4), zeros(2, 4).tolist(), np.zeros((2, 4), "int32"))
+    ),
+    (
+        lambda: keras.layers.Bidirectional(layers.CorefGRU(4, bidirectional=True)),
+        "bidirectional=True has both, and takes the place of keras.layers.Bidirectional",
+    ),
+    (
+        lambda: keras.layers.TimeDistributed(layers.CorefGRU(4))(zeros(2, 3, 4)),
+        r"CorefGRU reads features \(batch, time, width\), got shape \(2, 4\)",
+    ),
+    (
+        lambda: keras.layers.Bidirectional(layers.DAGRNN(4))(
+            [zeros(2, 3, 4), np.zeros((2, 3, 1, 1))]
+        ),
+        "DAGRNN reads features .*; bidirectional=True reads edges both ways",
+    ),
+    (
+        lambda: layers.CorefGRU(4)(zeros(2, 3, 4), mask=np.ones((2, 4), "bool")),
+        r"mask must be \(batch, time\), got shape \(2, 4\) for features \(2, 3, 4\)",
+    ),
+    (lambda: layers.CorefGRU(4)(zeros(2, 0, 4)), r"needs a token to read, got shape \(2, 0, 4\)"),
+    *(
+        (lambda kind=kind: kind(4)(zeros(2, 0, 4), zeros(2, 4)), "An episode needs a fact to read")
+        for kind in BOTH
     ),
     (lambda: layers.EntityMemory(3, 4, activation="gelu"), "activation must be one of prelu, relu"),
     (entities(4, zeros(1, 4)), "takes no question"),
@@ -142,7 +201,30 @@ def test_bad_arguments_are_rejected(make, message):
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_sizes_are_at_least_1(name):
+@pytest.mark.parametrize("size", [0, -4, 4.0, "4", None])
+def test_sizes_are_integers_of_at_least_1(name, size):
     for make in SIZES[name]:
-        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1, got 0"):
-            make(0)
+        with pytest.raises(
+            ValueError, match=f"{name} must be an integer of at least 1, got {size!r}"
+        ):
+            make(size)
+
+
+@pytest.mark.parametrize("share", [-0.1, 2, "a", None])
+def test_shares_are_numbers_from_0_to_1(share):
+    makes = {
+        "dropout": (
+            lambda share: layers.CorefGRU(4, dropout=share),
+            *(lambda share, kind=kind: kind(4, dropout=share) for kind in BOTH),
+            lambda share: layers.SupervisedMultiHeadAttention(3, 2, dropout=share),
+            lambda share: layers.AttentionEncoder(dropout=share),
+        ),
+        "recurrent_dropout": (lambda share: layers.MAGEGRU((4,), recurrent_dropout=share),),
+        "time_noise": (lambda share: layers.EndToEndMemory(9, 6, 1, 3, 5, [8], share),),
+    }
+    for name in makes:
+        for make in makes[name]:
+            with pytest.raises(
+                ValueError, match=f"^{name} must be a number from 0 to 1, got {share!r}"
+            ):
+                make(share)

@@ -8,7 +8,7 @@ from keras_corefmem.layers.attention.supervised_attention import SupervisedMulti
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shares, check_sizes
 
 EPSILON = 1e-6
 
@@ -79,6 +79,7 @@ class AttentionEncoder(SupervisedLayer):
     ):
         super().__init__(**kwargs)
         check_sizes(layers=layers, num_heads=num_heads, units=units, inner_units=inner_units)
+        check_shares(dropout=dropout)
         if units % num_heads:
             raise ValueError(f"units must be a multiple of {num_heads} heads, got {units}.")
         triples = "triples of a layer, a head and the name of its signal"

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import MASKED, clear_masked, mask_scores
 
 
 class _TwoSequences(keras.layers.Layer):
@@ -113,7 +113,7 @@ class BidirectionalAttention(_TwoSequences):
         scores = mask_scores(scores, None if query_mask is None else query_mask[:, None])
         attention = ops.cast(ops.softmax(scores, axis=-1), context.dtype)
         read = ops.matmul(attention, query)
-        best = mask_scores(ops.max(scores, axis=-1), context_mask)
+        best = mask_scores(ops.max(scores, axis=-1, initial=MASKED), context_mask)
         attention = ops.cast(ops.softmax(best, axis=-1), context.dtype)
         summary = ops.einsum("bt,btd->bd", attention, context)[:, None]
         return ops.concatenate([context, read, context * read, context * summary], axis=-1)

@@ -13,7 +13,7 @@ from keras_corefmem.layers.attention.attention_supervision import (
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
 @serializable
@@ -97,6 +97,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     ):
         super().__init__(**kwargs)
         check_sizes(num_heads=num_heads, key_dim=key_dim)
+        check_shares(dropout=dropout)
         self.num_heads, self.key_dim = num_heads, key_dim
         check_lengths("signals", signals, 2, "pairs of a head and the name of its signal")
         self.signals = tuple((head, name) for head, name in signals)

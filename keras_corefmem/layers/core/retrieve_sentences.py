@@ -85,7 +85,7 @@ class RetrieveSentences(keras.layers.Layer):
 
     def __init__(self, k, vocabulary_size, hops=1, **kwargs):
         super().__init__(**kwargs)
-        check_sizes(k=k, hops=hops)
+        check_sizes(k=k, vocabulary_size=vocabulary_size, hops=hops)
         if hops > k:
             raise ValueError(f"hops must be at most {k}, the sentences to keep; got {hops}.")
         self.k, self.vocabulary_size, self.hops = k, vocabulary_size, hops

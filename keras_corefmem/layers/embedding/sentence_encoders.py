@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import clear_masked
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.utils.checks import check_sizes
 
 
 def position_factors(length, units):
@@ -32,6 +33,7 @@ class SentenceEncoder(keras.layers.Layer):
 
     def __init__(self, length, **kwargs):
         super().__init__(**kwargs)
+        check_sizes(length=length)
         self.length = length
 
     def factors_of(self, units):

@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.utils.checks import check_sizes
 
 
 @serializable
@@ -42,6 +43,8 @@ class AttentionSum(keras.layers.Layer):
 
     def __init__(self, num_candidates=None, **kwargs):
         super().__init__(**kwargs)
+        if num_candidates is not None:
+            check_sizes(num_candidates=num_candidates)
         self.num_candidates = num_candidates
 
     def build(self, passage_shape, query_shape, candidates_shape):

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import keras
 import numpy as np
 from keras import ops
 
@@ -22,7 +23,7 @@ def index_edges(sources, degrees=False):
 
     Args:
         sources: int32 `(batch, time, types, edges)`, 1-based positions of earlier tokens, 0 = none.
-            Positions that do not lie before their token are read as none.
+            What is no position of a token before is read as none, fractions and NaN too.
         degrees: bool, whether the degrees are needed too, as where all edge types share one state.
 
     Returns:
@@ -34,7 +35,7 @@ def index_edges(sources, degrees=False):
         >>> np.asarray(forward.sources)[:, 0, 0, 0].tolist()
         [0, 1, 1]
     """
-    sources = ops.cast(sources, "int32")
+    sources = to_positions(sources)
     own = ops.arange(1, ops.shape(sources)[1] + 1, dtype="int32")[:, None, None]
     sources = ops.where(ops.logical_and(sources > 0, sources < own), sources, 0)
     arrays = [ops.transpose(array, (1, 2, 3, 0)) for array in (sources, _link(sources))]
@@ -42,6 +43,19 @@ def index_edges(sources, degrees=False):
         return Edges(*arrays), Edges(*arrays)
     degrees = [ops.cast(ops.transpose(1 + degree), "float32") for degree in _degrees(sources)]
     return tuple(Edges(*arrays, degree[..., None]) for degree in degrees)
+
+
+def to_positions(numbers):
+    """Numbers as int32, 0 where they are none of int32."""
+    numbers = ops.convert_to_tensor(numbers)
+    dtype = keras.backend.standardize_dtype(numbers.dtype)
+    if dtype == "int32":
+        return numbers
+    if "float" in dtype or dtype.endswith(("int32", "int64")):
+        whole = ops.equal(numbers, ops.floor(numbers)) if "float" in dtype else True
+        inside = ops.logical_and(numbers >= 0, ops.cast(numbers, "float32") < 2.0**31)
+        numbers = ops.where(ops.logical_and(whole, inside), numbers, ops.zeros_like(numbers))
+    return ops.cast(numbers, "int32")
 
 
 def _link(sources):
@@ -76,8 +90,8 @@ def _degrees(sources):
     """In- and out-degree of every token over all types, int32 `(batch, time)` each."""
     batch, time = ops.shape(sources)[:2]
     incoming = ops.sum(ops.cast(sources > 0, "int32"), axis=(2, 3))
-    rows = (time + 1) * ops.arange(batch, dtype="int32")[:, None]
-    segments = ops.reshape(rows + ops.reshape(sources, (batch, -1)), (-1,))
+    rows = (time + 1) * ops.arange(batch, dtype="int32")
+    segments = ops.reshape(rows[:, None, None, None] + sources, (-1,))
     outgoing = ops.segment_sum(ops.ones_like(segments), segments, batch * (time + 1))
     return incoming, ops.reshape(outgoing, (batch, time + 1))[:, 1:]
 

@@ -81,6 +81,8 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     """
     value, derivative = ACTIVATIONS[activation]
     dtype = float_type(inputs.sentences)
+    if inputs.sentences.shape[0] == 0:
+        return inputs.memory[None][:0] if sequences else inputs.memory, inputs.gate_scores
     if mask is not None:
         mask = ops.cast(mask, dtype)[..., None]
 

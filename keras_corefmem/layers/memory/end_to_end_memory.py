@@ -6,7 +6,7 @@ from keras import ops
 from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sentence_encoders import encode_words, position_factors
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
 @serializable
@@ -44,7 +44,7 @@ class EndToEndMemory(keras.layers.Layer):
         Logits `(batch, answers)` and the attention of every hop `(batch, hops, time)`, float32.
 
     Raises:
-        ValueError: if `hops` is less than 1.
+        ValueError: if a size is less than 1, or `time_noise` no share.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
 
@@ -69,7 +69,9 @@ class EndToEndMemory(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        check_sizes(hops=hops)
+        check_sizes(vocabulary_size=vocabulary_size, units=units, hops=hops)
+        check_sizes(max_sentences=max_sentences, sentence_length=sentence_length)
+        check_shares(time_noise=time_noise)
         self.vocabulary_size, self.units, self.hops = vocabulary_size, units, hops
         self.max_sentences, self.sentence_length = max_sentences, sentence_length
         self.answer_tokens = list(answer_tokens)

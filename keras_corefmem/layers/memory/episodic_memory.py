@@ -7,7 +7,7 @@ from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shares, check_sizes
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
 UPDATES = ("gru", "relu")
@@ -78,6 +78,7 @@ class EpisodicMemory(keras.layers.Layer):
         super().__init__(**kwargs)
         check_sizes(units=units)
         check_sizes(0, passes=passes)
+        check_shares(dropout=dropout)
         chosen = ("attention", attention, ATTENTIONS), ("update", update, UPDATES)
         for name, value, choices in chosen:
             if value not in choices:

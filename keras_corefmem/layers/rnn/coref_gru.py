@@ -4,8 +4,9 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
-from keras_corefmem.layers.rnn.graph_cell import GraphCell
+from keras_corefmem.layers.rnn.graph_cell import GraphCell, cell_options
 from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
+from keras_corefmem.utils.checks import check_sizes
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -25,7 +26,7 @@ class CorefGRUCell(GraphCell):
     Args:
         units: int, width d of the state, even.
         chains: int, number C of chains.
-        **kwargs: `activation` to `bias_constraint` of `CorefGRU`.
+        activation, recurrent_activation, …, bias_constraint: as in `CorefGRU`.
 
     Call arguments:
         inputs: `(batch, features + C)`: token features, then 1 in the column of the token's chain
@@ -37,7 +38,7 @@ class CorefGRUCell(GraphCell):
         The output `(batch, d)` and the new states.
 
     Raises:
-        ValueError: if `units` is odd, or `chains` negative.
+        ValueError: if `units` is not even and positive, or `chains` negative.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
 
@@ -47,11 +48,30 @@ class CorefGRUCell(GraphCell):
         (2, 4)
     """
 
-    def __init__(self, units, chains=0, **kwargs):
+    def __init__(
+        self,
+        units,
+        chains=0,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        options = cell_options(locals())
+        check_sizes(units=units)
         if units % 2:
             raise ValueError(f"units must be even, half for coreference; got {units}.")
         half = units // 2
-        super().__init__(Recurrence(units, ((0, half), (half, units))), units, chains, **kwargs)
+        super().__init__(Recurrence(units, ((0, half), (half, units))), units, chains, **options)
 
     @property
     def columns(self):
@@ -102,8 +122,8 @@ class CorefGRU(GraphRNN):
     Each step is that of `CorefGRUCell`; `h_{y_t}` is the state at the antecedent. The backward
     direction has weights of its own and reads the next mention of the chain, or the sum of the
     tokens that share the antecedent. Without antecedents, it is a GRU whose memory is the first
-    half of the state, as the equation says; in a compiled graph, antecedents that do not lie before
-    their token are read as none.
+    half of the state, as the equation says; in a compiled graph, antecedents that are not the
+    position of a token before, NaN and fractions among them, are read as none.
 
     Args:
         units: int, width of the state per direction, even.
@@ -125,7 +145,8 @@ class CorefGRU(GraphRNN):
     Call arguments:
         x: `(batch, time, features)`.
         antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
-            0 = none. Masked tokens have none. `None` for no antecedents at all.
+            0 = none. Masked tokens have none. `None` for no antecedents at all. The list `[x,
+            antecedents]` as the only argument does as well.
         mask: bool `(batch, time)`, by default that of `x`; masked tokens keep the state before.
         initial_state: `(batch, units)`, or a list with one for each direction; zeros by default.
 
@@ -134,9 +155,9 @@ class CorefGRU(GraphRNN):
         `return_state` also the last state `(batch, units)` of each direction.
 
     Raises:
-        ValueError: if `units` is odd, the shapes do not fit, an option is not as described or makes
-            no sense for a graph (`stateful`, `unroll`, …), or an array or eager tensor of
-            antecedents points forward or out of range.
+        ValueError: if `units` is not even and positive, the shapes do not fit, an option is not as
+            described or makes no sense for a graph (`stateful`, `unroll`, …), antecedents are no
+            integers, or an array or eager tensor of them points forward or out of range.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
 
@@ -151,11 +172,11 @@ class CorefGRU(GraphRNN):
     EDGES = ("antecedents", ("batch", "time"))
 
     def build(self, x_shape, antecedents_shape=None):
-        super().build(x_shape, antecedents_shape)
+        super().build(x_shape)
 
     def call(self, x, antecedents=None, mask=None, x_mask=None, training=None, initial_state=None):
         if antecedents is not None:
-            antecedents = ops.cast(antecedents, "int32")[..., None, None]
+            antecedents = antecedents[..., None, None]
         return self.run(x, antecedents, mask, x_mask, training, initial_state)
 
     def compute_output_shape(self, x_shape, antecedents_shape=None):

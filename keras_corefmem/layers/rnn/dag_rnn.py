@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.kernels.recurrence import Recurrence
-from keras_corefmem.layers.rnn.graph_cell import GraphCell
+from keras_corefmem.layers.rnn.graph_cell import GraphCell, cell_options
 from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
 from keras_corefmem.utils.checks import check_sizes
 
@@ -18,7 +18,8 @@ class DAGRNNCell(GraphCell):
     Args:
         units: int, width of the state.
         chains: int, number C of memory slots.
-        **kwargs: `activation` and `use_bias` to `bias_constraint` of `CorefGRU`.
+        activation, use_bias, …, bias_constraint: as in `CorefGRU`; there are no gates, hence no
+            other `recurrent_activation`.
 
     Call arguments:
         inputs: `(batch, features + 2 · C)`: token features, then which slots are read (1 per edge),
@@ -40,12 +41,30 @@ class DAGRNNCell(GraphCell):
         (2, 4)
     """
 
-    def __init__(self, units, chains=0, **kwargs):
+    def __init__(
+        self,
+        units,
+        chains=0,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        options = cell_options(locals())
         check_sizes(units=units)
-        if kwargs.get("recurrent_activation", "sigmoid") != "sigmoid":
+        if recurrent_activation != "sigmoid":
             raise ValueError("A DAG-RNN has no gates, so it takes no recurrent_activation.")
         recurrence = Recurrence(units, ((0, units),) * 2, "previous", "simple")
-        super().__init__(recurrence, units, chains, **kwargs)
+        super().__init__(recurrence, units, chains, **options)
 
     @property
     def state_size(self):
@@ -104,5 +123,5 @@ class DAGRNN(GraphRNN):
     def call(self, x, sources=None, mask=None, x_mask=None, training=None, initial_state=None):
         if sources is not None:
             batch, time, types, edges = ops.shape(sources)
-            sources = ops.reshape(ops.cast(sources, "int32"), (batch, time, 1, types * edges))
+            sources = ops.reshape(sources, (batch, time, 1, types * edges))
         return self.run(x, sources, mask, x_mask, training, initial_state)

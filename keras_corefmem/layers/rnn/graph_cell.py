@@ -20,6 +20,11 @@ WEIGHT_OPTIONS = {f"{weight}_{kind}": (weight, kind) for kind in KINDS for weigh
 CELL_OPTIONS = ("activation", "recurrent_activation", "use_bias", *WEIGHT_OPTIONS)
 
 
+def cell_options(arguments):
+    """The options of all cells among the arguments of one, with its `kwargs`."""
+    return {name: arguments[name] for name in CELL_OPTIONS} | arguments["kwargs"]
+
+
 class GraphCell(AbstractRNNCell):
     """Weights and one step of a `Recurrence` over a typed graph, sequential without chains."""
 

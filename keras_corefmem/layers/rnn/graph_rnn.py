@@ -1,14 +1,18 @@
 """The base of layers over a graph: a cell as one fused operation."""
 
 import keras
-import numpy as np
 from keras import ops
 
 from keras_corefmem.layers.core.masking import clear_masked
-from keras_corefmem.layers.kernels.edges import index_edges
+from keras_corefmem.layers.kernels.edges import index_edges, to_positions
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
-from keras_corefmem.utils.checks import check_positions
+from keras_corefmem.utils.checks import (
+    as_positions,
+    check_position_type,
+    check_positions,
+    check_shares,
+)
 
 # Options of Keras' GRU that these layers do not have: the values that ask for nothing, and why.
 REFUSED = {
@@ -24,13 +28,29 @@ REFUSED = {
 
 def _values_of(edges):
     """An array or eager tensor as an array; `None` for a tensor of a graph that is being traced."""
-    if not (isinstance(edges, np.ndarray) or ops.is_tensor(edges)):
-        return None
     try:
         return ops.convert_to_numpy(edges)
     except (NotImplementedError, TypeError):
         # How TensorFlow and JAX say that there are no values yet.
         return None
+
+
+def _check_directions(bidirectional=False, go_backwards=False, **options):
+    if bidirectional and go_backwards:
+        remedy = "bidirectional=True has both, and takes the place of keras.layers.Bidirectional"
+        raise ValueError(f"go_backwards is for one direction; {remedy}.")
+
+
+def _type_and_shape(state):
+    if not hasattr(state, "dtype"):
+        return type(state).__name__, ()
+    return keras.backend.standardize_dtype(state.dtype), tuple(state.shape)
+
+
+def _agree(*shapes):
+    """Whether shapes are the same where they are known."""
+    known = [set(sizes) - {None} for sizes in zip(*shapes, strict=False)]
+    return len(set(map(len, shapes))) == 1 and all(len(sizes) < 2 for sizes in known)
 
 
 class GraphRNN(keras.layers.Layer):
@@ -80,9 +100,9 @@ class GraphRNN(keras.layers.Layer):
         for name, (harmless, reason) in REFUSED.items():
             if kwargs.pop(name, harmless[0]) not in harmless:
                 raise ValueError(f"{type(self).__name__} has no {name}: {reason}.")
+        check_shares(dropout=dropout, recurrent_dropout=recurrent_dropout)
         super().__init__(**{k: value for k, value in kwargs.items() if k not in self.EXTRA})
-        if bidirectional and go_backwards:
-            raise ValueError("go_backwards is for one direction; bidirectional=True has both.")
+        _check_directions(bidirectional, go_backwards)
         self.bidirectional, self.return_sequences = bidirectional, return_sequences
         self.return_state, self.go_backwards = return_state, go_backwards
         self.dropout, self.recurrent_dropout, self.seed = dropout, recurrent_dropout, seed
@@ -100,34 +120,59 @@ class GraphRNN(keras.layers.Layer):
         return sum(cell.output_size for cell in self.cells)
 
     def __call__(self, x, *args, **kwargs):
-        edges = _values_of(args[0] if args else kwargs.get(self.EDGES[0]))
-        if edges is not None and edges.ndim > 1:
-            check_positions(edges)
+        if isinstance(x, (list, tuple)) and len(x) == 2 and not args and hasattr(x[0], "shape"):
+            x, *args = x
+        edges = args[0] if args else kwargs.get(self.EDGES[0])
+        if edges is not None:
+            kwargs.pop(self.EDGES[0], None)
+            args = self.check_edges(edges, getattr(x, "shape", None)), *args[1:]
         return super().__call__(x, *args, **kwargs)
 
+    def check_edges(self, edges, x_shape):
+        """Edges as int32, once their type, shape and, where they have any, values are right."""
+        name, axes = self.EDGES
+        symbolic = isinstance(edges, keras.KerasTensor)
+        if not symbolic and not ops.is_tensor(edges):
+            edges = as_positions(name, edges)
+        check_position_type(name, keras.backend.standardize_dtype(edges.dtype))
+        shapes = [tuple(shape) for shape in (edges.shape, x_shape) if shape is not None]
+        if len(shapes[0]) != len(axes) or not _agree(*(shape[:2] for shape in shapes)):
+            raise ValueError(
+                f"{name} must be ({', '.join(axes)}) for features (batch, time, width); got shapes "
+                f"{' and '.join(map(str, shapes))}."
+            )
+        self.check_types(shapes[0])
+        if symbolic:
+            return edges
+        values = _values_of(edges)
+        if values is not None:
+            check_positions(values, f"{name}: position")
+        # Before Keras casts floats to half precision, which rounds positions.
+        return to_positions(edges)
+
+    def check_types(self, shape):
+        """Checks the number of edge types."""
+
     def build(self, x_shape, sources_shape=None):
-        if sources_shape is not None:
-            name, axes = self.EDGES
-            lengths = {x_shape[1], sources_shape[1]} - {None}
-            if len(sources_shape) != len(axes) or len(lengths) > 1:
-                raise ValueError(
-                    f"{name} must be ({', '.join(axes)}) for features (batch, time, width); got "
-                    f"shapes {tuple(sources_shape)} and {tuple(x_shape)}."
-                )
+        if len(x_shape) != 3 or isinstance(x_shape[0], (list, tuple)):
+            remedy = "bidirectional=True reads edges both ways, keras.layers.Bidirectional does not"
+            wanted = f"{type(self).__name__} reads features (batch, time, width)"
+            raise ValueError(f"{wanted}, got shape {x_shape}; {remedy}.")
         for cell in self.cells:
             cell.build((None, x_shape[-1]))
 
-    def initial_states(self, states):
+    def initial_states(self, states, batch):
         """The initial states as a list with one for each direction."""
-        states, units = keras.tree.flatten(states), self.cells[0].output_size
-        for state in states:
-            floats = "float" in keras.backend.standardize_dtype(state.dtype)
-            if len(states) != len(self.cells) or state.shape[1:] != (units,) or not floats:
-                shapes = ", ".join(f"{s.dtype} {tuple(s.shape)}" for s in states)
-                wanted = f"{len(self.cells)} of float (batch, {units}), got {shapes}"
-                remedy = f"use bidirectional=True; Bidirectional takes no {self.EDGES[0]}"
-                raise ValueError(f"initial_state must be {wanted}; to read both ways, {remedy}.")
-        return states
+        states, wanted = keras.tree.flatten(states), (batch, self.cells[0].output_size)
+        types, shapes = zip(*map(_type_and_shape, states), strict=True)
+        floats = all("float" in dtype for dtype in types)
+        if floats and len(states) == len(self.cells) and _agree(wanted, *shapes):
+            return states
+        count = "a tensor" if len(self.cells) == 1 else "a list of two tensors"
+        got = ", ".join(f"{dtype} {shape}" for dtype, shape in zip(types, shapes, strict=True))
+        # Keras' Bidirectional takes edges for states.
+        remedy = "" if floats else f" To read {self.EDGES[0]} both ways, use bidirectional=True."
+        raise ValueError(f"initial_state must be {count}, float {wanted}; got {got}.{remedy}")
 
     def direction_inputs(self, n, x, edges, state, training):
         cell, reverse = self.cells[n], self.go_backwards or n == 1
@@ -145,7 +190,16 @@ class GraphRNN(keras.layers.Layer):
         """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
         recurrence = self.cells[0].recurrence
         mask = x_mask if mask is None else mask
-        states = [None] * 2 if initial_state is None else self.initial_states(initial_state)
+        batch, time, _ = x.shape
+        if time == 0:
+            name = type(self).__name__
+            raise ValueError(f"{name} needs a token to read, got shape {tuple(x.shape)}.")
+        if mask is not None and not _agree(mask.shape, (batch, time)):
+            shapes = f"got shape {tuple(mask.shape)} for features {tuple(x.shape)}"
+            raise ValueError(f"mask must be (batch, time), {shapes}.")
+        states = [None] * 2
+        if initial_state is not None:
+            states = self.initial_states(initial_state, batch)
         x = clear_masked(x, mask)
         if self.dropout:
             x = self.drop(x, training=training)
@@ -178,6 +232,12 @@ class GraphRNN(keras.layers.Layer):
         if mask is not None and self.go_backwards:
             mask = ops.flip(mask, axis=1)
         return (mask, *[None] * len(self.cells)) if self.return_state else mask
+
+    @classmethod
+    def from_config(cls, config):
+        # Here, or Keras' Bidirectional says that there is no such layer.
+        _check_directions(**config)
+        return super().from_config(config)
 
     def get_config(self):
         cell = {k: v for k, v in self.cells[0].get_config().items() if k not in self.OWN}

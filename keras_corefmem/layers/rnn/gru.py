@@ -1,5 +1,6 @@
 """GRU cells without a graph: a plain one, and one whose update is weighed by an attention."""
 
+import keras
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
@@ -8,6 +9,12 @@ from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_sizes
+
+
+def _orthogonal(shape, dtype=None):
+    # Backends decompose no matrices of half precision.
+    own = dtype if dtype == "float64" else "float32"
+    return ops.cast(keras.initializers.get("orthogonal")(shape, own), dtype)
 
 
 @serializable
@@ -113,7 +120,7 @@ class AttentionGRUCell(GRUCell):
         self.gates = "gru" if update_gate else "attention_gru"
 
     def build(self, input_shape):
-        self.add_weights(input_shape[-1] - 1, "orthogonal")
+        self.add_weights(input_shape[-1] - 1, _orthogonal)
 
     def with_attention(self, projected, attention):
         """Appends the attention `(…,)`, repeated for all units, to projected facts."""
@@ -127,6 +134,8 @@ class AttentionGRUCell(GRUCell):
 
     def run(self, projected, attention, mask=None):
         """All states over projected facts `(batch, time, …)`, as one fused operation."""
+        if projected.shape[1] == 0:
+            raise ValueError("An episode needs a fact to read, got none.")
         recurrence = Recurrence(self.units, ((0, self.units),), gates=self.gates)
         x = ops.transpose(self.with_attention(projected, attention), (1, 0, 2))
         inputs = DirectionInputs(x, ops.convert_to_tensor(self.recurrent_kernel))

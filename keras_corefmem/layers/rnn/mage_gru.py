@@ -9,16 +9,28 @@ from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import float_type
 from keras_corefmem.layers.kernels.edges import edge_softmax
 from keras_corefmem.layers.kernels.recurrence import Recurrence
-from keras_corefmem.layers.rnn.graph_cell import GraphCell
+from keras_corefmem.layers.rnn.graph_cell import GraphCell, cell_options
 from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
+from keras_corefmem.utils.checks import check_sizes
 
 CARRIES = ("gathered", "previous", "mixed")
 
 
+def _widths(units):
+    """Widths by edge type as a tuple."""
+    try:
+        widths = tuple(units)
+        check_sizes(units=len(widths))
+        for width in widths:
+            check_sizes(units=width)
+    except (TypeError, ValueError):
+        remedy = f"; for one type, write ({units},)" if isinstance(units, int) else ""
+        wanted = "units must hold a positive width per edge type"
+        raise ValueError(f"{wanted}, got {units!r}{remedy}.") from None
+    return widths
+
+
 def _recurrence(units, carry, shared):
-    units = tuple(units)
-    if not units or min(units) < 1:
-        raise ValueError(f"units must hold a positive width per edge type, got {units}.")
     if carry not in CARRIES:
         raise ValueError(f"carry must be one of {', '.join(CARRIES)}; got {carry!r}.")
     total = sum(units)
@@ -52,7 +64,7 @@ class MAGEGRUCell(GraphCell):
             carry is then the mean over the incoming edges.
         edge_attention: bool, whether to weigh the incoming edges by a softmax over `x_t·k_e +
             x_s·q_e`, the sequential edge (`x_t·k_0`) among them, instead of summing them.
-        **kwargs: `activation` to `bias_constraint` of `CorefGRU`.
+        activation, recurrent_activation, …, bias_constraint: as in `CorefGRU`.
 
     Call arguments:
         inputs: `(batch, features + 2 · E · C)`: token features, then which slots of each type are
@@ -75,9 +87,28 @@ class MAGEGRUCell(GraphCell):
     """
 
     def __init__(
-        self, units, chains=0, carry="gathered", shared=False, edge_attention=False, **kwargs
+        self,
+        units,
+        chains=0,
+        carry="gathered",
+        shared=False,
+        edge_attention=False,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        **kwargs,
     ):
-        super().__init__(_recurrence(units, carry, shared), tuple(units), chains, **kwargs)
+        options, units = cell_options(locals()), _widths(units)
+        super().__init__(_recurrence(units, carry, shared), units, chains, **options)
         if edge_attention and not self.types:
             raise ValueError(f"edge_attention needs a second edge type; got units {units}.")
         self.carry, self.shared, self.edge_attention = carry, shared, edge_attention
@@ -206,20 +237,16 @@ class MAGEGRU(GraphRNN):
         bias_constraint=None,
         **kwargs,
     ):
-        options = {**locals(), **kwargs, "units": tuple(units)}
+        options = {**locals(), **kwargs, "units": _widths(units)}
         for name in ("self", "kwargs", "__class__"):
             del options[name]
         super().__init__(**options)
 
-    def build(self, x_shape, sources_shape=None):
-        super().build(x_shape, sources_shape)
-        units = self.cells[0].units
-        types = len(units) - 1 if sources_shape is None else sources_shape[2]
-        if types != len(units) - 1:
+    def check_types(self, shape):
+        units, types = self.cells[0].units, shape[2]
+        if types not in (None, len(units) - 1):
             named = f"units {units} names {len(units) - 1} besides the sequential one."
             raise ValueError(f"sources has {types} edge types, but {named}")
 
     def call(self, x, sources=None, mask=None, x_mask=None, training=None, initial_state=None):
-        if sources is not None:
-            sources = ops.cast(sources, "int32")
         return self.run(x, sources, mask, x_mask, training, initial_state)

@@ -139,6 +139,17 @@ def test_float64_stays_float64():
     np.testing.assert_allclose(output, [memory for memory, _ in expected], atol=1e-12)
 
 
+def test_without_sentences_the_memory_holds_the_keys():
+    for sequences in (False, True):
+        layer = EntityMemory(SLOTS, UNITS, sequences, return_gates=True)
+        memory, gates = layer(np.zeros((BATCH, 0, UNITS), "float32"))
+        assert gates.shape == (BATCH, 0, SLOTS)
+        keys = ops.convert_to_numpy(layer.cell.keys)
+        expected = np.broadcast_to(keys, (BATCH, SLOTS, UNITS))
+        expected = np.zeros((BATCH, 0, SLOTS, UNITS)) if sequences else expected
+        np.testing.assert_array_equal(memory, expected)
+
+
 def test_layers_may_share_a_prelu():
     activation = keras.layers.PReLU(shared_axes=[1])
     layers = [EntityMemory(SLOTS, UNITS, activation=activation) for _ in range(2)]

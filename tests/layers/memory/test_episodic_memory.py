@@ -157,3 +157,12 @@ def test_without_passes_the_memory_is_the_question(kind):
     expected = np.broadcast_to(question[:, None] if words else question, memory.shape)
     np.testing.assert_array_equal(memory, expected)
     assert memory.shape == (BATCH, *words, UNITS) and gates.shape == (BATCH, 0, *words, TIME)
+
+
+@every_kind
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_weights_may_have_half_precision(kind, dtype):
+    facts, question = make_inputs(np.random.default_rng(4))
+    memory, _ = make_layer(kind, "dmn_plus", dtype=dtype)(facts, question)
+    assert keras.backend.standardize_dtype(memory.dtype) == dtype
+    assert np.all(np.isfinite(ops.convert_to_numpy(ops.cast(memory, "float32"))))

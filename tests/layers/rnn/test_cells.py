@@ -1,5 +1,6 @@
 """The contract of `AbstractRNNCell`, and cells in Keras' own recurrent layers."""
 
+import inspect
 import json
 
 import keras
@@ -17,6 +18,7 @@ from keras_corefmem.layers import (
     MAGEGRUCell,
     QueryReductionCell,
 )
+from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
 from tests.support import oracles
 from tests.support.evaluation import compiled, evaluate, random_weights
 from tests.support.graphs import WIDTH, random_chains, random_features, random_mask
@@ -67,6 +69,16 @@ def test_a_cell_must_implement_its_protocol():
     ):
         with pytest.raises(NotImplementedError, match="AbstractRNNCell must implement"):
             use()
+
+
+@pytest.mark.parametrize("kind", [CorefGRUCell, DAGRNNCell, MAGEGRUCell])
+def test_cells_list_the_options_that_they_keep(kind):
+    names = inspect.getfullargspec(kind).args[1:]
+    assert set(CELL_OPTIONS) <= set(names)
+    units = (3, 1) if kind is MAGEGRUCell else 4
+    config = kind(units, activation="relu", bias_constraint="non_neg").get_config()
+    assert set(names) <= set(config)
+    assert kind.from_config(config).get_config() == config
 
 
 def test_a_custom_cell_runs_with_a_mask():

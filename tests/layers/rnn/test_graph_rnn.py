@@ -10,6 +10,7 @@ from tests.support.evaluation import evaluate
 from tests.support.graphs import WIDTH
 
 X = np.ones((2, 3, WIDTH), "float32")
+every_kind = pytest.mark.parametrize("kind, units", [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)])
 
 
 def test_dropout_drops_the_same_features_at_every_token():
@@ -26,7 +27,7 @@ def test_dropout_drops_the_same_features_at_every_token():
 
 
 @pytest.mark.parametrize("make", [np.array, ops.convert_to_tensor], ids=["array", "tensor"])
-@pytest.mark.parametrize("kind, units", [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)])
+@every_kind
 def test_rejects_edges_that_do_not_fit(kind, units, make):
     layer = kind(units)
     x = np.zeros((2, 5, 3), "float32")
@@ -38,8 +39,79 @@ def test_rejects_edges_that_do_not_fit(kind, units, make):
             layer(x, make(edges))
         with pytest.raises(ValueError, match=message):
             layer(x, **{layer.EDGES[0]: make(edges)})
-    for wrong in ((2, 4, *shape[2:]), (2, 5, 1)):
-        with pytest.raises(ValueError, match=r"must be \(batch, time"):
-            layer(x, make(np.zeros(wrong, "int32")))
-    edges[1, 3, ...] = 3
-    assert layer(x, make(edges)).shape == (2, 5, 4)
+    # The first call builds the layer.
+    for _ in range(2):
+        for wrong in ((2, 4, *shape[2:]), (1, 5, *shape[2:]), (2, 5, 1)):
+            with pytest.raises(ValueError, match=r"must be \(batch, time"):
+                layer(x, make(np.zeros(wrong, "int32")))
+        edges[1, 3, ...] = 3
+        assert layer(x, make(edges)).shape == (2, 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([["0", "1", "0"]] * 2, "antecedents must be integers, .*; got str"),
+        (np.array([[False, True, False]] * 2), "antecedents must be integers, .*; got bool"),
+        (np.zeros((2, 3), "float16"), "antecedents must be integers, .*; got float16"),
+        ([[0, 1, 0], [0]], "antecedents must be one array; fill shorter rows up with 0"),
+        *(
+            (
+                np.array([[0, 0, 0], [0, value, 0]]),
+                f"antecedents: position {value} of example 1 at .*",
+            )
+            for value in (0.5, np.nan, np.inf, -np.inf)
+        ),
+        (keras.KerasTensor((None, 3), "bool"), "antecedents must be integers, .*; got bool"),
+        (keras.KerasTensor((None, 4), "int32"), r"antecedents must be \(batch, time"),
+    ],
+)
+def test_edges_are_integers_of_one_array(edges, message):
+    features = keras.Input((3, WIDTH)) if isinstance(edges, keras.KerasTensor) else X
+    with pytest.raises(ValueError, match=message):
+        CorefGRU(4)(features, edges)
+
+
+@every_kind
+def test_edges_are_lists_or_whole_floats_too_and_come_in_a_list_with_the_features(kind, units):
+    layer = kind(units)
+    edges = np.array([[0, 1, 1], [0, 0, 2]], "int32")
+    edges = edges if kind is CorefGRU else edges[..., None, None]
+    expected = layer(X, edges)
+    for other in (edges.tolist(), edges.astype("float32"), edges.astype("int64")):
+        np.testing.assert_array_equal(layer(X, other), expected)
+    np.testing.assert_array_equal(layer([X, edges]), expected)
+    inputs = keras.Input((None, WIDTH)), keras.Input(edges.shape[1:], dtype="int32")
+    model = keras.models.clone_model(keras.Model(inputs, kind(units)(list(inputs))))
+    model.set_weights(layer.get_weights())
+    np.testing.assert_allclose(model.predict([X, edges], verbose=0), expected, atol=1e-6)
+
+
+def test_compiled_graphs_read_what_is_no_integer_as_none():
+    values = [np.nan, 0.5, 1.5, np.inf, -np.inf, 3e9]
+    rng, time = np.random.default_rng(0), len(values) + 2
+    x = rng.normal(size=(1, time, WIDTH)).astype("float32")
+    layer, edges = CorefGRU(4, bidirectional=True), np.zeros((1, time), "float32")
+    expected = layer(x, edges)
+    edges[0, 2:] = values
+    np.testing.assert_allclose(evaluate(layer, x, edges), expected, atol=1e-6)
+    edges[0, -1] = 1
+    assert np.max(np.abs(evaluate(layer, x, edges) - expected)) > 1e-3
+
+
+def test_positions_of_long_texts_keep_their_numbers_in_half_precision():
+    x = np.random.default_rng(0).normal(size=(1, 300, 2)).astype("float32")
+    layer, edges = CorefGRU(4, dtype="mixed_bfloat16", return_sequences=False), np.zeros((1, 300))
+    layer.build(x.shape)
+    # bfloat16 has no 259.
+    edges[0, 299] = 259
+    expected = evaluate(layer, x, edges.astype("int32"))
+    np.testing.assert_array_equal(evaluate(layer, x, edges.astype("float32")), expected)
+    edges[0, 299] = 260
+    assert np.any(evaluate(layer, x, edges.astype("int32")) != expected)
+
+
+@every_kind
+def test_a_batch_may_be_empty(kind, units):
+    edges = np.zeros((0, 3) if kind is CorefGRU else (0, 3, 1, 2), "int32")
+    assert kind(units)(X[:0], edges).shape == (0, 3, 4)
