@@ -177,7 +177,8 @@ class MAGEGRU(GraphRNN):
 
     Each step is that of `MAGEGRUCell`, exact for any acyclic graph: a token may have any number of
     sources and successors. The backward direction has weights of its own and reads every edge from
-    target to source. With the sequential slice alone it is a plain GRU, that of `GRUCell`.
+    target to source. With the sequential slice alone it is a plain GRU, that of `GRUCell`, with one
+    bias; Keras' GRU with `reset_after` has two and is the same where its recurrent bias is zero.
 
     Args:
         units: tuple of ints, width of each slice per direction, as in `MAGEGRUCell`.
