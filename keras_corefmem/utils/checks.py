@@ -1,6 +1,7 @@
-"""Checks of sizes, of shares, and of the positions that edges come from: 1-based, 0 = none."""
+"""Checks of sizes, shares, shapes, and the positions of edges: 1-based, 0 = none."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,20 @@ def check_shares(**shares: object) -> None:
             or not 0 <= float(share) <= 1
         ):
             raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}.")
+
+
+def shapes_agree(*shapes: tuple) -> bool:
+    """Whether shapes are the same where they are known."""
+    known = [set(sizes) - {None} for sizes in zip(*shapes, strict=False)]
+    return len(set(map(len, shapes))) == 1 and all(len(sizes) < 2 for sizes in known)
+
+
+def check_shape(name: str, tensor: Any, **axes: int | None) -> None:
+    """Checks the shape of a tensor against the lengths of its axes, `None` where one is unknown."""
+    shape = tuple(tensor.shape)
+    if not shapes_agree(shape, tuple(axes.values())):
+        wanted = ", ".join(a if n is None else f"{a} {n}" for a, n in axes.items())
+        raise ValueError(f"{name} must be ({wanted}), got shape {shape}.")
 
 
 def check_antecedents(antecedents: ArrayLike) -> None:

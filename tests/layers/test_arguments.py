@@ -65,8 +65,12 @@ def mage(*units, types):
     return lambda: layers.MAGEGRU(units)(zeros(2, 3, 4), sources)
 
 
-def entities(width, *question, **options):
-    return lambda: layers.EntityMemory(3, 4, **options)(zeros(1, 2, width), *question)
+def entities(width, *question, question_dependent=False, **arguments):
+    def call():
+        layer = layers.EntityMemory(3, 4, question_dependent=question_dependent)
+        layer(zeros(1, 2, width), *question, **arguments)
+
+    return call
 
 
 REJECTED = [
@@ -125,7 +129,7 @@ REJECTED = [
     ),
     (
         lambda: layers.CorefGRU(4)(zeros(2, 3, 4), mask=np.ones((2, 4), "bool")),
-        r"mask must be \(batch, time\), got shape \(2, 4\) for features \(2, 3, 4\)",
+        r"mask must be \(batch 2, time 3\), got shape \(2, 4\)",
     ),
     (lambda: layers.CorefGRU(4)(zeros(2, 0, 4)), r"needs a token to read, got shape \(2, 0, 4\)"),
     *(
@@ -137,6 +141,30 @@ REJECTED = [
     (entities(4, question_dependent=True), "needs a question"),
     (entities(5), "as wide as the slots, 4 together; got 5"),
     *((lambda kind=kind: kind(3, -1), "passes must .* of at least 0, got -1") for kind in BOTH),
+    (
+        entities(4, keys=zeros(1, 2, 4)),
+        r"keys must be \(batch 1, slots 3, units 4\), got .* \(1, 2, 4",
+    ),
+    (
+        entities(4, mask=np.ones((2, 2), "bool")),
+        r"mask must be \(batch 1, time 2\), got .* \(2, 2\)",
+    ),
+    *(
+        (
+            lambda kind=kind, q=q: kind(4)(zeros(2, 3, 4), q),
+            r"question must be \(batch 2, units 4\)",
+        )
+        for kind in BOTH
+        for q in (zeros(1, 4), zeros(2, 3, 4))
+    ),
+    (
+        lambda: layers.EpisodicMemory(4)(zeros(2, 4), zeros(2, 4)),
+        r"facts must be \(batch, time, uni",
+    ),
+    (
+        lambda: layers.QueryReduction(3)(zeros(2, 2, 3), zeros(2, 1, 3)),
+        r"queries must be \(batch 2, time 2, units 3\), got shape \(2, 1, 3\)",
+    ),
     (lambda: layers.EpisodicMemory(3, attention="hard"), "attention must be one of gated, softmax"),
     (lambda: layers.EpisodicMemory(3, gate_loss=-1), "gate_loss must not be negative, got -1"),
     (lambda: layers.EpisodicMemory(3, update="lstm"), "update must be one of gru, relu; .*'lstm'"),

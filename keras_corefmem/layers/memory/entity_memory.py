@@ -13,7 +13,7 @@ from keras_corefmem.layers.kernels.entity_recurrence import (
     product,
 )
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shape, check_sizes
 
 
 def _make_activation(activation):
@@ -219,16 +219,35 @@ class EntityMemory(keras.layers.Layer):
         self.cell = EntityMemoryCell(slots, units, *options, name="cell", dtype=self.dtype_policy)
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
-        if self.cell.question_dependent != (question_shape is not None):
-            dependent = self.cell.question_dependent
-            needs = "needs a" if dependent else "takes no"
-            raise ValueError(f"The memory {needs} question: question_dependent is {dependent}.")
+        self.check_question(question_shape)
         width = sentences_shape[-1] + (question_shape[-1] if question_shape is not None else 0)
         self.cell.learns_keys = keys_shape is None
         self.cell.build((sentences_shape[0], width))
 
+    def check_question(self, question):
+        dependent = self.cell.question_dependent
+        if dependent != (question is not None):
+            needs = "needs a" if dependent else "takes no"
+            raise ValueError(f"The memory {needs} question: question_dependent is {dependent}.")
+
+    def check_shapes(self, sentences, question, keys, mask):
+        slots, units = self.cell.slots, self.cell.units
+        check_shape("sentences", sentences, batch=None, time=None, units=units)
+        batch, time, _ = sentences.shape
+        self.check_question(question)
+        if question is not None:
+            check_shape("question", question, batch=batch, units=units)
+        if mask is not None:
+            check_shape("mask", mask, batch=batch, time=time)
+        if keys is not None:
+            one = keys.shape[0] == 1
+            check_shape("keys", keys, batch=1 if one else batch, slots=slots, units=units)
+        elif not self.cell.learns_keys:
+            raise ValueError("keys are needed: the memory was first called with some.")
+
     def call(self, sentences, question=None, keys=None, mask=None, sentences_mask=None):
         cell, mask = self.cell, sentences_mask if mask is None else mask
+        self.check_shapes(sentences, question, keys, mask)
         if keys is None:
             keys = ops.convert_to_tensor(cell.keys)[None]
         sentences, keys = clear_masked(sentences, mask), ops.cast(keys, sentences.dtype)

@@ -7,7 +7,7 @@ from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
-from keras_corefmem.utils.checks import check_shares, check_sizes
+from keras_corefmem.utils.checks import check_shape, check_shares, check_sizes
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
 UPDATES = ("gru", "relu")
@@ -123,6 +123,13 @@ class EpisodicMemory(keras.layers.Layer):
         if self.end_of_passes:
             self.end = self.add_weight(name="end_of_passes", shape=(1, 1, self.units))
 
+    def check_shapes(self, facts, question, mask):
+        check_shape("facts", facts, batch=None, time=None, units=self.units)
+        batch, time, _ = facts.shape
+        check_shape("question", question, batch=batch, units=self.units)
+        if mask is not None:
+            check_shape("mask", mask, batch=batch, time=time)
+
     def features(self, facts, memory, question):
         """The inputs z of the gate network for every fact, `(batch, time, width)`."""
         pairs = [vector[:, None] for vector in (question, memory)]
@@ -158,6 +165,7 @@ class EpisodicMemory(keras.layers.Layer):
         self, facts, question, supporting_facts=None, mask=None, facts_mask=None, training=None
     ):
         mask = facts_mask if mask is None else mask
+        self.check_shapes(facts, question, mask)
         facts = clear_masked(facts, mask)
         batch, time = ops.shape(facts)[:2]
         if self.end_of_passes:

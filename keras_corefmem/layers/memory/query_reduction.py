@@ -6,7 +6,7 @@ from keras import ops
 from keras_corefmem.layers.core.masking import MASKED, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shape, check_sizes
 
 
 @serializable
@@ -125,6 +125,11 @@ class QueryReduction(keras.layers.Layer):
         self, sentences, queries, reset=True, mask=None, sentences_mask=None, queries_mask=None
     ):
         mask = sentences_mask if mask is None else mask
+        check_shape("sentences", sentences, batch=None, time=None, units=self.units)
+        batch, time, units = sentences.shape
+        check_shape("queries", queries, batch=batch, time=time, units=units)
+        if mask is not None:
+            check_shape("mask", mask, batch=batch, time=time)
         sentences, queries = (clear_masked(each, mask) for each in (sentences, queries))
         update, added = self.cell.gates(sentences, queries, reset)
         # log(1 - σ(s)) = -softplus(s), exact where the gate is almost 1.

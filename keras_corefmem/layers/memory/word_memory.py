@@ -85,6 +85,7 @@ class WordMemory(EpisodicMemory):
 
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
         mask = facts_mask if mask is None else mask
+        self.check_shapes(facts, question, mask)
         facts = clear_masked(facts, mask)
         batch, time = ops.shape(facts)[:2]
         position = ops.arange(time)

@@ -11,7 +11,9 @@ from keras_corefmem.utils.checks import (
     as_positions,
     check_position_type,
     check_positions,
+    check_shape,
     check_shares,
+    shapes_agree,
 )
 
 # Options of Keras' GRU that these layers do not have: the values that ask for nothing, and why.
@@ -45,12 +47,6 @@ def _type_and_shape(state):
     if not hasattr(state, "dtype"):
         return type(state).__name__, ()
     return keras.backend.standardize_dtype(state.dtype), tuple(state.shape)
-
-
-def _agree(*shapes):
-    """Whether shapes are the same where they are known."""
-    known = [set(sizes) - {None} for sizes in zip(*shapes, strict=False)]
-    return len(set(map(len, shapes))) == 1 and all(len(sizes) < 2 for sizes in known)
 
 
 class GraphRNN(keras.layers.Layer):
@@ -136,12 +132,11 @@ class GraphRNN(keras.layers.Layer):
             edges = as_positions(name, edges)
         check_position_type(name, keras.backend.standardize_dtype(edges.dtype))
         shapes = [tuple(shape) for shape in (edges.shape, x_shape) if shape is not None]
-        if len(shapes[0]) != len(axes) or not _agree(*(shape[:2] for shape in shapes)):
+        if len(shapes[0]) != len(axes) or not shapes_agree(*(shape[:2] for shape in shapes)):
             raise ValueError(
                 f"{name} must be ({', '.join(axes)}) for features (batch, time, width); got shapes "
                 f"{' and '.join(map(str, shapes))}."
             )
-        self.check_types(shapes[0])
         if symbolic:
             return edges
         values = _values_of(edges)
@@ -149,9 +144,6 @@ class GraphRNN(keras.layers.Layer):
             check_positions(values, f"{name}: position")
         # Before Keras casts floats to half precision, which rounds positions.
         return to_positions(edges)
-
-    def check_types(self, shape):
-        """Checks the number of edge types."""
 
     def build(self, x_shape, sources_shape=None):
         if len(x_shape) != 3 or isinstance(x_shape[0], (list, tuple)):
@@ -166,7 +158,7 @@ class GraphRNN(keras.layers.Layer):
         states, wanted = keras.tree.flatten(states), (batch, self.cells[0].output_size)
         types, shapes = zip(*map(_type_and_shape, states), strict=True)
         floats = all("float" in dtype for dtype in types)
-        if floats and len(states) == len(self.cells) and _agree(wanted, *shapes):
+        if floats and len(states) == len(self.cells) and shapes_agree(wanted, *shapes):
             return states
         count = "a tensor" if len(self.cells) == 1 else "a list of two tensors"
         got = ", ".join(f"{dtype} {shape}" for dtype, shape in zip(types, shapes, strict=True))
@@ -194,9 +186,8 @@ class GraphRNN(keras.layers.Layer):
         if time == 0:
             name = type(self).__name__
             raise ValueError(f"{name} needs a token to read, got shape {tuple(x.shape)}.")
-        if mask is not None and not _agree(mask.shape, (batch, time)):
-            shapes = f"got shape {tuple(mask.shape)} for features {tuple(x.shape)}"
-            raise ValueError(f"mask must be (batch, time), {shapes}.")
+        if mask is not None:
+            check_shape("mask", mask, batch=batch, time=time)
         states = [None] * 2
         if initial_state is not None:
             states = self.initial_states(initial_state, batch)

@@ -243,11 +243,13 @@ class MAGEGRU(GraphRNN):
             del options[name]
         super().__init__(**options)
 
-    def check_types(self, shape):
-        units, types = self.cells[0].units, shape[2]
+    def check_edges(self, edges, x_shape):
+        edges = super().check_edges(edges, x_shape)
+        units, types = self.cells[0].units, edges.shape[2]
         if types not in (None, len(units) - 1):
             named = f"units {units} names {len(units) - 1} besides the sequential one."
             raise ValueError(f"sources has {types} edge types, but {named}")
+        return edges
 
     def call(self, x, sources=None, mask=None, x_mask=None, training=None, initial_state=None):
         return self.run(x, sources, mask, x_mask, training, initial_state)

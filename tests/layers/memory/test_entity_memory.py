@@ -183,3 +183,18 @@ def test_the_output_module_follows_the_equations(activation):
         if activation == "prelu":
             expected = np.where(before > 0, before, named["alpha"][0] * before)
         np.testing.assert_allclose(summary[b], expected, atol=1e-5)
+
+
+def test_every_call_has_the_inputs_of_the_first():
+    sentences, question = (
+        np.ones((BATCH, TIME, UNITS), "float32"),
+        np.ones((BATCH, UNITS), "float32"),
+    )
+    layer = EntityMemory(SLOTS, UNITS, question_dependent=True)
+    layer(sentences, question)
+    with pytest.raises(ValueError, match="needs a question"):
+        layer(sentences)
+    layer = EntityMemory(SLOTS, UNITS)
+    layer(sentences, keys=np.ones((1, SLOTS, UNITS), "float32"))
+    with pytest.raises(ValueError, match="keys are needed"):
+        layer(sentences)

@@ -115,3 +115,18 @@ def test_positions_of_long_texts_keep_their_numbers_in_half_precision():
 def test_a_batch_may_be_empty(kind, units):
     edges = np.zeros((0, 3) if kind is CorefGRU else (0, 3, 1, 2), "int32")
     assert kind(units)(X[:0], edges).shape == (0, 3, 4)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="of TensorFlow alone")
+@every_kind
+def test_autograph_warns_of_nothing(kind, units, caplog):
+    import tensorflow as tf
+
+    layer, edges = kind(units), np.zeros((2, 3) if kind is CorefGRU else (2, 3, 1, 2), "int32")
+    layer.build(X.shape)
+    tf.get_logger().addHandler(caplog.handler)
+    try:
+        tf.function(lambda x, edges: layer(x, edges))(X, edges)
+    finally:
+        tf.get_logger().removeHandler(caplog.handler)
+    assert not [record.getMessage() for record in caplog.records]
