@@ -20,6 +20,7 @@ from keras_corefmem.preprocessing import ReaderPreprocessor, pad
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.text import WordTokenizer
 from keras_corefmem.visualization.views import inspect_examples
+from tests.support.evaluation import JIT
 from tests.support.events import read_events
 from tests.support.pictures import pixels
 from zoo.architectures.passage.gated_attention_reader import GatedAttentionReader
@@ -36,7 +37,7 @@ def reader(head):
     sizes = {"layers": 1, "units": 8, "embedding_dim": 8, "answer_head": head}
     words, answers = len(preprocessor.vocabulary), len(preprocessor.answers)
     model = GatedAttentionReader(words, answers, preprocessor=preprocessor, **sizes)
-    model.compile(jit_compile="auto")
+    model.compile(jit_compile=JIT)
     return model
 
 
