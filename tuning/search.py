@@ -9,7 +9,13 @@ import shutil
 from typing import Any, ClassVar
 
 from keras_corefmem.datasets import Splits
-from keras_corefmem.utils.files import different_fields, load_json, replacing, write_json
+from keras_corefmem.utils.files import (
+    different_fields,
+    load_json,
+    replacing,
+    replacing_folder,
+    write_json,
+)
 from tuning.hyper_model import ZooHyperModel
 from zoo import training
 from zoo.architectures.loading import load
@@ -230,10 +236,10 @@ class Search:
 
     def keep_model(self, winner: dict[str, Any]) -> pathlib.Path:
         """Keeps the model of the best trial, and the record of its run, in a folder of its own."""
-        for name in ("run.json", "model.keras"):
-            with replacing(path := self.folder / "best" / name) as partial:
+        with replacing_folder(best := self.folder / "best") as partial:
+            for name in ("run.json", "model.keras"):
                 shutil.copy(self.trial_folder(winner["trial"]) / name, partial)
-        return path
+        return best / "model.keras"
 
     def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
         """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""

@@ -71,6 +71,27 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
         os.replace(partial, path)
 
 
+@contextlib.contextmanager
+def replacing_folder(path: Path) -> Iterator[pathlib.Path]:
+    """Yields an empty folder to write to, which takes the place of `path` once the block succeeds.
+
+    If the block fails or is interrupted, an older folder stays whole and nothing else is left.
+    """
+    path = pathlib.Path(path).resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as place:
+        new, old = pathlib.Path(place, "new"), pathlib.Path(place, "old")
+        new.mkdir()
+        yield new
+        try:
+            if path.exists():
+                os.replace(path, old)
+            os.replace(new, path)
+        finally:
+            if old.exists() and not path.exists():
+                os.replace(old, path)
+
+
 def write_json(path: Path, content: Any) -> None:
     """Writes a JSON file, see `replacing`."""
     with replacing(path) as partial:

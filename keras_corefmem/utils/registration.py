@@ -19,8 +19,11 @@ class _Unimported:
     def __init__(self, room: str, name: str) -> None:
         self._room, self._name = room, name
 
+    def imported(self) -> type:
+        return getattr(importlib.import_module(self._room), self._name)
+
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(getattr(importlib.import_module(self._room), self._name), attribute)
+        return getattr(self.imported(), attribute)
 
 
 class _BehindKeras(importlib.abc.MetaPathFinder):
@@ -88,6 +91,15 @@ def register_names(room: str, names: Sequence[str]) -> None:
             known.setdefault(f"keras_corefmem>{name}", _Unimported(room, name))
 
     _with_keras(register)
+
+
+def registered_class(name: str) -> type | None:
+    """Returns the class that Keras knows by a registered name, or `None`; it is imported."""
+    import keras
+
+    found = keras.saving.get_registered_object(name)
+    found = found.imported() if isinstance(found, _Unimported) else found
+    return found if isinstance(found, type) else None
 
 
 def _with_keras(call: Callable[[], None]) -> None:

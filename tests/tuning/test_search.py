@@ -53,6 +53,19 @@ def make_search(files, folder, model="qdren", space="own", units=4, epochs=60, *
     return Search(model, "babi", settings=settings, **places, **options)
 
 
+def test_the_best_model_is_kept_with_its_record(tmp_path):
+    search = Search("qdren", output=str(tmp_path))
+    for trial in "01":
+        search.trial_folder(trial).mkdir(parents=True)
+        (search.trial_folder(trial) / "run.json").write_text(trial)
+    (search.trial_folder("0") / "model.keras").write_text("0")
+    path = search.keep_model({"trial": "0"})
+    with pytest.raises(FileNotFoundError):
+        search.keep_model({"trial": "1"})
+    assert path.read_text() == path.with_name("run.json").read_text() == "0"
+    assert len(list(path.parent.iterdir())) == 2
+
+
 @pytest.mark.slow
 def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatch):
     arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2", "--seed", "0")

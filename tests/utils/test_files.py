@@ -6,6 +6,7 @@ from keras_corefmem.utils.files import (
     load_json,
     read_text,
     replacing,
+    replacing_folder,
     write_json,
 )
 
@@ -19,6 +20,17 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
         partial.write_text("new")
         raise KeyError
     assert path.read_text() == "old" and list(path.parent.iterdir()) == [path]
+
+
+def test_folders_are_swapped_whole(tmp_path):
+    path = tmp_path / "outer" / "folder"
+    for name in ("old", "new"):
+        with replacing_folder(path) as partial:
+            (partial / name).touch()
+        assert [each.name for each in path.iterdir()] == [name]
+    with pytest.raises(KeyboardInterrupt), replacing_folder(path) as partial:
+        raise KeyboardInterrupt
+    assert list(path.parent.rglob("*")) == [path, path / "new"]
 
 
 def test_text_is_read_with_clear_errors(tmp_path):

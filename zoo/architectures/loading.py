@@ -12,17 +12,19 @@ if TYPE_CHECKING:
     from zoo.architectures.text_model import TextModel
 
 
-def load(path: str | os.PathLike) -> "TextModel":
+def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) -> "TextModel":
     """Loads a reader from a `.keras` file, whose classes need not be imported before.
 
     Args:
         path: the file.
+        custom_objects: classes and functions by name that are not registered with Keras, as of
+            `keras.saving.load_model`.
 
     Returns:
         The model, compiled if it was when it was saved.
 
     Raises:
-        ValueError: if there is no such file, it is broken, or it holds no reader of the zoo.
+        ValueError: if there is no such file, it is damaged, or it does not hold a reader.
 
     Example:
         >>> zoo.from_preset("qrn_babi_1").save("reader.keras")
@@ -32,36 +34,42 @@ def load(path: str | os.PathLike) -> "TextModel":
     import keras
 
     from zoo.architectures.text_model import TextModel
+    from zoo.hub.presets import find_bundled
 
+    path = os.path.expanduser(path)
     if pathlib.Path(path).is_dir():
         raise ValueError(f"{path} is a folder: zoo.from_preset loads presets.")
     if not pathlib.Path(path).exists():
-        raise ValueError(f"There is no file {path}.")
+        is_handle = path.startswith("hf://") or find_bundled(path)
+        remedy = f": zoo.from_preset({path!r}) loads the preset" if is_handle else ""
+        raise ValueError(f"There is no file {path}{remedy}.")
 
     try:
         # Keras takes what is no archive for a file that is missing.
         with zipfile.ZipFile(path) as archive:
             config = json.loads(archive.read("config.json"))
         name, module = config["registered_name"], config["module"] or "__main__"
-        known = module.split(".")[0] == "keras" or keras.saving.get_registered_object(name)
-        model = keras.saving.load_model(path) if known else None
+        known = module.split(".")[0] == "keras" or keras.saving.get_registered_object(
+            name, custom_objects
+        )
+        model = keras.saving.load_model(path, custom_objects) if known else None
     except ImportError:
         raise
     except Exception as error:  # A damaged file raises anything in the libraries that read it.
         cause = str(error).partition("\n")[0]
         raise ValueError(
-            f"{path} is broken, or holds no reader of this zoo ({cause}): copy it again, or save "
-            "the reader again."
+            f"{path} is damaged, or does not hold a reader of this zoo ({cause}): copy it "
+            "again, or save the reader again."
         ) from error
     if model is None:
         raise ValueError(
             f"{path} holds a {config['class_name']} of the module {module}, a class that Keras "
-            "does not know: decorate it with @keras.saving.register_keras_serializable() and "
-            "import it before."
+            "does not know: pass it in custom_objects, or decorate it with "
+            "@keras.saving.register_keras_serializable() and import it before."
         )
     if not isinstance(model, TextModel):
         raise ValueError(
-            f"{path} holds no reader of this zoo, but a {type(model).__name__}: "
+            f"{path} holds a {type(model).__name__}, not a reader of this zoo: "
             "`keras.saving.load_model` loads it."
         )
     return model
@@ -84,7 +92,7 @@ def from_preset(
         load_weights: whether to take the weights of the preset, rather than new ones.
         examples: training examples of another task, for a model to be fine-tuned: it learns words
             and answers from them, and has the weights of the preset where they fit.
-        folder: folder of the bundled presets, as of `zoo.presets`.
+        folder: folder of presets that come before those of the package.
         **overrides: arguments of the model in place of those of the preset, `dtype` included.
 
     Raises:

@@ -1,6 +1,15 @@
 """Models that are loaded from presets and saved to them."""
 
-from zoo.hub import known_card, load_named_weights, load_preset, presets_of, write_folder
+from keras_corefmem.utils.registration import registered_class
+from zoo.hub import (
+    describe_class,
+    known_card,
+    load_named_weights,
+    load_preset,
+    open_preset,
+    read_presets,
+    write_folder,
+)
 
 
 class ClassProperty(property):
@@ -19,7 +28,8 @@ class PresetModel:
 
         The names are what `from_preset` takes.
         """
-        return presets_of(cls)
+        contents = read_presets().items()
+        return {n: each["card"] for n, each in contents if find_class(each["class"], cls)}
 
     @classmethod
     def from_preset(cls, handle, load_weights=True, examples=None, *, folder=None, **overrides):
@@ -41,7 +51,7 @@ class PresetModel:
                 Hugging Face Hub.
             load_weights: bool, whether to take the weights of the preset, rather than new ones.
             examples: list, training examples of another task; `None` for that of the preset.
-            folder: path, folder of the bundled presets, as of `zoo.presets`.
+            folder: path, folder of presets that come before those of the package.
             **overrides: arguments in place of those of the preset: of the constructor, `dtype`
                 included, or with `examples` of `from_examples`.
 
@@ -57,7 +67,19 @@ class PresetModel:
         >>> model.read("Mary went to the kitchen.", "Where is Mary?").answer
         'kitchen'
         """
-        return load_preset(cls, handle, load_weights, examples, folder, **overrides)
+        preset = open_preset(handle, folder)
+        found = find_class(preset.class_name, cls)
+        if found is None and find_class(preset.class_name, PresetModel) is None:
+            raise ValueError(
+                f"{preset.handle}: the class {preset.class_name!r} is not a model of the zoo, "
+                "nor derived from one and imported: import the module that defines it."
+            )
+        if found is None:
+            raise ValueError(
+                f"{preset.handle} is a {preset.short_class_name}, not a {cls.__name__}: "
+                "zoo.from_preset loads presets of all classes."
+            )
+        return load_preset(found, preset, load_weights, examples, overrides)
 
     def save_to_preset(self, folder, card=None):
         """Writes architecture, preprocessing and weights to a folder, for `from_preset`.
@@ -89,3 +111,20 @@ class PresetModel:
         """Loads weights that Keras saved, or the `model.weights.h5` of a preset."""
         if not load_named_weights(self, filepath):
             super().load_weights(filepath, *args, **kwargs)
+
+
+def find_class(name, base):
+    """Returns the class that a preset names, if it is `base` or derived from it, or `None`.
+
+    It is a class that is registered with Keras, or one of a user's that is at least imported.
+    """
+    registered = registered_class(name if ">" in name else f"keras_corefmem>{name}")
+    if registered is not None and issubclass(registered, base):
+        return registered
+    classes = [base]
+    for each in classes:
+        classes += each.__subclasses__()
+    # What the zoo itself does not register are base classes.
+    classes = [each for each in classes if not each.__module__.startswith("zoo.")]
+    named = [each for each in classes if name in (describe_class(each), each.__name__)]
+    return named[-1] if named else None

@@ -215,6 +215,10 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         freeze(model, frozen)
         return model
 
+    def __dir__(self):
+        # Keras reads all attributes when it saves: these warn, read files or build models.
+        return sorted({*super().__dir__()} - {"reader", "presets", "_inspect", "_look"})
+
     @property
     def has_attention(self):
         """Whether there is something to `attend` to."""

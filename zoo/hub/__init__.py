@@ -6,9 +6,10 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "folders": ["load_named_weights", "verify_folder", "write_folder"],
-        "loading": ["load_preset", "open_preset", "presets_of"],
+        "loading": ["load_preset", "open_preset"],
         "model_card": ["known_card"],
-        "presets": ["read_preset", "save_preset"],
+        "presets": ["read_preset", "read_presets", "save_preset"],
+        "record": ["describe_class"],
         "repositories": ["upload_preset"],
     },
 )

@@ -1,14 +1,12 @@
 """Presets as folders: readable JSON, weights by name in HDF5, and a model card."""
 
-import contextlib
 import functools
 import json
 import operator
 import os
 import pathlib
 import re
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import h5py
@@ -17,7 +15,7 @@ import numpy as np
 import pydantic
 
 import keras_corefmem
-from keras_corefmem.utils.files import digest_of, load_json, validate
+from keras_corefmem.utils.files import digest_of, load_json, replacing_folder, validate
 from zoo.hub.model_card import write_card
 from zoo.hub.record import Preset, Weights, describe_class, set_weights, weights_of
 
@@ -58,7 +56,8 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
     """
     if "://" in str(folder):
         raise ValueError(
-            f"{folder} is no folder: save to one, then zoo.upload_preset({str(folder)!r}, folder)."
+            f"{folder} is not a folder: save to one, then "
+            f"zoo.upload_preset({str(folder)!r}, folder)."
         )
     for layer in model._flatten_layers():
         if getattr(layer, "quantization_mode", None) or getattr(layer, "lora_enabled", False):
@@ -66,11 +65,13 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
                 f"{layer.name} of {model.name} is quantized or has LoRA, unlike what its arguments "
                 "make: save a preset before, or all of the model by `model.save`."
             )
+    place = pathlib.Path(folder).expanduser()
+    _check_replaceable(place)
     weights, arguments = weights_of(model), model.get_config()
     preprocessor = arguments.pop("preprocessor")
     # Numbers of NumPy become those of Python.
     card = json.loads(json.dumps(card, default=operator.methodcaller("item")))
-    with _replacing_folder(folder) as partial:
+    with replacing_folder(place) as partial:
         write_weights(partial / WEIGHTS, weights)
         _write(partial / PREPROCESSOR, preprocessor)
         content = {
@@ -94,25 +95,15 @@ def _write(path: pathlib.Path, content: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-@contextlib.contextmanager
-def _replacing_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
-    """Yields a folder to write to, which becomes `folder` once the block succeeds."""
-    folder = pathlib.Path(folder).resolve()
+def _check_replaceable(folder: pathlib.Path) -> None:
+    """Refuses a path that holds anything but a preset."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: give the folder of a preset another name.")
     others = sorted({path.name for path in folder.iterdir()} - {*FILES}) if folder.exists() else []
     if others:
         raise ValueError(
-            f"{folder} holds {others[0]}, which is no part of a preset: give a new folder."
+            f"{folder} holds {others[0]}, which is not part of a preset: give a new folder."
         )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
-        partial, older = pathlib.Path(place, "new"), pathlib.Path(place, "old")
-        partial.mkdir()
-        yield partial
-        if folder.exists():
-            os.replace(folder, older)
-        os.replace(partial, folder)
 
 
 Find = Callable[[str], pathlib.Path]
@@ -139,7 +130,9 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
         content = load_json(find_again(CONFIG), remedy=DAMAGED)
     number = content.get("format") if isinstance(content, dict) else None
     if not isinstance(number, int):
-        raise ValueError(f"{path} is that of no preset, for it has no format: give another folder.")
+        raise ValueError(
+            f"{path} is not the config.json of a preset, as it has no format: give another folder."
+        )
     if number > FORMAT:
         version = content.get("keras_corefmem", "a newer version")
         raise ValueError(
@@ -155,7 +148,7 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
             file = search(name)
             if digest_of(file) == record.files[name]:
                 return file
-        raise ValueError(f"{file} has not the SHA-256 that {CONFIG} says; {DAMAGED}")
+        raise ValueError(f"{file} does not have the SHA-256 in {CONFIG}; {DAMAGED}")
 
     return Preset(
         handle,
@@ -187,11 +180,11 @@ def find_file(folder: str | os.PathLike, name: str) -> pathlib.Path:
     Raises:
         FileNotFoundError: if it is missing.
     """
-    path = pathlib.Path(folder, name)
+    path = pathlib.Path(folder, name).expanduser()
     if not path.is_file():
         raise FileNotFoundError(
-            f"{path}: no such file, so that {folder} is no whole preset: copy all of its folder, "
-            "or write it by `model.save_to_preset(folder)`."
+            f"{path}: no such file, so the preset is incomplete: copy all of its folder, or "
+            "write it by `model.save_to_preset(folder)`."
         )
     return path
 

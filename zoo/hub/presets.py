@@ -25,7 +25,7 @@ _OTHERS = [_ROOT / "presets"] if (_ROOT / "setup.cfg").exists() else []
 
 def _paths(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
     """The JSON files of presets by name, those of the package before others."""
-    folders = [pathlib.Path(folder)] if folder else [*_OTHERS, FOLDER]
+    folders = [pathlib.Path(folder).expanduser()] if folder else [*_OTHERS, FOLDER]
     return {path.stem: path for each in folders for path in each.glob("*.json")}
 
 
@@ -50,8 +50,8 @@ def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str,
     it, and its licence.
 
     Args:
-        name: name of the preset.
-        folder: folder of the presets, as of `presets`.
+        name: name of the preset, with `_` or `-`.
+        folder: folder of presets that come before those of the package.
 
     Raises:
         ValueError: if there is no such preset.
@@ -59,15 +59,41 @@ def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str,
     return load_json(_find(name, folder))
 
 
+def read_presets() -> dict[str, dict[str, Any]]:
+    """Reads what each preset of the package says of itself, by name; see `read_preset`."""
+    return {name: load_json(path) for name, path in sorted(_paths(None).items())}
+
+
+def _known(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
+    """The JSON files of presets by name, those of `folder` before those of the package."""
+    if folder and not pathlib.Path(folder).expanduser().is_dir():
+        raise ValueError(f"There is no folder {os.fspath(folder)!r}: give another folder=.")
+    return _paths(None) | (_paths(folder) if folder else {})
+
+
+def find_bundled(name: str, folder: str | os.PathLike | None = None) -> pathlib.Path | None:
+    """Returns the JSON file of a preset, or `None`.
+
+    Args:
+        name: name of the preset, with `_` or `-`.
+        folder: folder of presets that come before those of the package.
+
+    Raises:
+        ValueError: if there is no such folder.
+    """
+    paths = _known(folder)
+    return paths.get(name, paths.get(name.replace("-", "_")))
+
+
 def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
-    paths = _paths(folder)
-    if name in paths:
-        return paths[name]
+    path = find_bundled(name, folder)
+    if path is not None:
+        return path
     if "://" in name:
-        raise ValueError(f"{name!r} is no handle of a preset: only hf://user/name has an address.")
+        raise ValueError(f"{name!r} is not the handle of a preset: addresses are hf://user/name.")
     if re.search(r"[/\\]|^[.~]", name):
         raise ValueError(f"There is no folder {name!r}: `model.save_to_preset(folder)` makes one.")
-    near = ", ".join(close_names(name, paths, 5))
+    near = ", ".join(close_names(name, _known(folder), 5))
     advice = f"did you mean {near}? zoo.presets() lists all" if near else "zoo.presets() lists all"
     raise ValueError(
         f"There is no preset {name!r}; {advice}. Those that the wheel leaves out are in the folder "
@@ -79,8 +105,8 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
     """Reads a bundled preset, but for its weights.
 
     Args:
-        name: name of the preset.
-        folder: folder of the presets, as of `presets`.
+        name: name of the preset, with `_` or `-`.
+        folder: folder of presets that come before those of the package.
 
     Raises:
         ValueError: if there is no such preset.
@@ -88,12 +114,12 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
     path = _find(name, folder)
     content = load_json(path)
     arrays = path.with_suffix(".npz")
-    misfit = f"{arrays}: the weights do not fit {name}.json; install the package again."
+    misfit = f"{arrays}: the weights do not fit {path.name}; install the package again."
     shapes = {key: tuple(shape) for key, shape in content.get("weights", {}).items()}
     return Preset(
-        name,
+        path.stem,
         content["class"],
-        {"name": name, **content["arguments"]},
+        {"name": path.stem, **content["arguments"]},
         content["preprocessor"],
         content["card"],
         lambda: _read_arrays(arrays, shapes, misfit),

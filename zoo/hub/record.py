@@ -44,34 +44,10 @@ class Preset:
 
 
 def describe_class(cls: type) -> str:
-    """Names a class as `Preset.class_name` does."""
+    """Returns the name under which Keras has registered a class, as in `Preset.class_name`."""
     import keras
 
     return keras.saving.get_registered_name(cls).removeprefix("keras_corefmem>")
-
-
-def find_class(class_name: str, base: type) -> type | None:
-    """Returns the class of that name, if it is `base` or derived from it.
-
-    Classes of the zoo need not be imported before.
-    """
-    found = _find_derived(class_name, base)
-    if found is None:
-        import keras
-
-        name = class_name if ">" in class_name else f"keras_corefmem>{class_name}"
-        # What stands for a class that is not imported yet imports it.
-        getattr(keras.saving.get_registered_object(name), "__name__", None)
-        found = _find_derived(class_name, base)
-    return found
-
-
-def _find_derived(class_name: str, base: type) -> type | None:
-    classes = [base]
-    for cls in classes:
-        classes += cls.__subclasses__()
-    named = (cls for cls in classes if class_name in (describe_class(cls), cls.__name__))
-    return next(named, None)
 
 
 def weights_of(model: "keras.Model") -> Weights:

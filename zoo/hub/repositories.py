@@ -41,6 +41,7 @@ def upload_preset(uri: str, folder: str | os.PathLike, private: bool = False) ->
     name, revision = _address(uri)
     if not uri.startswith(PREFIX) or revision:
         raise ValueError(f"uri must be hf://user/name; got {uri!r}.")
+    folder = pathlib.Path(folder).expanduser()
     folders.verify_folder(folder)
     with _clear_errors(uri) as client:
         repository = client.create_repo(name, private=private, exist_ok=True)
@@ -98,14 +99,14 @@ def _clear_errors(handle: str, file: str = "") -> Iterator[Any]:
         yield client
     except errors.HFValidationError:
         raise ValueError(
-            f"{handle!r} is no address of the hub: write hf://user/name, or with @revision behind."
+            f"{handle!r} is not an address of the hub: write hf://user/name or hf://user/name@revision."
         ) from None
     except errors.RevisionNotFoundError:
-        message = f"{handle}: there is no such revision; name a branch, tag or commit behind @."
+        message = f"{handle}: there is no such revision; name a branch, tag or commit after @."
         raise ValueError(message) from None
     except errors.RemoteEntryNotFoundError as error:
         raise FileNotFoundError(
-            f"{place}: no such file, so that it is no whole preset: choose another one, or have it "
+            f"{place}: no such file, so the preset is incomplete: choose another one, or have it "
             "uploaded again by zoo.upload_preset."
         ) from error
     except (errors.RepositoryNotFoundError, errors.LocalTokenNotFoundError) as error:

@@ -3,12 +3,12 @@
 import functools
 import os
 import pathlib
-import tempfile
 from typing import Any
 
 from keras_corefmem.preprocessing.features import TARGETS
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import SpaceTokenizer, Tokenizer
+from keras_corefmem.utils.files import replacing_folder
 from zoo.reading.answers import number_of_answers, preprocessor_of
 
 
@@ -51,21 +51,16 @@ def export(model: Any, path: str | os.PathLike, top: int = 5) -> None:
     """
     import tensorflow as tf
 
-    path = pathlib.Path(path).absolute()
+    path = pathlib.Path(path).expanduser().absolute()
     preprocessor = preprocessor_of(model)
     top = number_of_answers(preprocessor, top)
     if path.exists() and not (path.is_dir() and _may_replace(path)):
         raise ValueError(f"{path} is not a SavedModel: choose another path, or remove it.")
     module, signatures = _module(model, preprocessor, top)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-        complete = pathlib.Path(folder, "complete")
+    with replacing_folder(path) as partial:
         # The gradient of the recurrence is of no use here.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-        tf.saved_model.save(module, str(complete), signatures, options)
-        if path.exists():
-            path.rename(pathlib.Path(folder, "replaced"))
-        complete.rename(path)
+        tf.saved_model.save(module, str(partial), signatures, options)
 
 
 def _may_replace(folder: pathlib.Path) -> bool:

@@ -10,6 +10,7 @@ import zoo
 from keras_corefmem.layers import MAGEGRU, CorefGRU
 from tests.support.evaluation import JIT
 from tests.support.model_cases import CASES, STORIES, features_of, make, shared
+from zoo.architectures import preset_model
 
 KINDS = ["as-coref-gru", "bidaf-supervised", "qdren", "lstm", "dmn-tagger"]
 
@@ -75,6 +76,20 @@ def test_a_class_that_is_not_registered_is_named(tmp_path):
     Unregistered.from_examples(STORIES, units=4).save(tmp_path / "model.keras")
     with pytest.raises(ValueError, match="holds a Unregistered .*register_keras_serializable"):
         zoo.load(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras", {"Unregistered": Unregistered})
+    assert type(loaded) is Unregistered
+
+
+@pytest.mark.filterwarnings("always::DeprecationWarning")
+def test_saving_reads_no_other_attributes(tmp_path, recwarn, monkeypatch):
+    monkeypatch.setattr(preset_model, "read_presets", lambda: pytest.fail("reads all presets"))
+    model = make("qrn")
+    model.save(tmp_path / "model.keras")
+    loaded = zoo.load(tmp_path / "model.keras")
+    assert not [each for each in recwarn if "is now called" in str(each.message)]
+    assert not {"_inspect", "reader"} & {*vars(model), *vars(loaded), *dir(model)}
+    with pytest.warns(DeprecationWarning, match="`reader` is now called"):
+        assert loaded.reader is loaded.preprocessor
 
 
 @pytest.mark.parametrize(

@@ -193,8 +193,20 @@ def test_subclasses_of_users(tmp_path):
     assert type(Mine.from_preset(tmp_path / "reader")) is Mine
     path = tmp_path / "reader" / "config.json"
     path.write_text(path.read_text().replace('"Mine"', '"Yours"'))
-    with pytest.raises(ValueError, match="is a Yours, .* once those of your own are imported"):
+    with pytest.raises(
+        ValueError, match="class 'Yours' is not .* import the module that defines it"
+    ):
         zoo.from_preset(tmp_path / "reader")
+
+
+@pytest.mark.parametrize(
+    "name", ["load", "zoo>load", "keras_corefmem>CorefGRU", "TextModel", "StoryModel", "Functional"]
+)
+def test_classes_that_are_not_models_are_refused(folder, name):
+    damage(folder, "config.json", **{"class": name})
+    for cls in (zoo, zoo.QueryReductionNetwork):
+        with pytest.raises(ValueError, match=f"reader: the class '{name}' is not a model of the z"):
+            cls.from_preset(folder)
 
 
 def test_weights_load_into_a_model_in_hand(original, folder, tmp_path):
@@ -234,11 +246,11 @@ def damage(folder, name, **changes):
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("model.weights.h5", {}, r"model.weights.h5 has not the SHA-256 that config.json says; it"),
-        ("preprocessor.json", {}, "preprocessor.json has not the SHA-256"),
+        ("model.weights.h5", {}, r"model.weights.h5 does not have the SHA-256 in config.json; it"),
+        ("preprocessor.json", {}, "preprocessor.json does not have the SHA-256"),
         ("config.json", {}, "config.json:.*: no JSON .*save or download the preset again"),
         ("config.json", {"format": 2, "keras_corefmem": "9.1"}, "format 2, of .* 9.1; .*upgrade"),
-        ("config.json", {"format": None}, "config.json is that of no preset"),
+        ("config.json", {"format": None}, "is not the config.json of a preset"),
         ("config.json", {"arguments": 3}, "config.json: arguments: "),
         ("config.json", {"files": {}}, "the SHA-256 of preprocessor.json is missing"),
         ("config.json", {"weights": {"answer/kernel": [2, 2]}}, "model.weights.h5 lacks answer/k"),
@@ -265,7 +277,7 @@ def test_missing_files_are_named(folder, name):
 def test_handles_that_name_nothing():
     with pytest.raises(ValueError, match="no folder './nothing': `model.save_to_preset"):
         zoo.from_preset("./nothing")
-    with pytest.raises(ValueError, match="'gs://bucket/reader' is no handle"):
+    with pytest.raises(ValueError, match="'gs://bucket/reader' is not the handle"):
         zoo.from_preset("gs://bucket/reader")
 
 
@@ -292,6 +304,33 @@ def test_a_failure_leaves_the_older_preset(original, folder, monkeypatch):
     assert os.listdir(folder.parent) == ["reader"]
 
 
+def test_an_interruption_leaves_the_older_preset(original, folder, monkeypatch):
+    replace, before = os.replace, sorted(os.listdir(folder))
+
+    def interrupted(source, target):
+        if Path(source).name == "new":
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make("qrn").save_to_preset(folder)
+    assert os.listdir(folder.parent) == ["reader"] and sorted(os.listdir(folder)) == before
+    assert equal(zoo.from_preset(folder), original)
+
+
+def test_a_tilde_is_the_home(original, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    original.save_to_preset("~/reader")
+    original.save(tmp_path / "reader.keras")
+    folders.verify_folder("~/reader")
+    assert os.listdir(tmp_path / "reader") and not (tmp_path / "~").exists()
+    assert equal(zoo.from_preset("~/reader"), original)
+    assert equal(zoo.load("~/reader.keras"), original)
+
+
 def test_a_preset_is_replaced(folder):
     model = make("memn2n")
     model.save_to_preset(folder)
@@ -300,11 +339,11 @@ def test_a_preset_is_replaced(folder):
 
 def test_nothing_else_is_overwritten(original, tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(ValueError, match="holds thesis.txt, which is no part of a preset"):
+    with pytest.raises(ValueError, match="holds thesis.txt, which is not part of a preset"):
         original.save_to_preset(tmp_path)
     with pytest.raises(ValueError, match="thesis.txt is a file"):
         original.save_to_preset(tmp_path / "thesis.txt")
-    with pytest.raises(ValueError, match=r"hf://me/it is no folder: .*zoo.upload_preset"):
+    with pytest.raises(ValueError, match=r"hf://me/it is not a folder: .*zoo.upload_preset"):
         original.save_to_preset("hf://me/it")
     assert os.listdir(tmp_path) == ["thesis.txt"]
 
@@ -331,10 +370,16 @@ def test_what_a_card_may_hold(original, tmp_path, monkeypatch, capsys):
 
 def test_files_are_no_presets(original, tmp_path, folder):
     original.save(tmp_path / "reader.keras")
-    with pytest.raises(ValueError, match=r"reader.keras is a file, no preset: zoo.load"):
+    with pytest.raises(ValueError, match=r"reader.keras is a file, not a preset: zoo.load"):
         zoo.from_preset(tmp_path / "reader.keras")
     with pytest.raises(ValueError, match="reader is a folder: zoo.from_preset"):
         zoo.load(folder)
+
+
+@pytest.mark.parametrize("name", ["qrn_babi_1", "qrn-babi-1", "hf://me/reader"])
+def test_presets_are_not_files(name):
+    with pytest.raises(ValueError, match=f"no file {name}: zoo.from_preset.'{name}'. loads the p"):
+        zoo.load(name)
 
 
 def test_bundled_presets_of_folders(tmp_path):
@@ -343,6 +388,10 @@ def test_bundled_presets_of_folders(tmp_path):
     with pytest.warns(DeprecationWarning, match="write folder="):
         assert zoo.from_preset("qrn_babi_1", tmp_path).read(*TEXT).answer == "kitchen"
     assert zoo.from_preset("qrn_babi_1", folder=tmp_path).name == "qrn_babi_1"
+    assert zoo.from_preset("qrn-babi-1", folder=tmp_path).name == "qrn_babi_1"
+    assert zoo.from_preset("memn2n_babi_1", folder=tmp_path, load_weights=False)
     (tmp_path / "qrn_babi_1.npz").unlink()
     with pytest.raises(FileNotFoundError, match="qrn_babi_1.npz: no such file; install"):
         zoo.from_preset("qrn_babi_1", folder=tmp_path)
+    with pytest.raises(ValueError, match="There is no folder '.*nothing': give another folder="):
+        zoo.from_preset("qrn_babi_1", folder=tmp_path / "nothing")

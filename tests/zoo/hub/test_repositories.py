@@ -69,12 +69,12 @@ def test_upload_again_is_a_commit_more(hub, folder):
 def test_a_revision(hub, handle, folder):
     name = handle.removeprefix("hf://")
     hub.repositories[name].append({"config.json": b"{}"})
-    with pytest.raises(ValueError, match="is that of no preset"):
+    with pytest.raises(ValueError, match="is not the config.json of a preset"):
         zoo.from_preset(handle)
     from huggingface_hub import hf_hub_download
 
     newest = hf_hub_download(name, "config.json").split("/")[-2]
-    with pytest.raises(ValueError, match="is that of no preset"):
+    with pytest.raises(ValueError, match="is not the config.json of a preset"):
         zoo.from_preset(f"{handle}@{newest}")
     first = hashlib.sha1(f"{name} 0".encode()).hexdigest()
     assert zoo.from_preset(f"{handle}@{first}").name == "qrn_babi_1"
@@ -135,7 +135,9 @@ def test_a_damaged_download_is_repeated(name, hub, handle):
 
 def test_a_wrong_checksum_is_refused(hub, handle):
     files_of(hub, handle)["model.weights.h5"] += b"!"
-    with pytest.raises(ValueError, match="model.weights.h5 has not the SHA-256 that config.json"):
+    with pytest.raises(
+        ValueError, match="model.weights.h5 does not have the SHA-256 in config.json"
+    ):
         zoo.from_preset(handle)
 
 
@@ -156,7 +158,7 @@ def test_a_newer_format_is_refused(hub, handle):
 
 def test_models_of_others_are_refused(hub, handle):
     files_of(hub, handle)["config.json"] = b'{"model_type": "bert"}'
-    with pytest.raises(ValueError, match="config.json is that of no preset"):
+    with pytest.raises(ValueError, match="is not the config.json of a preset"):
         zoo.from_preset(handle)
 
 
@@ -164,8 +166,8 @@ def test_models_of_others_are_refused(hub, handle):
     ("wrong", "error", "message"),
     [
         ("hf://me/nothing", ValueError, "no such repository, or it is not yours"),
-        ("hf://a/b/c", ValueError, "is no address of the hub: write hf://user/name"),
-        ("hf://", ValueError, "is no address of the hub"),
+        ("hf://a/b/c", ValueError, "is not an address of the hub: write hf://user/name"),
+        ("hf://", ValueError, "is not an address of the hub"),
     ],
 )
 def test_wrong_addresses(hub, wrong, error, message):

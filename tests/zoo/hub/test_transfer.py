@@ -10,6 +10,7 @@ import zoo
 from keras_corefmem.datasets.stories import simulator
 from tests.support.evaluation import JIT
 from tests.support.model_cases import CASES, DISTINCT, make, shared
+from zoo.architectures import preset_model
 from zoo.training import evaluate
 
 NEW = {"Mary": "Julie", "John": "Fred", "Sandra": "Bill", "kitchen": "cellar", "garden": "park"}
@@ -143,10 +144,8 @@ def test_what_has_no_preprocessor_or_names_is_refused(tmp_path, monkeypatch):
     zoo.QueryReductionNetwork(9, 3, 4, units=4).save_to_preset(tmp_path / "reader")
     with pytest.raises(ValueError, match="has no preprocessor .*from_examples"):
         zoo.from_preset(tmp_path / "reader", examples=TRAIN)
-    from zoo.hub import loading
-
-    opened = loading.open_preset("qrn_babi_1")
+    opened = preset_model.open_preset("qrn_babi_1")
     numbered = dataclasses.replace(opened, read_weights=lambda: {"000": np.zeros(3)})
-    monkeypatch.setattr(loading, "open_preset", lambda *_: numbered)
+    monkeypatch.setattr(preset_model, "open_preset", lambda *_: numbered)
     with pytest.raises(ValueError, match="qrn_babi_1 has weights of version 0.1, .*save_to_preset"):
         zoo.from_preset("qrn_babi_1", examples=TRAIN)

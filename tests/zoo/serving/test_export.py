@@ -147,7 +147,6 @@ def test_failure_leaves_nothing_behind(tmp_path, make_reader, monkeypatch):
     tf = pytest.importorskip("tensorflow")
 
     def save(module, path, *args):
-        (tmp_path / path).mkdir()
         (tmp_path / path / "saved_model.pb").touch()
         raise OSError("disk full")
 
@@ -155,6 +154,15 @@ def test_failure_leaves_nothing_behind(tmp_path, make_reader, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         export(make_reader("gru"), tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_tilde_is_the_home(tmp_path, make_reader, monkeypatch):
+    tf = pytest.importorskip("tensorflow")
+    for variable in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    monkeypatch.setattr(tf.saved_model, "save", lambda module, path, *_: open(f"{path}/a", "w"))
+    export(make_reader("gru"), "~/model")
+    assert (tmp_path / "model" / "a").exists()
 
 
 def test_refuses_to_overwrite_something_else(tmp_path, make_reader):
