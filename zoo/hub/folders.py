@@ -193,10 +193,11 @@ def write_weights(path: str | os.PathLike, weights: Weights) -> None:
     """Writes weights to an HDF5 file, each under its name."""
     with h5py.File(path, "w") as file:
         file.attrs["keras_corefmem"] = FORMAT
-        for name, weight in weights.items():
+        for number, (name, weight) in enumerate(weights.items()):
             # HDF5 has no bfloat16.
             narrow = weight.dtype.name == "bfloat16"
-            file.create_dataset(name, data=weight.astype("float32") if narrow else weight)
+            dataset = file.create_dataset(name, data=weight.astype("float32") if narrow else weight)
+            dataset.attrs["number"] = number
 
 
 def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
@@ -215,7 +216,10 @@ def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
             return False
         names: list[str] = []
         file.visit(names.append)
-        weights = {name: _array(file, name) for name in names if hasattr(file[name], "shape")}
+        names = [name for name in names if hasattr(file[name], "shape")]
+        # HDF5 lists names alphabetically, `dense_10` before `dense_9`.
+        names.sort(key=lambda name: file[name].attrs.get("number", 0))
+        weights = {name: _array(file, name) for name in names}
     set_weights(model, weights, f"{path}: the weights do not fit {model.name}.")
     return True
 
