@@ -1,10 +1,12 @@
 """The fused recurrence of an entity memory over sentences, with a hand-written gradient."""
 
+import functools
 from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import float_type, output_gradients, write
+from keras_corefmem.layers.kernels.buffers import float_type, write
+from keras_corefmem.layers.kernels.compilation import differentiable
 
 # Value and derivative at the pre-activation x, with slopes a where it is a PReLU.
 ACTIVATIONS = {
@@ -79,18 +81,24 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     Sentences masked by `mask` `(time, batch)` leave the memory as it is, with gates of 0. Returns
     the memory `(batch, slots, units)`, after every sentence with `sequences`, and the gates.
     """
-    value, derivative = ACTIVATIONS[activation]
     dtype = float_type(inputs.sentences)
     if inputs.sentences.shape[0] == 0:
         return inputs.memory[None][:0] if sequences else inputs.memory, inputs.gate_scores
-    if mask is not None:
-        mask = ops.cast(mask, dtype)[..., None]
+    mask = None if mask is None else ops.cast(mask, dtype)[..., None]
+    arguments = [ops.cast(tensor, dtype) for tensor in inputs if tensor is not None]
+    memory, gates = _kernel(activation, sequences)(arguments, mask)
+    return (memory[1:] if sequences else memory), gates
 
-    @ops.custom_gradient
-    def run(*arguments):
+
+@functools.lru_cache
+def _kernel(activation, sequences):
+    """The loops over the sentences, with outputs after the last or after every sentence."""
+    value, derivative = ACTIVATIONS[activation]
+
+    def forward(arguments, mask):
         sentences, gate_scores, candidates, keys, start, kernel, slopes = EntityInputs(*arguments)
-        time, batch = ops.shape(sentences)[:2]
-        slots, units = start.shape[-2:]
+        time, batch, slots, units = *ops.shape(sentences)[:2], *start.shape[-2:]
+        dtype = start.dtype
 
         def step(t, state):
             h = state.memory
@@ -116,57 +124,60 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
             ops.zeros((time, batch, slots), dtype),
             ops.zeros((time, batch, slots, 1), dtype),
         )
-        forward = ops.fori_loop(0, time, step, first)
+        end = ops.fori_loop(0, time, step, first)
+        outputs = [end.history if sequences else end.memory, end.gates]
+        return outputs, (end.history, end.preactivations, end.inverses)
 
-        def gradient(*args, upstream=None):
-            dmemory, dgates = output_gradients(args, upstream)
-            over_slots = ops.ones((batch, 1, slots), dtype)
-            if mask is not None:
-                dgates = dgates * mask
+    def reverse(arguments, mask, outputs, kept, upstream):
+        sentences, gate_scores, candidates, keys, start, kernel, slopes = EntityInputs(*arguments)
+        time, batch, slots, units = *ops.shape(sentences)[:2], *start.shape[-2:]
+        (_, gates), (history, preactivations, inverses) = outputs, kept
+        dmemory, dgates = upstream
+        over_slots = ops.ones((batch, 1, slots), start.dtype)
+        if mask is not None:
+            dgates = dgates * mask
 
-            def reverse_step(i, state):
-                t, dh = time - 1 - i, state.dmemory
-                if sequences:
-                    dh = dh + dmemory[t]
-                # The inverse length of a masked sentence is 0, so that its unit does not matter.
-                previous, unit = forward.history[t], forward.history[t + 1]
-                before, gate = forward.preactivations[t], forward.gates[t]
-                draw = (dh - unit * _row_sums(dh * unit)) * forward.inverses[t]
-                dgate = _row_sums(draw * value(before, slopes))[..., 0] + dgates[t]
-                dscore = dgate * gate * (1 - gate)
-                dcandidate = draw * gate[..., None]
-                dbefore = dcandidate * derivative(before, slopes)
-                dsentence = ops.sum(dscore[..., None] * previous, axis=1)
-                rows = dsentence, dscore, ops.matmul(over_slots, dbefore)[:, 0]
-                flat, dflat = (ops.reshape(x, (-1, units)) for x in (previous, dbefore))
-                terms = (ops.matmul(ops.transpose(flat), dflat), dbefore)
-                if slopes is not None:
-                    terms = (*terms, dcandidate * ops.minimum(before, 0.0))
-                # A masked sentence hands on all of the memory.
-                kept = 0.0 if mask is None else 1 - mask[t][..., None]
-                dh = dh * kept + draw + dscore[..., None] * sentences[t][:, None]
-                pairs = zip(state.by_sentence, rows, strict=True)
-                return _ReverseState(
-                    dh + product(dbefore, ops.transpose(kernel)),
-                    tuple(write(x, t, row[None]) for x, row in pairs),
-                    tuple(ops.add(x, y) for x, y in zip(state.totals, terms, strict=True)),
-                )
-
-            by_slot = (start,) if slopes is None else (start, start)
-            end = _ReverseState(
-                ops.zeros_like(start) if sequences else dmemory,
-                tuple(ops.zeros_like(x) for x in (sentences, gate_scores, candidates)),
-                tuple(ops.zeros_like(x) for x in (kernel, *by_slot)),
-            )
-            last = ops.fori_loop(0, time, reverse_step, end)
-            dkernel, dkeys, *dslopes = last.totals
-            if keys.shape[0] == 1:
-                dkeys = ops.sum(dkeys, axis=0, keepdims=True)
+        def reverse_step(i, state):
+            t, dh = time - 1 - i, state.dmemory
+            if sequences:
+                dh = dh + dmemory[t + 1]
+            # The inverse length of a masked sentence is 0, so that its unit does not matter.
+            previous, unit = history[t], history[t + 1]
+            before, gate = preactivations[t], gates[t]
+            draw = (dh - unit * _row_sums(dh * unit)) * inverses[t]
+            dgate = _row_sums(draw * value(before, slopes))[..., 0] + dgates[t]
+            dscore = dgate * gate * (1 - gate)
+            dcandidate = draw * gate[..., None]
+            dbefore = dcandidate * derivative(before, slopes)
+            dsentence = ops.sum(dscore[..., None] * previous, axis=1)
+            rows = dsentence, dscore, ops.matmul(over_slots, dbefore)[:, 0]
+            flat, dflat = (ops.reshape(x, (-1, units)) for x in (previous, dbefore))
+            terms = (ops.matmul(ops.transpose(flat), dflat), dbefore)
             if slopes is not None:
-                axes = 0 if slopes.shape[0] == slots else (0, 1)
-                dslopes = [ops.reshape(ops.sum(dslopes[0], axis=axes), slopes.shape)]
-            return (*last.by_sentence, dkeys, last.dmemory, dkernel, *dslopes)
+                terms = (*terms, dcandidate * ops.minimum(before, 0.0))
+            # A masked sentence hands on all of the memory.
+            share = 0.0 if mask is None else 1 - mask[t][..., None]
+            dh = dh * share + draw + dscore[..., None] * sentences[t][:, None]
+            pairs = zip(state.by_sentence, rows, strict=True)
+            return _ReverseState(
+                dh + product(dbefore, ops.transpose(kernel)),
+                tuple(write(x, t, row[None]) for x, row in pairs),
+                tuple(ops.add(x, y) for x, y in zip(state.totals, terms, strict=True)),
+            )
 
-        return (forward.history[1:] if sequences else forward.memory, forward.gates), gradient
+        by_slot = (start,) if slopes is None else (start, start)
+        end = _ReverseState(
+            ops.zeros_like(start) if sequences else dmemory,
+            tuple(ops.zeros_like(x) for x in (sentences, gate_scores, candidates)),
+            tuple(ops.zeros_like(x) for x in (kernel, *by_slot)),
+        )
+        last = ops.fori_loop(0, time, reverse_step, end)
+        dkernel, dkeys, *dslopes = last.totals
+        if keys.shape[0] == 1:
+            dkeys = ops.sum(dkeys, axis=0, keepdims=True)
+        if slopes is not None:
+            axes = 0 if slopes.shape[0] == slots else (0, 1)
+            dslopes = [ops.reshape(ops.sum(dslopes[0], axis=axes), slopes.shape)]
+        return (*last.by_sentence, dkeys, last.dmemory, dkernel, *dslopes)
 
-    return run(*(ops.cast(tensor, dtype) for tensor in inputs if tensor is not None))
+    return differentiable(forward, reverse)

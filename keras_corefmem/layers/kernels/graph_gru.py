@@ -5,11 +5,13 @@ Time runs along the first axis. Memory is O(batch · time · units), whatever th
 edges.
 """
 
+import functools
 from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import float_type, gather, output_gradients, write
+from keras_corefmem.layers.kernels.buffers import float_type, gather, write
+from keras_corefmem.layers.kernels.compilation import differentiable
 from keras_corefmem.layers.kernels.message_passing import PredecessorSums, SuccessorSums
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
@@ -112,15 +114,15 @@ class _Direction:
         history = write(state.history, t + 1, h[None])
         return _ForwardState(h, self.inputs.projected[following], history, successors)
 
-    def begin_reverse(self, state):
+    def begin_reverse(self, history, successors):
         """Recomputes all but the recurrence from the history, and makes the first reverse state."""
-        self.history, sums, all_tokens = state.history, [], slice(None)
+        self.history, sums, all_tokens = history, [], slice(None)
         start = self.inputs.initial_state
         start = self.history[:1] if start is None else start[None]
         if self.reverse:
             self.previous = ops.concatenate([self.history[2:], start], axis=0)
             if self.slices:
-                sums = self.successors.read_all(state.successors)
+                sums = self.successors.read_all(successors)
         else:
             self.previous = self.history[:-1]
             if self.inputs.initial_state is not None:
@@ -157,7 +159,7 @@ class _Direction:
             parts += self.predecessors.read(state.dgathered, self.gathered_slices, t)
         elif self.slices:
             parts += self.successors.read(state.successors)
-        dh = upstream[t] + (sum(parts) if self.spec.shared else ops.concatenate(parts, axis=-1))
+        dh = upstream[t + 1] + (sum(parts) if self.spec.shared else ops.concatenate(parts, axis=-1))
         if self.keeps_previous:
             dh = dh + state.dprevious
         dgathered = self.masked(ops.matmul(self.by_block(dh, self.fa[t]), self.transposed))
@@ -257,38 +259,50 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         >>> tuple(states.shape)
         (3, 2, 4)
     """
-    names = [name for name, value in directions[0]._asdict().items() if value is not None]
+    names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
     dtype = float_type(ops.convert_to_tensor(directions[0].projected))
     arguments = [ops.cast(getattr(d, name), dtype) for d in directions for name in names]
     if mask is not None:
         mask = ops.expand_dims(ops.cast(mask, dtype), -1)
 
-    @ops.custom_gradient
-    def run(*arguments):
-        running = []
-        for n in range(len(directions)):
+    kernel = _kernel(recurrence, names, len(directions), backward)
+    return [history[1:] for history in kernel(arguments, (edges, mask))]
+
+
+@functools.lru_cache
+def _kernel(recurrence, names, count, backward):
+    """The loops of a recurrence whose directions have inputs of these names."""
+
+    def begin(arguments, constants):
+        edges, mask = constants
+        directions = []
+        for n in range(count):
             inputs = DirectionInputs(**dict(zip(names, arguments[n * len(names) :], strict=False)))
-            reverse = backward or n == 1
-            running.append(_Direction(recurrence, reverse, edges[int(reverse)], mask, inputs))
-        time = running[0].time
+            against = backward or n == 1
+            directions.append(_Direction(recurrence, against, edges[int(against)], mask, inputs))
+        return directions
+
+    def forward(arguments, constants):
+        directions = begin(arguments, constants)
 
         def step(i, states):
-            return tuple(d.step(i, state) for d, state in zip(running, states, strict=True))
+            return tuple(d.step(i, state) for d, state in zip(directions, states, strict=True))
 
-        states = ops.fori_loop(0, time, step, tuple(d.initial_state() for d in running))
+        first = tuple(d.initial_state() for d in directions)
+        ends = ops.fori_loop(0, directions[0].time, step, first)
+        return [end.history for end in ends], [end.successors for end in ends]
 
-        def gradient(*args, upstream=None):
-            upstream = output_gradients(args, upstream)
+    def reverse(arguments, constants, histories, successors, upstream):
+        directions = begin(arguments, constants)
 
-            def reverse_step(i, states):
-                ends = zip(running, states, upstream, strict=True)
-                return tuple(d.reverse_step(i, state, dh) for d, state, dh in ends)
+        def step(i, states):
+            ends = zip(directions, states, upstream, strict=True)
+            return tuple(d.reverse_step(i, state, dh) for d, state, dh in ends)
 
-            first = tuple(d.begin_reverse(end) for d, end in zip(running, states, strict=True))
-            ends = ops.fori_loop(0, time, reverse_step, first)
-            gradients = [d.gradients(end) for d, end in zip(running, ends, strict=True)]
-            return tuple(getattr(gradient, name) for gradient in gradients for name in names)
+        ends = zip(directions, histories, successors, strict=True)
+        first = tuple(d.begin_reverse(*end) for d, *end in ends)
+        ends = ops.fori_loop(0, directions[0].time, step, first)
+        gradients = [d.gradients(end) for d, end in zip(directions, ends, strict=True)]
+        return [getattr(gradient, name) for gradient in gradients for name in names]
 
-        return tuple(state.history[1:] for state in states), gradient
-
-    return list(run(*arguments))
+    return differentiable(forward, reverse)

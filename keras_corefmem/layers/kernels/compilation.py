@@ -1,0 +1,68 @@
+"""Kernels with a gradient of their own that compile themselves, wherever they are called."""
+
+import contextlib
+import contextvars
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.kernels.buffers import output_gradients
+
+_ENABLED = contextvars.ContextVar("compiled kernels", default=True)
+
+
+@contextlib.contextmanager
+def uncompiled():
+    """Traces the kernels that are called inside without XLA, for runtimes built without it."""
+    token = _ENABLED.set(False)
+    try:
+        yield
+    finally:
+        _ENABLED.reset(token)
+
+
+def compiled(function):
+    """A function of nested tensors that XLA compiles in eager calls and in any graph.
+
+    Keras compiles a model on a CPU only when asked to, and elsewhere TensorFlow runs a loop
+    operation by operation. A graph that is compiled itself takes the function in as a part.
+    """
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return jax.jit(function)
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        kernel = tf.function(function, jit_compile=True, autograph=False)
+        return lambda *arguments: (kernel if _ENABLED.get() else function)(*arguments)
+    return function
+
+
+def differentiable(forward, reverse):
+    """A compiled function `(arguments, constants)` with the gradient that `reverse` computes.
+
+    Args:
+        forward: function of `arguments`, a list of tensors, and `constants`, nested tensors that
+            get no gradient; it returns a list of outputs and what else the gradient needs.
+        reverse: function of `arguments`, `constants`, the two results and the gradients of the
+            outputs; it returns the gradients of the arguments.
+    """
+    forward, reverse = compiled(forward), compiled(reverse)
+
+    def kernel(arguments, constants):
+        @ops.custom_gradient
+        def run(*arguments):
+            # TensorFlow would otherwise derive a gradient of the compiled function too.
+            arguments = [ops.stop_gradient(argument) for argument in arguments]
+            outputs, kept = forward(arguments, constants)
+
+            def gradient(*args, upstream=None):
+                upstream = list(output_gradients(args, upstream))
+                return tuple(reverse(arguments, constants, outputs, kept, upstream))
+
+            return tuple(outputs), gradient
+
+        return run(*arguments)
+
+    return kernel
