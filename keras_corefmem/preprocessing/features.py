@@ -11,6 +11,8 @@ from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
 TARGETS = "passage_targets_"
+# 8, 16, 24, 32, 48, 64, 96, …: steps of a third or a half.
+LENGTHS = np.sort(np.append(8 << np.arange(22), 24 << np.arange(20))).astype("int32")
 
 
 def pad(
@@ -39,6 +41,12 @@ def pad(
     for row, array in zip(result, arrays, strict=count is None):
         row[: len(array)] = array
     return result
+
+
+def coarse_length(length: Any, xp: Any = np) -> Any:
+    """The length that texts read one by one are padded to, so that few shapes are compiled."""
+    shorter = xp.asarray(length)[..., None] > LENGTHS
+    return xp.take(LENGTHS, xp.sum(xp.asarray(shorter, dtype="int32"), axis=-1))
 
 
 def check_ids(name: str, ids: np.ndarray, count: int) -> None:

@@ -66,15 +66,13 @@ def answer_texts(sequences: Any, answers: Sequence[str]) -> Any:
     return tf.strings.join([tf.gather(tf.constant(first), sequences[..., 0]), rest])
 
 
-def assert_valid(invalid: dict[str, tuple[str, Any]], tensors: Sequence) -> list:
-    """Returns tensors that are only computed if no row is invalid, see `invalid_rows`."""
+def assertions(invalid: dict[str, tuple[str, Any]]) -> list:
+    """Makes assertions that no row is invalid, see `Preprocessor.invalid_rows`."""
     import tensorflow as tf
 
-    checks = [
+    return [
         tf.debugging.Assert(
             ~tf.reduce_any(rows), [f"A {name} {problem}. Its index is", tf.where(rows)[:, 0]]
         )
         for name, (problem, rows) in invalid.items()
     ]
-    with tf.control_dependencies(checks):
-        return [tf.identity(tensor) for tensor in tensors]

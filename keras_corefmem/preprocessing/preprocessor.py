@@ -25,7 +25,6 @@ class Bucketing(NamedTuple):
     padding_saved: int = 40_000
     multiple: int = 8
     question_lengths: int = 3  # At most.
-    inspection_multiple: int = 128  # Larger: the few examples shown seldom need another shape.
 
 
 class Preprocessor(abc.ABC):
@@ -180,7 +179,7 @@ class Preprocessor(abc.ABC):
         unknown = self.vocabulary.is_unknown(self.word_ids(words))
         return tuple(dict.fromkeys(np.array(words, "object")[unknown].tolist()))
 
-    def invalid_rows(self, passage: Any, question: Any, xp: Any = np) -> dict[str, tuple]:
+    def invalid_rows(self, *ids: Any, xp: Any = np) -> dict[str, tuple]:
         """Returns, by the name of a text, what it may lack and which rows of padded ids lack it."""
         return {}
 
@@ -189,12 +188,14 @@ class Preprocessor(abc.ABC):
         spelled = [self.spelling.vocabulary] if self.spelling else []
         return [graph.vocabulary_table(each) for each in (self.vocabulary, *spelled)]
 
+    def graph_checks(self, tokens: Sequence, tables: Sequence) -> list:
+        """Makes assertions that no ragged tokens lack anything, see `invalid_rows`."""
+        ids = self.graph_ids(tokens, tables)
+        return graph.assertions(self.invalid_rows(*ids, xp=graph.GraphNumpy()))
+
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""
-        xp, (passage, question) = graph.GraphNumpy(), self.graph_ids(tokens, tables)
-        invalid = self.invalid_rows(passage, question, xp)
-        passage, question = graph.assert_valid(invalid, [passage, question])
-        return self.features(passage, question, names, xp)
+        return self.features(*self.graph_ids(tokens, tables), names, graph.GraphNumpy())
 
     def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
         """Makes the padded ids of ragged tokens inside a TensorFlow graph."""

@@ -62,7 +62,7 @@ class SentencePreprocessor(Preprocessor):
     """
 
     strings = ("sentence",)
-    bucketing = Bucketing(20_000, 1, 1, 8)
+    bucketing = Bucketing(20_000, 1, 1)
     batches_class = SentenceBatches
     arguments = ("tags", "characters", "word_length")
 
@@ -182,8 +182,8 @@ class SentencePreprocessor(Preprocessor):
         import tensorflow as tf
 
         words = tokens[0].to_tensor()
-        # Answer 0 stands for all that is unknown.
-        logits = logits[..., 1:]
+        # Logits may be padded further, and answer 0 stands for all that is unknown.
+        logits = logits[:, : tf.shape(words)[1], 1:]
         best = tf.gather(tf.constant(self.answers[1:]), tf.argmax(logits, axis=-1))
         probabilities = tf.reduce_max(tf.nn.softmax(logits), axis=-1)
         return {

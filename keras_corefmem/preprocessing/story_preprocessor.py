@@ -68,7 +68,7 @@ class StoryPreprocessor(Preprocessor):
         "max_facts",
         "read_ends",
     )
-    bucketing = Bucketing(5_000, 8, 1, 16)
+    bucketing = Bucketing(5_000, 8, 1)
 
     def __init__(
         self,

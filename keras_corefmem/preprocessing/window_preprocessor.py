@@ -125,7 +125,8 @@ class WindowPreprocessor(StoryPreprocessor):
         texts, answer, source = (example.passage, example.question), example.answer, example.source
         return self._encode(*texts, ("question",), answer, source)
 
-    def invalid_rows(self, passage: Any, question: Any, xp: Any = np) -> dict[str, tuple]:
+    def invalid_rows(self, *ids: Any, xp: Any = np) -> dict[str, tuple]:
+        passage, question = ids
         entity = "has no entity that is an answer of the reader, such as @entity0"
         missing = f"has no {PLACEHOLDER}: write it where the answer is missing"
         return {

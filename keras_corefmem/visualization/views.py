@@ -8,6 +8,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import best_answer, best_tags
+from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
@@ -118,8 +119,7 @@ def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[di
     longest = max(map(preprocessor.length, encoded))
     longest_question = max(map(preprocessor.question_length, encoded))
     rows = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
-    multiple = preprocessor.bucketing.inspection_multiple
-    lengths = -(-longest // multiple) * multiple, -(-longest_question // 8) * 8
+    lengths = coarse_length([longest, longest_question])
     features = preprocessor.collate(encoded, rows, *lengths)
     parts = [slice(start, start + BATCH_SIZE) for start in range(0, rows, BATCH_SIZE)]
     return encoded, features, [{k: v[part] for k, v in features.items()} for part in parts]

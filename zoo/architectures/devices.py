@@ -1,5 +1,6 @@
 """Models on several devices that share each batch: rows of a process, outputs, XLA."""
 
+import contextlib
 import sys
 
 import keras
@@ -40,6 +41,34 @@ def local_rows(batches):
 def first_replica(outputs, rows):
     """Outputs of `predict_on_batch` once: under a strategy, each device repeats all rows."""
     return keras.tree.map_structure(lambda array: array[:rows], outputs)
+
+
+class LightModel(keras.Model):
+    """A model that XLA compiles as a whole only to train it.
+
+    On TensorFlow, the recurrent kernels compile themselves; around them, what a forward pass would
+    gain takes longer to compile, for every shape of a batch, than it saves.
+    """
+
+    def make_test_function(self, force=False):
+        with _without_xla(self):
+            return super().make_test_function(force)
+
+    def make_predict_function(self, force=False):
+        with _without_xla(self):
+            return super().make_predict_function(force)
+
+
+@contextlib.contextmanager
+def _without_xla(model):
+    chosen = model.jit_compile
+    # JAX without XLA would go operation by operation.
+    if keras.backend.backend() == "tensorflow":
+        model.jit_compile = False
+    try:
+        yield
+    finally:
+        model.jit_compile = chosen
 
 
 def resolve_jit(jit_compile):

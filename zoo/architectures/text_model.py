@@ -18,7 +18,7 @@ from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
 from zoo.architectures.cloning import CloneableModel, freeze, frozen_layers
 from zoo.architectures.config import ExamplesMethod, specification
-from zoo.architectures.devices import first_replica
+from zoo.architectures.devices import LightModel, first_replica
 from zoo.architectures.precision import QuantizableModel, precision
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
@@ -226,10 +226,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     def predictor(self, outputs):
         """Makes the function that predicts symbolic outputs from features."""
-        model = keras.Model({tensor.name: tensor for tensor in self.inputs}, outputs)
-        # JAX without XLA would go operation by operation.
-        if self.compiled and keras.backend.backend() != "jax":
-            model.compile(jit_compile=self.jit_compile)
+        model = LightModel({tensor.name: tensor for tensor in self.inputs}, outputs)
         # Only its method is kept: Keras tracks and saves a model that is an attribute.
         return model.predict_on_batch
 

@@ -16,7 +16,7 @@ from keras_corefmem.preprocessing.batches import (
     common_lengths,
     tensorflow_dataset,
 )
-from zoo.architectures.devices import local_rows, resolve_jit
+from zoo.architectures.devices import LightModel, local_rows, resolve_jit
 from zoo.architectures.inputs import (
     check_numbers,
     checked,
@@ -54,7 +54,7 @@ def make_optimizer(
     return OPTIMIZERS[optimizer](rate, **clip, use_ema=average > 0, ema_momentum=average)
 
 
-class TextTrainer(keras.Model):
+class TextTrainer(LightModel):
     """A model of texts that trains, evaluates and predicts as Keras' models do.
 
     `fit`, `evaluate` and `predict` take texts as well as features: all that
@@ -98,7 +98,8 @@ class TextTrainer(keras.Model):
             metrics: metrics besides the accuracy of answers. All are weighted, so that padding
                 does not count.
             weighted_metrics: all metrics, instead.
-            jit_compile: whether to compile with XLA, by default wherever that works.
+            jit_compile: whether XLA compiles a training step as a whole, by default wherever that
+                works.
             **kwargs: further arguments of `keras.Model.compile`.
 
         Raises:

@@ -9,16 +9,16 @@ import numpy as np
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
+from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.readings import Reading, Tagging
 
-BATCH_SIZE = 32
+# Texts are read in batches of a few sizes, so that few shapes are compiled.
+BATCH_SIZES = 1, 8, 32
 # How the names of features end that annotations make.
 STRUCTURE = tuple(f"_{link}" for link in LINKS)
-# Questions are padded to a multiple of it, so that models are compiled for few lengths.
-QUESTION_MULTIPLE = 8
 
 
 def preprocessor_of(model: Any) -> Preprocessor:
@@ -179,12 +179,14 @@ def _readings(
 def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
     """Returns logits `(…, answers)` of each example, float32, in their order."""
     preprocessor = model.preprocessor
-    longest = max(map(preprocessor.question_length, encoded))
+    sizes = preprocessor.length, preprocessor.question_length
+    lengths, questions = (np.unique(coarse_length(list(map(size, encoded)))) for size in sizes)
     batches = preprocessor.batches(
         encoded,
         model.features,
-        question_length=-(-longest // QUESTION_MULTIPLE) * QUESTION_MULTIPLE,
-        batch_size=min(BATCH_SIZE, len(encoded)),
+        buckets=lengths,
+        question_length=questions[-1],
+        batch_size=next((n for n in BATCH_SIZES if n >= len(encoded)), BATCH_SIZES[-1]),
     )
     rows = [row for n in range(len(batches)) for row in model.inspect(batches[n][0])[0]]
     return [rows[n] for n in np.argsort(batches.order)]

@@ -10,6 +10,7 @@ from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import SpaceTokenizer, Tokenizer
 from keras_corefmem.utils.files import replacing_folder
 from zoo.reading.answers import number_of_answers, preprocessor_of
+from zoo.serving.batching import in_batches, pad_coarsely
 
 
 def export(model: Any, path: str | os.PathLike, top: int = 5) -> None:
@@ -73,6 +74,7 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
 
     tables, strings = preprocessor.graph_tables(), preprocessor.strings
     logits_of = _logits_of(model)
+    shapes = {name: tensor.shape for name, tensor in model.input.items()}
 
     def serve(tokenizer: Tokenizer, **inputs: Any) -> dict[str, Any]:
         sizes = [tf.size(inputs[name]) for name in strings]
@@ -86,8 +88,22 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
             for name, cut in zip(strings, tokens, strict=True)
             if f"{name}_chains" in inputs
         ]
-        options = {"chains": dict(zip(strings, chains, strict=True))} if chains else {}
-        logits = logits_of(preprocessor.graph_features(tokens, tables, model.features, **options))
+        with tf.control_dependencies(preprocessor.graph_checks(tokens, tables)):
+            lengths = tf.identity(tokens[0].row_lengths())
+        texts = [*tokens, *chains]
+        signature = [tf.RaggedTensorSpec([None, None], tf.string)] * len(strings)
+        signature += [tf.TensorSpec([None, None], "int32")] * len(chains)
+        return in_batches(tf.function(answer, signature, autograph=False), texts, lengths)
+
+    def answer(*texts: Any) -> dict[str, Any]:
+        tokens, chains = texts[: len(strings)], texts[len(strings) :]
+        options = {}
+        if chains:
+            widths = [each.bounding_shape()[1] for each in tokens]
+            cut = [each[:, :width] for each, width in zip(chains, widths, strict=True)]
+            options = {"chains": dict(zip(strings, cut, strict=True))}
+        features = preprocessor.graph_features(tokens, tables, model.features, **options)
+        logits = logits_of(pad_coarsely(features, shapes))
         return preprocessor.graph_answers(logits, tokens, top)
 
     def trace(tokenizer: Tokenizer, **specs: Any) -> Any:

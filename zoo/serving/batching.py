@@ -1,0 +1,69 @@
+"""Batches of few shapes inside a TensorFlow graph, however many texts come, and however long."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.graph import GraphNumpy
+from zoo.reading.answers import BATCH_SIZES
+
+
+def in_batches(answer: Any, texts: Sequence, lengths: Any) -> dict[str, Any]:
+    """Answers texts in batches of those of like length; the answers come in the order of texts.
+
+    Args:
+        answer: `tf.function` with an input signature, from rows of `texts` to tensors by name with
+            a row for each.
+        texts: tensors, dense or ragged, with a row for each text, of which there is at least one.
+        lengths: `(texts,)`, the length of each.
+    """
+    import tensorflow as tf
+
+    specs = answer.get_concrete_function().structured_outputs
+    order, longest = tf.argsort(lengths, stable=True), tf.cast(tf.reduce_max(lengths), "int32")
+    batches = (tf.size(order) - 1) // BATCH_SIZES[-1] + 1
+    arrays = {
+        name: tf.TensorArray(spec.dtype, batches, infer_shape=False, element_shape=spec.shape)
+        for name, spec in specs.items()
+    }
+
+    def read(n: Any, arrays: dict[str, Any]) -> tuple:
+        rows = order[n * BATCH_SIZES[-1] :][: BATCH_SIZES[-1]]
+        count = tf.size(rows)
+        size = tf.gather(BATCH_SIZES, tf.searchsorted(BATCH_SIZES, [count]))[0]
+        rows = tf.gather(rows, tf.minimum(tf.range(size), count - 1))
+        results = answer(*(tf.gather(text, rows) for text in texts))
+        return n + 1, {
+            name: array.write(n, _as_wide(results[name][:count], longest, specs[name].shape))
+            for name, array in arrays.items()
+        }
+
+    _, arrays = tf.while_loop(lambda n, _: n < batches, read, (0, arrays))
+    places = tf.math.invert_permutation(order)
+    return {name: tf.gather(array.concat(), places) for name, array in arrays.items()}
+
+
+def pad_coarsely(
+    features: dict[str, Any], shapes: dict[str, Sequence[int | None]]
+) -> dict[str, Any]:
+    """Pads features with zeros to one of few lengths wherever a shape leaves the length open."""
+    import tensorflow as tf
+
+    padded = {}
+    for name, tensor in features.items():
+        sizes = tf.shape(tensor)[1:]
+        coarse = coarse_length(sizes, GraphNumpy()) - sizes
+        more = tf.where([size is None for size in shapes[name][1:]], coarse, 0)
+        padded[name] = tf.pad(tensor, tf.pad(more[:, None], [[1, 0], [1, 0]]))
+    return padded
+
+
+def _as_wide(rows: Any, width: Any, shape: Any) -> Any:
+    """Rows of a batch as wide as those of all texts, where they are as wide as the longest one."""
+    import tensorflow as tf
+
+    if shape.rank < 2 or shape[1] is not None:
+        return rows
+    return tf.pad(
+        rows, [[0, 0], [0, width - tf.shape(rows)[1]]], constant_values=rows.dtype.as_numpy_dtype()
+    )
