@@ -69,7 +69,7 @@ def common_lengths(
         >>> keras_corefmem.preprocessing.common_lengths(preprocessor, encoded, count=1)
         {'buckets': [16], 'question_length': [4]}
     """
-    saving, multiple, questions, _ = preprocessor.bucketing
+    saving, multiple, questions = preprocessor.bucketing
     lengths = list(map(preprocessor.length, encoded))
     question_lengths = list(map(preprocessor.question_length, encoded))
     return {

@@ -195,7 +195,8 @@ class Preprocessor(abc.ABC):
 
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""
-        return self.features(*self.graph_ids(tokens, tables), names, graph.GraphNumpy())
+        passage, question = self.graph_ids(tokens, tables)
+        return self.features(passage, question, names, graph.GraphNumpy())
 
     def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
         """Makes the padded ids of ragged tokens inside a TensorFlow graph."""

@@ -2,16 +2,20 @@
 
 from typing import Annotated
 
-from zoo.cli.options import MODEL_FILE, argument
+from zoo.cli.options import MODEL_FILE, argument, option
 
 
 def export(
-    model: MODEL_FILE, folder: Annotated[str, argument("FOLDER", "folder to write")]
+    model: MODEL_FILE,
+    folder: Annotated[str, argument("FOLDER", "folder to write")],
+    no_xla: Annotated[
+        bool, option(None, "for TensorFlow that was built without XLA; slower", "--no-xla")
+    ] = False,
 ) -> None:
     """Write a reader as a SavedModel that answers text."""
     import zoo
     from zoo.cli.inputs import load_model
 
     reader = load_model(model)
-    zoo.export(reader, folder)
+    zoo.export(reader, folder, jit_compile=not no_xla)
     print(f"SavedModel: {folder}")

@@ -1,10 +1,12 @@
 """Readers as SavedModels that answer raw strings."""
 
+import contextlib
 import functools
 import os
 import pathlib
 from typing import Any
 
+from keras_corefmem.layers.kernels.compilation import uncompiled
 from keras_corefmem.preprocessing.features import TARGETS
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import SpaceTokenizer, Tokenizer
@@ -13,7 +15,7 @@ from zoo.reading.answers import number_of_answers, preprocessor_of
 from zoo.serving.batching import in_batches, pad_coarsely
 
 
-def export(model: Any, path: str | os.PathLike, top: int = 5) -> None:
+def export(model: Any, path: str | os.PathLike, top: int = 5, jit_compile: bool = True) -> None:
     """Writes a reader, from text to answer, as a SavedModel.
 
     Tokenizing, vocabulary, coreference and padding are part of its graph, so that a program which
@@ -41,6 +43,9 @@ def export(model: Any, path: str | os.PathLike, top: int = 5) -> None:
         model: a reader with a preprocessor.
         path: folder to write. An older SavedModel there is replaced, once the new one is complete.
         top: how many answers to return, at most all that the reader knows.
+        jit_compile: whether XLA compiles the recurrences, for a few lengths and sizes of batches,
+            when they are first met; without, it also answers where TensorFlow was built without
+            XLA, several times slower. What the JAX backend exports needs XLA.
 
     Raises:
         ValueError: if the model has no preprocessor, or the path holds something else.
@@ -57,7 +62,8 @@ def export(model: Any, path: str | os.PathLike, top: int = 5) -> None:
     top = number_of_answers(preprocessor, top)
     if path.exists() and not (path.is_dir() and _may_replace(path)):
         raise ValueError(f"{path} is not a SavedModel: choose another path, or remove it.")
-    module, signatures = _module(model, preprocessor, top)
+    with contextlib.nullcontext() if jit_compile else uncompiled():
+        module, signatures = _module(model, preprocessor, top)
     with replacing_folder(path) as partial:
         # The gradient of the recurrence is of no use here.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)

@@ -54,6 +54,24 @@ def test_batch_composition_and_padding_do_not_change_predictions(model, long_and
         np.testing.assert_allclose(alone.probabilities, together[n].probabilities, atol=1e-5)
 
 
+def test_texts_are_read_in_few_shapes(model, long_and_short, monkeypatch):
+    shapes, inspect = set(), model.inspect
+
+    def watched(features):
+        shapes.add(features["passage"].shape)
+        return inspect(features)
+
+    monkeypatch.setattr(model, "inspect", watched)
+    passages, questions = long_and_short
+    for passage, question in zip(passages, questions, strict=True):
+        model.read(passage, question)
+    model.read(passages[:5], questions[:5])
+    model.read(passages[:6], questions[:6])
+    lengths = {len(model.preprocessor.tokenizer(passage)) for passage in passages}
+    assert {rows for rows, _ in shapes} == {1, 8}
+    assert max(lengths) <= max(length for _, length in shapes) and len(shapes) < len(lengths) / 2
+
+
 def test_unknown_words_are_named_once(model):
     with pytest.warns(UserWarning, match="does not know these words: 'bob', 'slept'") as record:
         readings = model.read(["Bob slept.", "Bob went."], "Where is Bob?")

@@ -113,6 +113,22 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
             serve(passage=passage, question=question)
 
 
+@pytest.mark.parametrize("jit_compile", [True, False])
+def test_any_number_of_texts_of_any_length(tmp_path, make_reader, texts, jit_compile):
+    tf = pytest.importorskip("tensorflow")
+    model = make_reader("coref_gru", answer_head="classification")
+    passages = [" ".join(texts["passage"][n % 2 : n % 2 + 1] * (1 + n % 5)) for n in range(41)]
+    questions = [texts["question"][n % 2] for n in range(41)]
+    export(model, tmp_path / "model", jit_compile=jit_compile)
+    serve = tf.saved_model.load(str(tmp_path / "model")).signatures["serving_default"]
+    outputs = serve(passage=tf.constant(passages), question=tf.constant(questions))
+    with pytest.warns(UserWarning, match="does not know"):
+        readings = model.read(passages, questions)
+    assert outputs["answer"].numpy().astype(str).tolist() == [r.answer for r in readings]
+    odds = [reading.probabilities for reading in readings]
+    np.testing.assert_allclose(outputs["probabilities"], odds, atol=1e-5)
+
+
 def test_structure_is_an_input_of_readers_of_annotated_text(tmp_path):
     tf = pytest.importorskip("tensorflow")
     model, texts = annotated_reader(), ([PASSAGE, "Then Mary met Mary."], [QUESTION, "So Rome"])
