@@ -21,7 +21,7 @@ from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences, check_examples
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
-from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters
+from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
@@ -289,7 +289,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         """Makes the features, of the chains of padded tokens by `strings` where they are known."""
         import tensorflow as tf
 
-        xp, words = GraphNumpy(), tokens[0].to_tensor()
+        xp, words = GraphNumpy(), padded(tokens[0])
         passage, question = self.graph_ids(tokens, tables)
         result = self._features(passage, question, names, xp, chains)
         numbers = result["candidates"] = self._graph_candidates(words)
@@ -322,7 +322,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         import tensorflow as tf
 
         sequences, logs = best_sequences(logits, top, GraphNumpy())
-        words = tokens[0].to_tensor()
+        words = padded(tokens[0])
         numbers = self._graph_candidates(words)[:, None]
         mentions = (numbers == tf.range(len(self.answers))[:, None]) & (numbers > 0)
         first = tf.gather(words, tf.argmax(mentions, axis=-1), batch_dims=1)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from keras_corefmem.preprocessing.answers import END, SEPARATOR
+from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.text import UNKNOWN, Vocabulary
 
 
@@ -47,13 +48,33 @@ def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:
     return tf.where((ids == UNKNOWN) & (kinds > 0), others, ids)
 
 
+def padded(tokens: Any) -> Any:
+    """Pads ragged tokens to one of few lengths."""
+    return widened(tokens.to_tensor(), coarse_length(longest(tokens), GraphNumpy()))
+
+
+def longest(tokens: Any) -> Any:
+    """The length of the longest row of ragged tokens, int32."""
+    import tensorflow as tf
+
+    return tf.cast(tokens.bounding_shape()[1], "int32")
+
+
+def widened(rows: Any, width: Any) -> Any:
+    """Rows `(batch, time, …)` of another width, zeros or empty strings where it is larger."""
+    import tensorflow as tf
+
+    more = [[0, 0], [0, width], *[[0, 0]] * (rows.shape.rank - 2)]
+    return tf.pad(rows, more, constant_values=tf.zeros((), rows.dtype))[:, :width]
+
+
 def look_up_letters(table: Any, words: Any, length: int) -> Any:
     """Looks up the first `length` letters of ragged words."""
     import tensorflow as tf
 
     letters = tf.strings.unicode_split(words.values, "UTF-8")
     ids = letters.with_values(table.lookup(letters.values))[:, :length]
-    return words.with_values(ids.to_tensor(shape=(None, length))).to_tensor()
+    return padded(words.with_values(ids.to_tensor(shape=(None, length))))
 
 
 def answer_texts(sequences: Any, answers: Sequence[str]) -> Any:

@@ -201,7 +201,7 @@ class Preprocessor(abc.ABC):
     def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
         """Makes the padded ids of ragged tokens inside a TensorFlow graph."""
         return [
-            each.with_values(graph.look_up(tables[0], self.vocabulary, each.values)).to_tensor()
+            graph.padded(each.with_values(graph.look_up(tables[0], self.vocabulary, each.values)))
             for each in tokens
         ]
 

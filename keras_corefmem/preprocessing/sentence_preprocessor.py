@@ -13,7 +13,7 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import SentenceBatches
 from keras_corefmem.preprocessing.features import Spelling, pad
-from keras_corefmem.preprocessing.graph import look_up_letters
+from keras_corefmem.preprocessing.graph import look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.text.tokenizers import graph_lower, lower
 from keras_corefmem.text.vocabulary import UNKNOWN
@@ -166,7 +166,7 @@ class SentencePreprocessor(Preprocessor):
         words = sentence.values
         ids = tables[0].lookup(words)
         ids = tf.where(ids == UNKNOWN, tables[0].lookup(graph_lower(words)), ids)
-        features = {"words": sentence.with_values(ids).to_tensor()}
+        features = {"words": padded(sentence.with_values(ids))}
         if self.spelling:
             length, tail = tf.strings.length(words, "UTF8_CHAR"), self.spelling.tail
             starts, sizes = tf.maximum(length - tail, 0), tf.fill(tf.shape(words), tail)
@@ -181,9 +181,9 @@ class SentencePreprocessor(Preprocessor):
             return super().graph_answers(logits, tokens, top)
         import tensorflow as tf
 
-        words = tokens[0].to_tensor()
-        # Logits may be padded further, and answer 0 stands for all that is unknown.
-        logits = logits[:, : tf.shape(words)[1], 1:]
+        words = padded(tokens[0])
+        # Answer 0 stands for all that is unknown.
+        logits = logits[..., 1:]
         best = tf.gather(tf.constant(self.answers[1:]), tf.argmax(logits, axis=-1))
         probabilities = tf.reduce_max(tf.nn.softmax(logits), axis=-1)
         return {

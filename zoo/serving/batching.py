@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from keras_corefmem.preprocessing.features import coarse_length
-from keras_corefmem.preprocessing.graph import GraphNumpy
+from keras_corefmem.preprocessing.graph import GraphNumpy, widened
 from zoo.reading.answers import BATCH_SIZES
 
 
@@ -20,7 +20,7 @@ def in_batches(answer: Any, texts: Sequence, lengths: Any) -> dict[str, Any]:
     import tensorflow as tf
 
     specs = answer.get_concrete_function().structured_outputs
-    order, longest = tf.argsort(lengths, stable=True), tf.cast(tf.reduce_max(lengths), "int32")
+    order, width = tf.argsort(lengths, stable=True), tf.cast(tf.reduce_max(lengths), "int32")
     batches = (tf.size(order) - 1) // BATCH_SIZES[-1] + 1
     arrays = {
         name: tf.TensorArray(spec.dtype, batches, infer_shape=False, element_shape=spec.shape)
@@ -32,11 +32,14 @@ def in_batches(answer: Any, texts: Sequence, lengths: Any) -> dict[str, Any]:
         count = tf.size(rows)
         size = tf.gather(BATCH_SIZES, tf.searchsorted(BATCH_SIZES, [count]))[0]
         rows = tf.gather(rows, tf.minimum(tf.range(size), count - 1))
-        results = answer(*(tf.gather(text, rows) for text in texts))
-        return n + 1, {
-            name: array.write(n, _as_wide(results[name][:count], longest, specs[name].shape))
-            for name, array in arrays.items()
-        }
+        written = {}
+        for name, result in answer(*(tf.gather(text, rows) for text in texts)).items():
+            result = result[:count]
+            if None in specs[name].shape[1:]:
+                # A result for each token.
+                result = widened(result, width)
+            written[name] = arrays[name].write(n, result)
+        return n + 1, written
 
     _, arrays = tf.while_loop(lambda n, _: n < batches, read, (0, arrays))
     places = tf.math.invert_permutation(order)
@@ -54,16 +57,6 @@ def pad_coarsely(
         sizes = tf.shape(tensor)[1:]
         coarse = coarse_length(sizes, GraphNumpy()) - sizes
         more = tf.where([size is None for size in shapes[name][1:]], coarse, 0)
-        padded[name] = tf.pad(tensor, tf.pad(more[:, None], [[1, 0], [1, 0]]))
+        wide = tf.pad(tensor, tf.pad(more[:, None], [[1, 0], [1, 0]]))
+        padded[name] = tf.ensure_shape(wide, shapes[name])
     return padded
-
-
-def _as_wide(rows: Any, width: Any, shape: Any) -> Any:
-    """Rows of a batch as wide as those of all texts, where they are as wide as the longest one."""
-    import tensorflow as tf
-
-    if shape.rank < 2 or shape[1] is not None:
-        return rows
-    return tf.pad(
-        rows, [[0, 0], [0, width - tf.shape(rows)[1]]], constant_values=rows.dtype.as_numpy_dtype()
-    )
