@@ -1,7 +1,6 @@
-"""bAbI from any of its homes: what was got is told by its content."""
+"""Download of bAbI, verified by the SHA-256 of its files."""
 
 import gzip
-import hashlib
 import http.client
 import importlib.resources
 import os
@@ -15,7 +14,7 @@ import zlib
 
 import rich.progress
 
-from keras_corefmem.utils.files import Path
+from keras_corefmem.utils.files import Path, digest_of
 
 # The official home, ParlAI's mirror, and the copy of the examples of Keras.
 HOMES = (
@@ -41,40 +40,57 @@ def checksums() -> dict[str, str]:
 
 
 def download(cache_dir: Path | None = None, origin: str | None = None) -> str:
-    """Downloads the tasks, once, from the first of their homes that has them unchanged.
+    """Downloads the tasks into Keras' cache, unless they are there, and returns their folder.
 
-    The cache is Keras' own, by default `$KERAS_HOME` or `~/.keras`; nothing stays there of an
-    archive that is broken, or in which a file of `en` or `en-valid` is not that of version 1.2.
+    The homes are tried in order until one has an archive whose files of `en` and `en-valid` are
+    those of version 1.2; nothing of another archive is kept. A folder in the cache is verified too.
 
     Args:
-        cache_dir: another folder for the cache.
+        cache_dir: the cache, by default `$KERAS_HOME` or `~/.keras`.
         origin: address of a copy, which is tried before the homes.
 
     Returns:
         The folder of the tasks, for `load`.
 
     Raises:
-        FileNotFoundError: if no home has them; it says of each why.
+        FileNotFoundError: if no home has them, with the reason for each.
+        ValueError: if the folder in the cache lacks a file, or a file is not that of version 1.2.
     """
-    cache, tried = cache_folder(cache_dir), []
-    for home in () if (cache / FOLDER).is_dir() else filter(None, (origin, *HOMES)):
-        cache.mkdir(parents=True, exist_ok=True)
+    cache = cache_folder(cache_dir)
+    folder = cache / FOLDER
+    if not folder.is_dir():
+        _download(cache, filter(None, (origin, *HOMES)))
+    if wrong := _difference(cache):
+        raise ValueError(
+            f"{folder} {wrong}: remove that folder, and bAbI is downloaded again; or, to read it "
+            "as it is, pass it as --data-dir."
+        )
+    return str(folder)
+
+
+def _download(cache, homes):
+    cache.mkdir(parents=True, exist_ok=True)
+    tried = []
+    for home in homes:
         with tempfile.TemporaryDirectory(prefix=".babi-", dir=cache) as temporary:
             try:
-                folder = _unpack(_fetch(home, temporary), temporary)
+                unpacked = _unpack(_fetch(home, temporary), temporary)
             except (OSError, ValueError, http.client.HTTPException) as error:
                 tried.append(f"{home}: {error}")
-            else:
-                os.replace(folder, cache / FOLDER)
-                break
-    if not (cache / FOLDER).is_dir():
-        raise FileNotFoundError(
-            "bAbI could not be downloaded. "
-            + ". ".join(tried)
-            + ". Give the address of another copy, --origin (in Python: `origin`), or unpack one "
-            "yourself and pass its folder, --data-dir."
-        )
-    return str(cache / FOLDER)
+                continue
+            try:
+                os.replace(unpacked, cache / FOLDER)
+            except OSError:
+                # Another process may have been faster.
+                if not (cache / FOLDER).is_dir():
+                    raise
+            return
+    raise FileNotFoundError(
+        "bAbI could not be downloaded. "
+        + ". ".join(tried)
+        + ". Give the address of another copy, --origin (in Python: `origin`), or unpack one "
+        "yourself and pass its folder, --data-dir."
+    )
 
 
 def _fetch(home, folder):
@@ -90,7 +106,7 @@ def _fetch(home, folder):
 
 
 def _unpack(archive, folder):
-    """Unpacks the tasks, and nothing else, and compares them with `checksums`."""
+    """Unpacks the tasks alone, and verifies them."""
     try:
         with tarfile.open(archive, "r:gz") as tar:
             for member in tar:
@@ -98,11 +114,17 @@ def _unpack(archive, folder):
                     tar.extract(member, folder, filter="data")
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"the archive is truncated or broken ({error})") from error
-    for name, digest in checksums().items():
-        try:
-            content = pathlib.Path(folder, name).read_bytes()
-        except FileNotFoundError:
-            raise ValueError(f"the archive has no {name}") from None
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise ValueError(f"{name} is not that of version 1.2")
+    if wrong := _difference(folder):
+        raise ValueError(f"the archive {wrong}")
     return pathlib.Path(folder, FOLDER)
+
+
+def _difference(folder):
+    """How the first file that is not that of version 1.2 differs; `None` if all are."""
+    for name, digest in checksums().items():
+        path = pathlib.Path(folder, name)
+        if not path.is_file():
+            return f"has no {name.removeprefix(FOLDER + '/')}"
+        if digest_of(path) != digest:
+            return f"has another {name.removeprefix(FOLDER + '/')} than version 1.2"
+    return None

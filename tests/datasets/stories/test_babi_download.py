@@ -2,8 +2,10 @@ import hashlib
 import http.server
 import io
 import os
+import shutil
 import tarfile
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -88,11 +90,11 @@ def test_the_first_home_that_has_the_tasks(homes, tmp_path, name):
         (damaged(WHOLE), 0, "the archive .*"),
         (b"<html>Not found</html>", 0, "the archive is truncated or broken"),
         (b"", 0, "the archive is truncated or broken"),
-        (packed({"note.txt": b"a"}), 0, "the archive has no tasks_1-20_v1-2/en/qa1_single-supp"),
+        (packed({"note.txt": b"a"}), 0, "the archive has no en/qa1_single-supp"),
         (
             packed({**FILES, "tasks_1-20_v1-2/en-valid/qa1_test.txt": b"1 Bob left."}),
             0,
-            "tasks_1-20_v1-2/en-valid/qa1_test.txt is not that of version 1.2",
+            "the archive has another en-valid/qa1_test.txt than version 1.2",
         ),
         (
             packed({**FILES, "tasks_1-20_v1-2/../../outside.txt": b"bad"}),
@@ -116,6 +118,41 @@ def test_a_bad_archive_leaves_nothing_and_the_next_home_is_tried(
     contents["second"] = WHOLE, 0
     babi.download(tmp_path / "cache")
     assert os.listdir(tmp_path / "cache/datasets") == ["tasks_1-20_v1-2"]
+
+
+@pytest.mark.parametrize("content", [b"1 Bob left.", None])
+def test_a_cached_folder_is_verified(homes, tmp_path, content):
+    contents, _ = homes
+    contents["first"] = WHOLE, 0
+    folder = babi.download(tmp_path)
+    path = Path(folder, "en-valid/qa1_test.txt")
+    path.write_bytes(content) if content else path.unlink()
+    what = "has another en-valid/qa1_test.txt than" if content else "has no en-valid/qa1_test.txt"
+    with pytest.raises(ValueError, match=f"^{folder} {what}.*: remove that folder, and bAbI"):
+        babi.download(tmp_path)
+    shutil.rmtree(folder)
+    assert babi.download(tmp_path) == folder and path.read_bytes() == b"en-valid test"
+
+
+@pytest.mark.parametrize("content", [None, b"1 Bob left."])
+def test_another_process_was_faster(homes, tmp_path, monkeypatch, content):
+    contents, _ = homes
+    contents["first"] = WHOLE, 0
+    unpack = babi_download._unpack
+
+    def slow(archive, folder):
+        shutil.copytree(unpack(archive, folder), tmp_path / "datasets/tasks_1-20_v1-2")
+        if content:
+            (tmp_path / "datasets/tasks_1-20_v1-2/en-valid/qa1_test.txt").write_bytes(content)
+        return Path(folder, "tasks_1-20_v1-2")
+
+    monkeypatch.setattr(babi_download, "_unpack", slow)
+    if content:
+        with pytest.raises(ValueError, match=r"has another en-valid/qa1_test.txt than"):
+            babi.download(tmp_path)
+    else:
+        assert Path(babi.download(tmp_path), "en-valid/qa1_test.txt").is_file()
+    assert os.listdir(tmp_path / "datasets") == ["tasks_1-20_v1-2"]
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:9/none", "file:///none", "none"])
