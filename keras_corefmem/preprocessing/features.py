@@ -11,8 +11,8 @@ from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
 TARGETS = "passage_targets_"
-# 8, 16, 24, 32, 48, 64, 96, …: steps of a third or a half.
-LENGTHS = np.sort(np.append(8 << np.arange(22), 24 << np.arange(20))).astype("int32")
+# 8, 16, 32, 64, 96, 128, 192, …: a step doubles short texts, and adds a third or a half to long ones.
+LENGTHS = np.sort(np.append(8 << np.arange(22), 96 << np.arange(18))).astype("int32")
 
 
 def pad(

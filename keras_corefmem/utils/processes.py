@@ -82,10 +82,10 @@ def import_quietly(*names: str) -> None:
 def import_keras(*others: str) -> None:
     """Imports Keras, and other modules after it, quietly, and what no command uses not at all.
 
-    Keras and TensorFlow import scikit-learn and JAX where these are installed, for wrappers alone:
+    Keras and TensorFlow import scikit-learn, Matplotlib and JAX where installed, for wrappers alone:
     that is a third of the time.
     """
-    with _hidden("sklearn", *(["jax"] if _backend() == "tensorflow" else [])):
+    with _hidden("sklearn", "matplotlib", *(["jax"] if _backend() == "tensorflow" else [])):
         import_quietly("keras")
     import_quietly(*others)
 

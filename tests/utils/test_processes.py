@@ -33,7 +33,7 @@ def test_keras_is_imported_without_what_commands_do_not_use(backend, tmp_path):
         "    try:\n        FOUND.append(__import__(name).NAME)\n"
         "    except ImportError:\n        pass\n"
     )
-    for name in ("sklearn", "jax"):
+    for name in ("sklearn", "matplotlib", "jax"):
         (tmp_path / f"{name}.py").write_text(f"NAME = {name!r}\n")
     (tmp_path / "keras.json").write_text(f'{{"backend": "{backend}"}}')
     code = "import sys; from keras_corefmem.utils.processes import import_keras\n"

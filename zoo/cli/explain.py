@@ -34,7 +34,7 @@ def explain(
         raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
     texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
     example = None if "sentence" in texts else choose(file, number, texts)
-    reader = load_model(model, 1)
+    reader = load_model(model)
     from keras_corefmem.utils.files import replacing
     from keras_corefmem.visualization import draw, make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
 TEXTS = ("passage", "question"), ("sentence",)
 
 
-# Texts that are read sooner than XLA would compile a model for them.
-FEW = 32
-
-
-def load_model(name: str, texts: int | None = None) -> "keras.Model":
-    """Loads a compiled model of text by its name, to read so many texts if their number is known.
+def load_model(name: str) -> "keras.Model":
+    """Loads a compiled model of text by its name.
 
     Imports Keras, once it is sure that there is such a model.
     """
@@ -38,8 +34,6 @@ def load_model(name: str, texts: int | None = None) -> "keras.Model":
         raise ValueError(f"{name}: {error}") from None
     if not model.compiled:
         model.compile()
-    if texts is not None and texts <= FEW:
-        model.jit_compile = False
     return model
 
 

@@ -37,7 +37,7 @@ def predict(
         texts = [chosen]
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
-    reader = load_model(model, len(texts))
+    reader = load_model(model)
     from zoo.reading import read
 
     for row in texts:
