@@ -11,7 +11,7 @@ from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
 TARGETS = "passage_targets_"
-# 8, 16, 32, 64, 96, 128, 192, …: a step doubles short texts, and adds a third or a half to long ones.
+# 8, 16, 32, 64, 96, 128, 192, …: short texts may be padded to twice their length.
 LENGTHS = np.sort(np.append(8 << np.arange(22), 96 << np.arange(18))).astype("int32")
 
 

@@ -82,7 +82,7 @@ def import_quietly(*names: str) -> None:
 def import_keras(*others: str) -> None:
     """Imports Keras, and other modules after it, quietly, and what no command uses not at all.
 
-    Keras and TensorFlow import scikit-learn, Matplotlib and JAX where installed, for wrappers alone:
+    Keras and TensorFlow import scikit-learn, Matplotlib and JAX where installed, for little use:
     that is a third of the time.
     """
     with _hidden("sklearn", "matplotlib", *(["jax"] if _backend() == "tensorflow" else [])):
