@@ -25,6 +25,11 @@ def shard_name(number: int) -> str:
     return f"shard-{number:05}.tfrecord"
 
 
+def part_name(number: int, part: int) -> str:
+    """Names a part of a shard that is not complete, which `remove_partial` removes."""
+    return f".{shard_name(number)}-parts/{part:05}.tfrecord"
+
+
 def prepare_folder(folder: Path, plan: dict) -> dict | None:
     """Makes a folder ready for its shards, or the rest; returns its index where it is complete."""
     folder, plan = pathlib.Path(folder), {"format": FORMAT, **plan}

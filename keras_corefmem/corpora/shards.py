@@ -2,12 +2,13 @@
 
 import itertools
 import pathlib
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 
 from keras_corefmem.corpora.index import shard_name
 from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.utils.files import Path
+from keras_corefmem.utils.files import Path, replacing
 
 
 def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Text]]]:
@@ -23,16 +24,42 @@ def annotate_shard(
     annotate: Callable[[list[Text]], Iterable[Annotation]],
 ) -> tuple[dict, bool]:
     """Writes a shard, unless it is there; returns its entry, and whether it was written now."""
-    from keras_corefmem.corpora import records
-
     path = pathlib.Path(folder, shard_name(number))
     tokens = _count_tokens(path, texts) if path.exists() else None
     is_new = tokens is None
     if is_new:
-        annotations = list(annotate(texts))
-        records.write_shard(path, zip(annotations, (t.fields for t in texts), strict=True))
-        tokens = sum(map(len, annotations))
-    return {**describe_file(path), "texts": len(texts), "tokens": tokens}, is_new
+        tokens = annotate_part(path, texts, annotate)
+    return _entry(path, texts, tokens), is_new
+
+
+def annotate_part(
+    path: Path, texts: list[Text], annotate: Callable[[list[Text]], Iterable[Annotation]]
+) -> int:
+    """Writes a file of the records of texts; returns their number of tokens."""
+    from keras_corefmem.corpora import records
+
+    annotations = list(annotate(texts))
+    records.write_shard(path, zip(annotations, (t.fields for t in texts), strict=True))
+    return sum(map(len, annotations))
+
+
+def join_parts(
+    folder: Path, number: int, texts: list[Text], parts: list[pathlib.Path], tokens: int
+) -> tuple[dict, bool]:
+    """Joins files of records to a shard, as if `annotate_shard` had written it."""
+    path = pathlib.Path(folder, shard_name(number))
+    # A TFRecord file has no header.
+    with replacing(path) as partial, partial.open("wb") as file:
+        for part in parts:
+            with part.open("rb") as content:
+                shutil.copyfileobj(content, file)
+            part.unlink()
+    parts[0].parent.rmdir()
+    return _entry(path, texts, tokens), True
+
+
+def _entry(path, texts, tokens):
+    return {**describe_file(path), "texts": len(texts), "tokens": tokens}
 
 
 def _count_tokens(path, texts):

@@ -5,15 +5,23 @@ import importlib.util
 import logging
 import multiprocessing
 import os
+import pathlib
 
 from keras_corefmem.corpora import index
-from keras_corefmem.corpora.shards import annotate_shard, split_texts
+from keras_corefmem.corpora.shards import annotate_part, annotate_shard, join_parts, split_texts
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
 from keras_corefmem.utils.files import Path
-from keras_corefmem.utils.processes import available_cores, follow_parent, import_quietly, stop
+from keras_corefmem.utils.processes import (
+    available_cores,
+    follow_parent,
+    hidden,
+    import_quietly,
+    quiet,
+    stop,
+)
 
-# Shards that wait for each process, so that none waits for the reader.
+# Jobs that wait for each process, so that none waits for the reader.
 _AHEAD = 2
 # Seconds after which `Progress.pulse` is called although no shard is done.
 _PULSE = 60
@@ -120,14 +128,17 @@ def _write_shards(folder, reader, size, annotator, processes, progress):
                     pending, _PULSE, concurrent.futures.FIRST_COMPLETED
                 )
                 for future in ended:
-                    size = pending.pop(future)
-                    add(*future.result(), size)
+                    future.result()
+                    finish, size = pending.pop(future)
+                    if (finish, size) not in pending.values():
+                        add(*finish(), size)
                 progress.pulse()
 
         try:
             for number, texts in split_texts(reader, size):
-                future = pool.submit(annotate_shard, folder, number, texts, annotator)
-                pending[future], position = reader.bytes_read - position, reader.bytes_read
+                futures, finish = _submit(pool, folder, number, texts, annotator)
+                pending |= dict.fromkeys(futures, (finish, reader.bytes_read - position))
+                position = reader.bytes_read
                 collect(_AHEAD * processes - 1)
             collect(0)
         except concurrent.futures.BrokenExecutor:
@@ -138,15 +149,38 @@ def _write_shards(folder, reader, size, annotator, processes, progress):
         finally:
             if pending:
                 stop(pool)
-                index.remove_partial(folder)
+            index.remove_partial(folder)
     return done
+
+
+def _submit(pool, folder, number, texts, annotator):
+    """Lets a pool write a shard; returns the futures and a function that then gives its entry."""
+    # Processes share a shard by whole batches: what a pipeline finds may depend on the batch.
+    batches = [batch for _, batch in split_texts(texts, annotator.batch_size)]
+    if len(batches) == 1 or pathlib.Path(folder, index.shard_name(number)).exists():
+        future = pool.submit(annotate_shard, folder, number, texts, annotator)
+        return [future], future.result
+    parts = [pathlib.Path(folder, index.part_name(number, n)) for n in range(len(batches))]
+    jobs = zip(parts, batches, strict=True)
+    futures = [pool.submit(annotate_part, *job, annotator) for job in jobs]
+
+    def join():
+        tokens = sum(future.result() for future in futures)
+        return join_parts(folder, number, texts, parts, tokens)
+
+    return futures, join
 
 
 def _begin_worker():
     follow_parent()
-    # TensorFlow only writes files here, and would take all memory of a GPU.
+    # TensorFlow only reads and writes files here, and would take all memory of a GPU.
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-    import_quietly("keras_corefmem.corpora.records")
+    # Keras and JAX, which it imports, take a third of the time.
+    with quiet(), hidden("keras", "jax"):
+        import tensorflow as tf
+
+        # Logs that there is no GPU, now rather than later.
+        tf.config.list_physical_devices()
 
 
 def _run_beam(inputs, folder, annotator, plan, runner):

@@ -61,8 +61,9 @@ def stop(pool: Executor) -> None:
         process.join()
 
 
-def import_quietly(*names: str) -> None:
-    """Imports modules, where installed, without what TensorFlow says before its logging is set.
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Hides standard error: what TensorFlow says before its logging is set.
 
     `TF_CPP_MIN_LOG_LEVEL=0` lets it through. (JAX sets 1 on import, so that 1 is nobody's wish.)
     """
@@ -71,12 +72,18 @@ def import_quietly(*names: str) -> None:
         with open(os.devnull, "w") as silence:
             os.dup2(silence.fileno(), 2)
     try:
-        for name in names:
-            if importlib.util.find_spec(name):
-                importlib.import_module(name)
+        yield
     finally:
         os.dup2(error, 2)
         os.close(error)
+
+
+def import_quietly(*names: str) -> None:
+    """Imports modules, where installed, see `quiet`."""
+    with quiet():
+        for name in names:
+            if importlib.util.find_spec(name):
+                importlib.import_module(name)
 
 
 def import_keras(*others: str) -> None:
@@ -85,7 +92,7 @@ def import_keras(*others: str) -> None:
     Keras and TensorFlow import scikit-learn, Matplotlib and JAX where installed, for little use:
     that is a third of the time.
     """
-    with _hidden("sklearn", "matplotlib", *(["jax"] if _backend() == "tensorflow" else [])):
+    with hidden("sklearn", "matplotlib", *(["jax"] if _backend() == "tensorflow" else [])):
         import_quietly("keras")
     import_quietly(*others)
 
@@ -102,13 +109,13 @@ def _backend() -> str:
 
 
 @contextlib.contextmanager
-def _hidden(*names: str) -> Iterator[None]:
+def hidden(*names: str) -> Iterator[None]:
     """Lets packages that are not imported yet look as if they were not installed."""
     modules: dict[str, Any] = sys.modules
-    hidden = [name for name in names if name not in modules]
-    modules |= dict.fromkeys(hidden)
+    absent = [name for name in names if name not in modules]
+    modules |= dict.fromkeys(absent)
     try:
         yield
     finally:
-        for name in hidden:
+        for name in absent:
             del modules[name]
