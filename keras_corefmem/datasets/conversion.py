@@ -16,6 +16,7 @@ from keras_corefmem.utils.files import read_text
 # Columns that have a list in each row.
 _LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags"}
 _LISTS |= {other for name in _LISTS for other in COLUMNS[name]}
+_INFINITE = -1  # tf.data.INFINITE_CARDINALITY
 # Columns that say the same in other ways.
 _ALTERNATIVES = {"passage", "sentences", "text", "sentence", "words"}, {"answer", "tags"}
 
@@ -126,6 +127,8 @@ def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[Any, str]]:
     if isinstance(data, str | os.PathLike):
         yield from _json_lines(data)
     elif hasattr(data, "as_numpy_iterator"):
+        if int(data.cardinality()) == _INFINITE:
+            raise ValueError("The tf.data.Dataset has no end: give data.take(n), without repeat().")
         yield from _numbered(row for batch in data.as_numpy_iterator() for row in _unbatched(batch))
     elif isinstance(data, Mapping):
         yield from _numbered(_transposed(data, columns))

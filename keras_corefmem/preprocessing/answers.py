@@ -12,16 +12,37 @@ SEPARATOR = ","
 END = "[end]"
 
 
-def check_examples(examples: Sequence[Example | Sentence]) -> None:
-    """Checks that there are examples to learn from, each with its answer."""
+def check_examples(
+    examples: Sequence[Example | Sentence], strings: Sequence[str] = ("passage", "question")
+) -> None:
+    """Checks that there are examples of the kind to learn from, each with its answer."""
     if not examples:
         raise ValueError("There is no example to learn from: pass some training examples.")
+    check_kind(examples, strings)
     for example in examples:
         if example.answer == UNANSWERED:
             raise ValueError(
                 f"{example.source or 'A training example'}: no answer to learn, give the example "
                 "one or leave it out."
             )
+
+
+def check_kind(examples: Sequence[Example | Sentence], strings: Sequence[str]) -> None:
+    """Checks that examples have the texts that a model reads, the `strings` of its preprocessor."""
+    is_sentence = tuple(strings) == ("sentence",)
+    for number, example in enumerate(examples):
+        if isinstance(example, Sentence) == is_sentence:
+            continue
+        place = example.source or f"Example {number}"
+        if is_sentence:
+            raise ValueError(
+                f"{place} is a passage with a question, but the model reads single sentences: give "
+                "`Sentence`s, such as those of sst or pos, or strings."
+            )
+        raise ValueError(
+            f"{place} is a single sentence, but the model answers questions about passages: give "
+            "(passage, question, answer), or take a SentenceDynamicMemoryNetwork for sentences."
+        )
 
 
 def encode_answer(answer: str | None, numbers: Mapping[str, int], length: int) -> np.ndarray:

@@ -211,15 +211,15 @@ class Batches(keras.utils.PyDataset):
         for place, shape in enumerate(apart):
             index = first_of[shape]
             batches[place], batches[index] = batches[index], batches[place]
-        self.batches = batches
+        self.batches, self.rows = batches, len(self.encoded)
 
     def check_answers(self) -> None:
         """Raises a `ValueError` if one of the answers is unknown, so that it cannot be learned."""
         if not self.shuffle:
             _check_answers(self.encoded, len(self.preprocessor.answers), training=True)
 
-    def in_order(self) -> "Batches":
-        """Returns batches of the same examples, all of them and not shuffled.
+    def in_order(self, steps: int | None = None) -> "Batches":
+        """Returns batches of the same examples, all of them or the first ones, not shuffled.
 
         Words that are tagged are padded to one length, so that predictions can be put together.
         """
@@ -228,6 +228,8 @@ class Batches(keras.utils.PyDataset):
         if self.preprocessor.tags:
             other.buckets = self.buckets[-1:]
         other.start_epoch(0)
+        other.batches = other.batches[:steps]
+        other.rows = len(other.order)
         return other
 
     def of_examples(self, rows: np.ndarray) -> np.ndarray:
@@ -273,7 +275,7 @@ class Batches(keras.utils.PyDataset):
         if self.mean_of_rows:
             weights *= self.batch_size / len(rows)
         elif not self.shuffle:
-            weights *= len(self) * self.batch_size / len(self.encoded)
+            weights *= len(self) * self.batch_size / self.rows
         return answers, weights
 
     def numbers(self, index: int) -> np.ndarray:
@@ -332,13 +334,16 @@ class SentenceBatches(Batches):
         return sum(np.size(sentence.answer) for sentence in self.all_encoded)
 
 
-def tensorflow_dataset(batches: keras.utils.PyDataset) -> Any:
+def tensorflow_dataset(
+    batches: keras.utils.PyDataset, like: keras.utils.PyDataset | None = None
+) -> Any:
     """Makes a `tf.data.Dataset` of the batches of an epoch, for `model.fit` on TensorFlow.
 
     The one that Keras makes tunes itself: between epochs, training waits for it, often seconds.
 
     Args:
         batches: as many in every epoch. What differs in length has to differ between the first two.
+        like: other batches whose first two show that, where those of `batches` may not.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -355,7 +360,8 @@ def tensorflow_dataset(batches: keras.utils.PyDataset) -> Any:
         lengths = [a if a == b else None for a, b in pairs]
         return tf.TensorSpec([None, *lengths], first.dtype)
 
-    signature = keras.tree.map_structure(spec, batches[0], batches[min(1, len(batches) - 1)])
+    shown = batches if like is None else like
+    signature = keras.tree.map_structure(spec, shown[0], shown[min(1, len(shown) - 1)])
     options = tf.data.Options()
     options.autotune.enabled = False
     dataset = tf.data.Dataset.from_generator(

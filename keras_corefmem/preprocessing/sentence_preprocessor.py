@@ -96,13 +96,7 @@ class SentencePreprocessor(Preprocessor):
         `min_count` are unknown. `characters` spells words, `lower_case` is for the vocabulary
         alone. Further arguments are those of the constructor.
         """
-        check_examples(examples)
-        for sentence in examples:
-            if not isinstance(sentence, Sentence):
-                raise ValueError(
-                    "A model of single sentences learns from `Sentence`s, not from "
-                    f"{type(sentence).__name__}s: train it on those of sst or pos."
-                )
+        check_examples(examples, cls.strings)
         tags = {not isinstance(sentence.answer, str) for sentence in examples}
         if len(tags) != 1:
             raise ValueError("Give all sentences a label, or all of them tags.")

@@ -66,7 +66,7 @@ def test_raw_text_is_cut_into_words():
     "sentences, message",
     [
         ([TAGGED[0], LABELLED[0]], "all sentences a label, or all of them tags"),
-        ([Example(("Mary left.",), "Who left?", "Mary")], "not from Examples: train it on those"),
+        ([Example(("Mary left.",), "Who left?", "Mary")], "Example 0 is a passage with a quest"),
     ],
 )
 def test_what_it_cannot_learn_from_is_refused(sentences, message):

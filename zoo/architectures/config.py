@@ -110,6 +110,26 @@ def specification(model_class):
     return pydantic.create_model(each.__name__, __base__=Arguments, **fields)
 
 
+def check_names(model_class, names, others=()):
+    """Refuses arguments that neither a model's constructor takes nor are among others.
+
+    A constructor that lists not all of its arguments is left to check them itself.
+
+    Raises:
+        TypeError: if there is one.
+    """
+    parameters = inspect.signature(model_class.__init__).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = {*others, *(parameter.name for parameter in parameters)} - {"self", "arguments"}
+    for name in names:
+        if name not in known:
+            raise TypeError(
+                f"{model_class.__name__} has no argument {name!r}.{did_you_mean(name, known)} Its "
+                f"arguments are {', '.join(sorted(known))}."
+            )
+
+
 def chosen(model_class):
     """Fields of the arguments that a user chooses; others are learned from the data."""
     fields = specification(model_class).model_fields.items()
@@ -128,10 +148,16 @@ else:
 
         def __get__(self, instance, owner=None):
             function, owner = self.__func__, owner or type(instance)
+            _, _, *own_names = inspect.signature(function).parameters
 
             @functools.wraps(function)
             def from_examples(examples, *args, **kwargs):
-                return function(owner, as_examples(examples), *args, **kwargs)
+                from keras_corefmem.preprocessing.answers import check_kind
+
+                check_names(owner, kwargs, own_names)
+                examples = as_examples(examples)
+                check_kind(examples, tuple(owner.TEXTS))
+                return function(owner, examples, *args, **kwargs)
 
             _, *own = inspect.signature(function).parameters.values()
             own = {p.name: p for p in own if p.kind is not p.VAR_KEYWORD}

@@ -38,7 +38,7 @@ class QuantizableModel(keras.Model):
         Recurrent layers, memories and attention stay in their precision.
 
         Args:
-            mode: str, `"int8"`, `"int4"` or `"float8"`.
+            mode: str, `"int8"` or `"int4"`, or `"float8"` for dense layers alone.
             config: in place of it, a `QuantizationConfig` of Keras.
             filters: not taken: a file of the model would not hold them.
 
@@ -52,9 +52,11 @@ class QuantizableModel(keras.Model):
             )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Layer .* does not have a `quantize` method")
+            warnings.filterwarnings("ignore", "Invalid quantization mode")  # Embeddings' float8.
             super().quantize(mode, config)
         if not any(getattr(each, "quantization_mode", None) for each in self._flatten_layers()):
-            raise ValueError(f"{type(self).__name__} has no embedding or dense layer to quantize.")
+            kinds = "dense layer" if mode == "float8" else "embedding or dense layer"
+            raise ValueError(f"{type(self).__name__} has no {kinds} to quantize to {mode}.")
         self.quantized = keras.saving.serialize_keras_object(config)
         # Made of the weights of before.
         self.__dict__.pop("_inspect", None)

@@ -17,7 +17,7 @@ from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
 from zoo.architectures.cloning import CloneableModel, freeze, frozen_layers
-from zoo.architectures.config import ExamplesMethod, specification
+from zoo.architectures.config import ExamplesMethod, check_names, specification
 from zoo.architectures.devices import LightModel, first_replica
 from zoo.architectures.precision import QuantizableModel, precision
 from zoo.architectures.preset_model import PresetModel
@@ -209,6 +209,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """The model again, also from a configuration of version 0.1."""
         arguments = rename(config)
         quantized, frozen = arguments.pop("quantized", None), arguments.pop("frozen", ())
+        check_names(cls, arguments)
         model = cls(**arguments)
         if quantized is not None:
             model.quantize(config=keras.saving.deserialize_keras_object(quantized))
@@ -356,4 +357,5 @@ def regularize(variables, factor):
 def without_unknown(logits):
     """Logits whose answer 0, the unknown one, is never the best."""
     unknown = np.eye(1, logits.shape[-1], dtype="float32") * -100.0
-    return keras.ops.cast(logits, "float32") + unknown
+    exact = keras.backend.standardize_dtype(logits.dtype) == "float64"
+    return keras.ops.cast(logits, "float64" if exact else "float32") + unknown

@@ -7,7 +7,6 @@ from types import GeneratorType
 import keras
 import numpy as np
 
-from keras_corefmem import optimizers
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.preprocessing.batches import (
@@ -16,48 +15,51 @@ from keras_corefmem.preprocessing.batches import (
     common_lengths,
     tensorflow_dataset,
 )
+from zoo.architectures.checks import (
+    by_number,
+    check_numbers,
+    check_texts,
+    checked,
+    checked_validation,
+    class_weights,
+    warn_of_other_texts,
+    warn_of_unknown_answers,
+)
 from zoo.architectures.devices import LightModel, local_rows, resolve_jit
 from zoo.architectures.inputs import (
-    check_numbers,
-    checked,
+    PartsOfEpochs,
     examples_of,
+    first_of,
     is_text,
+    opened,
     validation_examples,
-    warn_of_unknown_words,
-    weigh,
     weights_of,
+    with_weights,
 )
 from zoo.architectures.losses import resolve_loss, resolve_metrics
+from zoo.architectures.optimizers import make_optimizer, match_optimizer
 from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
 
-OPTIMIZERS = {
-    "adam": optimizers.Adam,
-    "rmsprop": optimizers.RMSprop,
-    "sgd": optimizers.SGD,
-    "adagrad": optimizers.Adagrad,
-}
 
+def of_features(method):
+    """A method of Keras' models that takes the features of one batch, and refuses texts."""
 
-def make_optimizer(
-    learning_rate=3e-3,
-    halve_every=1000,
-    optimizer="adam",
-    clip_norm=10.0,
-    clip_each=False,
-    average=0.0,
-):
-    """An optimizer that clips gradients by their norm, and measures it."""
-    rate = learning_rate
-    if halve_every:
-        rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
-    clip = {"clipnorm" if clip_each else "global_clipnorm": clip_norm}
-    return OPTIMIZERS[optimizer](rate, **clip, use_ema=average > 0, ema_momentum=average)
+    @functools.wraps(method)
+    def of_batch(self, x, *args, **kwargs):
+        if is_text(x):
+            raise ValueError(
+                f"{method.__name__} takes the features of one batch, not texts: make these by "
+                "`features, answers, weights = model.batches(examples, batch_size)[0]`."
+            )
+        return method(self, x, *args, **kwargs)
+
+    return of_batch
 
 
 class TextTrainer(LightModel):
     """A model of texts that trains, evaluates and predicts as Keras' models do.
 
-    `fit`, `evaluate` and `predict` take texts as well as features: all that
+    `fit`, `evaluate` and `predict` take texts as well as features: all but iterators that
     `keras_corefmem.datasets.as_examples` takes, with answers in it or apart in `y`, or `Batches`.
     """
 
@@ -103,17 +105,18 @@ class TextTrainer(LightModel):
             **kwargs: further arguments of `keras.Model.compile`.
 
         Raises:
-            ValueError: if the loss or a metric takes outputs for probabilities, or the model cannot
-                be trained so where batches are shared among devices.
+            ValueError: if a loss or metric of Keras is not for logits of answers, or the model
+                cannot be trained so where batches are shared among devices.
         """
         structure = [None] if loss is None else loss
         losses = keras.tree.map_structure(
             lambda leaf: resolve_loss(leaf, self.default_loss()), structure
         )
+        first = keras.tree.flatten(losses)[0]
         super().compile(
             optimizer=make_optimizer() if optimizer is None else optimizer,
-            loss=losses[0] if loss is None else losses,
-            weighted_metrics=resolve_metrics(metrics, weighted_metrics, self.accuracy()),
+            loss=first if loss is None else losses,
+            weighted_metrics=resolve_metrics(metrics, weighted_metrics, self.accuracy(), first),
             jit_compile=resolve_jit(jit_compile),
             **kwargs,
         )
@@ -123,6 +126,10 @@ class TextTrainer(LightModel):
     def compile_from_config(self, config):
         # Keras leaves this to models with a `compile` of their own.
         self.compile(**keras.saving.deserialize_keras_object(config))
+
+    train_on_batch = of_features(keras.Model.train_on_batch)
+    test_on_batch = of_features(keras.Model.test_on_batch)
+    predict_on_batch = of_features(keras.Model.predict_on_batch)
 
     def batches(self, examples, batch_size=32, shuffle=False, seed=0, **kwargs):
         """Batches of examples, made once, in few shapes.
@@ -152,8 +159,9 @@ class TextTrainer(LightModel):
 
     def _encode(self, examples):
         preprocessor = preprocessor_of(self)
+        check_texts(preprocessor, examples)
         encoded = [preprocessor.encode(example) for example in examples]
-        warn_of_unknown_words(preprocessor, examples, encoded)
+        warn_of_other_texts(preprocessor, examples, encoded)
         if not all(hasattr(example, "chain_ids") for example in examples):
             warn_of_missing_structure(self, stacklevel=4)
         return encoded
@@ -187,7 +195,8 @@ class TextTrainer(LightModel):
             validation_data: texts, `Batches` or features to validate on; `(x, y)` where answers are
                 apart.
             shuffle: whether to shuffle texts or arrays. `Batches` have an order of their own.
-            class_weight: weight by number of the answer; for texts also by the answer itself.
+            class_weight: weight by number of the answer, or by the answer itself, where answers are
+                classes that all texts share.
             sample_weight: weights for arrays of features.
             **kwargs: further arguments of `keras.Model.fit`.
 
@@ -195,12 +204,19 @@ class TextTrainer(LightModel):
             A `keras.callbacks.History`.
 
         Raises:
-            ValueError: if an answer to learn is unknown.
+            ValueError: if an answer to learn is unknown, or texts are not of the kind that the
+                model reads, or come from an iterator.
         """
         if not self.compiled:
             self.compile()
-        held = validation_examples(validation_data)
+        match_optimizer(self)
+        x, validation_data = opened(x), opened(validation_data)
+        held, shape = validation_examples(validation_data), self.output.shape
         size = kwargs.pop("validation_batch_size", batch_size) or 32
+        last = kwargs.pop("validation_steps", None)
+        class_weight = class_weight or None
+        weights = class_weight and class_weights(class_weight, self.preprocessor, shape)
+        whole, own = None, self.training_callbacks()
         if is_text(x):
             if sample_weight is not None:
                 raise ValueError("sample_weight is for arrays; weigh texts by class_weight.")
@@ -208,7 +224,8 @@ class TextTrainer(LightModel):
             if validation_split and validation_data is None:
                 cut = math.floor(len(examples) * (1 - validation_split))
                 examples, held = examples[:cut], examples[cut:]
-            encoded = self._encode(examples), self._encode(held or [])
+            held = first_of(held, last, size)
+            encoded = self._encode(examples), self._encode(held)
             lengths = common_lengths(self.preprocessor, sum(encoded, []))
             make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
             seed = np.random.randint(2**31)
@@ -219,31 +236,41 @@ class TextTrainer(LightModel):
             if held:
                 validation_data = make(encoded[1], batch_size=size)
         elif held is not None:
+            held = first_of(held, last, size)
             validation_data = self.batches(held, size)
         else:
             kwargs["validation_batch_size"] = size
-        are_ours = isinstance(x, Batches)
-        if are_ours or hasattr(x, "element_spec") or isinstance(x, GeneratorType):
-            shuffle = False  # They have an order of their own.
-        if are_ours:
+        if isinstance(x, Batches):
             x.check_answers()
+            whole, steps, shuffle = x, kwargs.pop("steps_per_epoch", None), False
+            if steps:
+                x = PartsOfEpochs(x, steps)
+                own.append(keras.callbacks.LambdaCallback(on_epoch_end=x.advance))
             if class_weight is not None:
-                x, class_weight = weigh(x, class_weight), None
+                x, class_weight = with_weights(x, weights), None
         elif y is None:
-            x = checked(x, self.output.shape)
+            # They have an order of their own.
+            shuffle = shuffle and not (hasattr(x, "element_spec") or isinstance(x, GeneratorType))
+            x = checked(x, shape)
+            class_weight = class_weight and by_number(weights, shape)
         else:
-            if class_weight is None:
-                sample_weight = weights_of(y, x, sample_weight)
-            check_numbers(y, sample_weight, self.output.shape)
+            sample_weight = weights_of(y, x, sample_weight)
+            check_numbers(y, sample_weight, shape)
+            if class_weight is not None and len(shape) == 3 and not validation_split:
+                sample_weight, class_weight = weights_of(y, x, sample_weight, weights), None
+            class_weight = class_weight and by_number(weights, shape)
         if isinstance(validation_data, Batches):
-            validation_data = validation_data.in_order()
-        own = self.training_callbacks()
+            warn_of_unknown_answers(self.preprocessor, validation_data.encoded, held)
+            validation_data = validation_data.in_order(last)
+        elif validation_data is not None or validation_split:
+            kwargs["validation_steps"] = last
+            validation_data = checked_validation(validation_data, shape)
         if keras.backend.backend() != "tensorflow":
-            x = local_rows(x) if are_ours else x
+            x = x if whole is None else local_rows(x)
         else:
-            if are_ours:
+            if whole is not None:
                 own.append(EpochHooks(x))
-                x = tensorflow_dataset(x)
+                x = tensorflow_dataset(x, like=whole)
             if isinstance(validation_data, Batches):
                 validation_data = tensorflow_dataset(validation_data)
         return super().fit(
@@ -284,11 +311,16 @@ class TextTrainer(LightModel):
         if "_use_cached_eval_dataset" not in kwargs:
             if not self.compiled:
                 self.compile()
+            x, examples, size = opened(x), None, batch_size or 32
             if is_text(x):
-                x, y = self.batches(examples_of(x, y), batch_size or 32), None
+                examples = first_of(examples_of(x, y), kwargs.pop("steps", None), size)
+                x, y = self.batches(examples, size), None
             if isinstance(x, Batches):
-                x, batch_size = x.in_order(), None
-            elif y is not None:
+                warn_of_unknown_answers(self.preprocessor, x.encoded, examples)
+                x, batch_size = x.in_order(kwargs.pop("steps", None)), None
+            elif y is None:
+                x = checked(x, self.output.shape, training=False)
+            else:
                 sample_weight = weights_of(y, x, sample_weight)
                 check_numbers(y, sample_weight, self.output.shape, training=False)
         return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)
@@ -303,8 +335,8 @@ class TextTrainer(LightModel):
             **kwargs: further arguments of `keras.Model.predict`.
 
         Returns:
-            float32 logits, a row for each example, in their order: `(examples, answers)`, or
-            `(examples, words, answers)`.
+            Logits, a row for each example, in their order: `(examples, answers)`, or `(examples,
+            words, answers)`. They are float32, or float64 where they are computed in it.
 
         Example:
             >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -313,8 +345,10 @@ class TextTrainer(LightModel):
             >>> logits.shape == (1, len(model.preprocessor.answers))
             True
         """
+        x, size = opened(x), batch_size or 32
         if is_text(x):
-            x = self.batches(examples_of(x, answered=False), batch_size or 32)
+            examples = examples_of(x, answered=False)
+            x = self.batches(first_of(examples, kwargs.pop("steps", None), size), size)
         if not isinstance(x, Batches):
             return super().predict(x, batch_size, verbose, **kwargs)
         x = x.in_order()

@@ -1,7 +1,7 @@
 """Answers to questions on raw text."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from zoo.reading.readings import Reading, Tagging
 BATCH_SIZES = 1, 8, 32
 # How the names of features end that annotations make.
 STRUCTURE = tuple(f"_{link}" for link in LINKS)
+# Unknown words of other texts that a warning names.
+SHOWN_WORDS = 5
 
 
 def preprocessor_of(model: Any) -> Preprocessor:
@@ -74,6 +76,7 @@ def read(
         For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
 
     Raises:
+        TypeError: if a text is no string.
         ValueError: if a text is empty, the lists differ in length, the model has no preprocessor,
             or it reads no annotations and is given an annotator.
 
@@ -85,6 +88,8 @@ def read(
     """
     preprocessor = preprocessor_of(model)
     top = number_of_answers(preprocessor, top)
+    for name, text in zip(preprocessor.strings, texts, strict=True):
+        check_text(name, text)
     lists = [text for text in texts if not isinstance(text, str)]
     count = len(lists[0]) if lists else 1
     columns = [[text] * count if isinstance(text, str) else text for text in texts]
@@ -114,6 +119,17 @@ def read(
         answers = list(map(preprocessor.answers_of, encoded))
         readings = _readings(logits, unknown, answers, top)
     return readings if lists else readings[0]
+
+
+def check_text(name: str, text: Any) -> None:
+    """Checks that a text to read is a string, or a list of strings."""
+    if isinstance(text, str):
+        return
+    if isinstance(text, bytes | Mapping) or not hasattr(text, "__len__"):
+        raise TypeError(f"{name} must be a string or a list of strings, got {text!r:.80}.")
+    for number, each in enumerate(text):
+        if not isinstance(each, str):
+            raise TypeError(f"{name}[{number}] must be a string, got {each!r:.80}.")
 
 
 def annotate_for(
@@ -152,13 +168,33 @@ def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
 
 
 def warn_of_unknown_words(
-    preprocessor: Preprocessor, rows: Sequence[Sequence[str]], stacklevel: int = 2
+    preprocessor: Preprocessor,
+    rows: Iterable[Sequence[str]],
+    stacklevel: int = 2,
+    share: float | None = None,
 ) -> list[tuple[str, ...]]:
-    """Returns the words of each row of texts that a reader does not know; warns of all of them."""
-    unknown = [preprocessor.unknown_words(*row) for row in rows]
-    if any(unknown):
-        words = ", ".join(repr(word) for word in dict.fromkeys(sum(unknown, ())))
-        warnings.warn(f"The reader does not know these words: {words}.", stacklevel=stacklevel)
+    """Returns the words of each row of texts that a reader does not know; warns of all of them.
+
+    With their `share` among all words, too large for texts that it was made for, it stops at some.
+    """
+    unknown: list[tuple[str, ...]] = []
+    words: dict[str, None] = {}
+    for row in rows:
+        unknown.append(preprocessor.unknown_words(*row))
+        words |= dict.fromkeys(unknown[-1])
+        if share is not None and len(words) >= SHOWN_WORDS:
+            break
+    if share is not None:
+        message = (
+            f"The model does not know {share:.0%} of the words, such as "
+            f"{', '.join(map(repr, list(words)[:SHOWN_WORDS]))}: it was made for other texts. To "
+            "train it on these, begin with zoo.from_preset(…, examples=examples) or "
+            "from_examples(examples)."
+        )
+        warnings.warn(message, stacklevel=stacklevel)
+    elif words:
+        message = f"The reader does not know these words: {', '.join(map(repr, words))}."
+        warnings.warn(message, stacklevel=stacklevel)
     return unknown
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 from zoo import architectures
-from zoo.architectures.trainer import make_optimizer
+from zoo.architectures.optimizers import make_optimizer
 from zoo.configs import configuration
 from zoo.training.batches import batch_parts, draw_parts
 from zoo.training.progress import Progress

@@ -95,6 +95,11 @@ def test_refuses_bad_arguments(model, make_reader):
         model.read([PASSAGE, PASSAGE], ["Where is Mary?"])
     with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
         model.read(PASSAGE, "Where is Mary?", top=0)
+    for text in (None, 3, b"Mary left.", {"a": "b"}):
+        with pytest.raises(TypeError, match="passage must be a string or a list of strings, got"):
+            model.read(text, "Where is Mary?")
+    with pytest.raises(TypeError, match=r"question\[1\] must be a string, got None"):
+        model.read(PASSAGE, ["Where is Mary?", None])
     reader = make_reader("gru")
     with pytest.raises(ValueError, match="6 answers, but the model has .*num_answers=3"):
         type(reader).from_config({**reader.get_config(), "num_answers": 3})

@@ -1,0 +1,179 @@
+"""Texts, features and answers that do not fit a model are refused, or told."""
+
+import dataclasses
+import itertools
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from tests.support.evaluation import JIT
+from tests.support.model_cases import ANNOTATED, LABELLED, LISTS, STORIES, TAGGED, make, shared
+
+SENTENCES = [" ".join(sentence.words) for sentence in TAGGED]
+UNSEEN = [*STORIES[:3], dataclasses.replace(STORIES[3], answer="attic", source="qa1.txt:7")]
+
+
+@pytest.mark.parametrize(
+    ("name", "examples", "message"),
+    [
+        ("qrn", TAGGED, "Example 0 is a single sentence, but the model answers questions about"),
+        ("ngram", LABELLED, "Example 0 is a single sentence, but the model answers questions"),
+        ("ga-coref-gru-words", SENTENCES, "example 0 is a single sentence, but the model answers"),
+        ("dmn-tagger", STORIES, "seed 0:1 is a passage with a question, but the model reads singl"),
+        ("dmn-tagger", LABELLED, "Example 0 has a label, but the model was made for .* with tags"),
+        ("dmn-sentiment", TAGGED, "Example 0 has tags, but the model was made for .* with a label"),
+    ],
+)
+def test_texts_of_another_kind_are_refused(name, examples, message):
+    with pytest.raises(ValueError, match=message):
+        shared(name).predict(examples, verbose=0)
+    if examples is SENTENCES:
+        return
+    with pytest.raises(ValueError, match=message):
+        shared(name).fit(examples, verbose=0)
+    if "single sentence" in message or "passage with" in message:
+        with pytest.raises(ValueError, match=message):
+            type(shared(name)).from_examples(examples)
+
+
+def test_answers_that_a_model_cannot_give_are_told():
+    model, message = make("qrn"), "25% of the answers were not learned and count as wrong, such as "
+    with pytest.warns(UserWarning, match=f"{message}'attic': leave these examples out, or"):
+        model.evaluate(UNSEEN, verbose=0)
+    with pytest.warns(UserWarning, match=f"{message}'qa1.txt:7'"):
+        model.evaluate(model.batches(UNSEEN), verbose=0)
+    for held in (UNSEEN, model.batches(UNSEEN)):
+        with pytest.warns(UserWarning, match=message):
+            model.fit(STORIES[:8], validation_data=held, verbose=0)
+    lists = shared("dmn-lists")
+    with pytest.warns(UserWarning, match="50% of the answers were not .* as 'milk,attic'"):
+        lists.evaluate([LISTS[0], dataclasses.replace(LISTS[1], answer="milk,attic")], verbose=0)
+    tagged = dataclasses.replace(TAGGED[0], answer=("XX",) * len(TAGGED[0].words))
+    with pytest.warns(UserWarning, match="100% of the answers were not learned .* such as 'XX'"):
+        shared("dmn-tagger").evaluate([tagged], verbose=0)
+    elsewhere = dataclasses.replace(ANNOTATED[0], candidates=(), answer="zoë")
+    with pytest.warns(UserWarning, match="50% of the answers are no candidates of their passages"):
+        shared("ga-coref-gru-words").evaluate([elsewhere, ANNOTATED[1]], verbose=0)
+
+
+def test_known_answers_are_not_told_of(recwarn):
+    for name, examples in (("qrn", STORIES), ("dmn-lists", LISTS), ("dmn-tagger", TAGGED)):
+        shared(name).evaluate(examples[:4], verbose=0)
+        shared(name).predict([dataclasses.replace(examples[0])], verbose=0)
+    shared("qrn").predict(UNSEEN, verbose=0)
+    assert not [each for each in recwarn if "answers" in str(each.message)]
+
+
+@pytest.mark.parametrize(
+    ("name", "examples", "message"),
+    [
+        ("ga-coref-gru-words", ANNOTATED, "of this model are words of each passage: leave it out"),
+        ("dmn-lists", LISTS, "of this model are sequences of words: leave it out"),
+    ],
+)
+def test_weights_of_answers_that_are_no_classes_are_refused(name, examples, message):
+    model = shared(name)
+    features, answers, _ = model.batches(examples[:4], 4)[0]
+    for data in ((examples,), (model.batches(examples),), (features, answers)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(*data, class_weight={1: 2.0}, verbose=0)
+
+
+def test_tags_weigh_by_their_class():
+    model = make("dmn-tagger", dropout=0.0, word_dropout=0.0)
+    model.compile(keras.optimizers.SGD(0.0), jit_compile=JIT)
+    features, answers, _ = model.batches(TAGGED, 24)[0]
+    weight = {number: float(number == 1) for number in range(1, 6)}
+    named = {model.preprocessor.answers[number]: value for number, value in weight.items()}
+    losses = [
+        model.fit(*data, batch_size=24, class_weight=weights, verbose=0).history["loss"][0]
+        for data, weights in (
+            ((TAGGED,), named),
+            ((model.batches(TAGGED, 24),), weight),
+            ((features, answers), weight),
+            ((features, answers), None),
+        )
+    ]
+    assert losses[:3] == pytest.approx([losses[0]] * 3, rel=1e-5) != [losses[3]] * 3
+    data = ((features, answers) for _ in range(2))
+    with pytest.raises(ValueError, match="class_weight of tags is for texts, Batches, and arr"):
+        model.fit(data, class_weight=weight)
+    with pytest.raises(ValueError, match="no answer 'NNN'. Did you mean 'NN'?"):
+        model.fit(TAGGED, class_weight={"NNN": 2.0})
+
+
+def test_numbers_of_answers_to_validate_on_are_checked():
+    model = make("qrn")
+    features, answers, weights = model.batches(STORIES[:4], 4)[0]
+    wrong = np.array([1, 9, 1, 1])
+    message = "example 1 is number 9, which there is not: they go from 1 to 6"
+    for held in ((features, wrong), [features, wrong, weights]):
+        with pytest.raises(ValueError, match=message):
+            model.fit(features, answers, validation_data=held, verbose=0)
+    # An unknown answer may be there, which counts as wrong.
+    held = features, answers * 0
+    history = model.fit(features, answers, validation_data=held, verbose=0).history
+    assert history["val_accuracy"] == [0.0] and history["val_loss"][0] > 10
+    with pytest.raises(Exception, match=message):
+        model.evaluate((batch for batch in [(features, wrong)]), verbose=0)
+    if keras.backend.backend() == "tensorflow":
+        tf = pytest.importorskip("tensorflow")
+        data = tf.data.Dataset.from_tensors((features, wrong))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="they go from 1 to 6"):
+            model.evaluate(data, verbose=0)
+
+
+def test_padding_of_tags_to_validate_on_weighs_nothing():
+    model = make("dmn-tagger")
+    features, answers, _ = model.batches(TAGGED, 24)[0]
+    data = {"validation_data": (features, answers), "verbose": 0}
+    history = model.fit(features, answers, **data).history
+    loss, accuracy = model.evaluate(TAGGED, verbose=0)
+    assert history["val_loss"] == [pytest.approx(loss, rel=1e-5)]
+    assert history["val_accuracy"] == [pytest.approx(accuracy)]
+
+
+def test_iterators_of_texts_are_refused():
+    model, message = shared("qrn"), "one by one may have no end; give a list of them, list"
+    for data in (itertools.cycle(STORIES), (story for story in STORIES), iter(STORIES)):
+        for method in (model.fit, model.evaluate, model.predict):
+            with pytest.raises(ValueError, match=message):
+                method(data)
+    with pytest.raises(ValueError, match=message):
+        model.fit(STORIES, validation_data=itertools.cycle(STORIES))
+    # Generators of features lose no batch.
+    batches = [model.batches(STORIES, 8)[n] for n in range(3)]
+    assert len(model.predict((batch for batch in batches), verbose=0)) == 24
+    tf = pytest.importorskip("tensorflow")
+    rows = [{"passage": s.passage, "question": s.question, "answer": s.answer} for s in STORIES]
+    endless = tf.data.Dataset.from_tensor_slices(
+        {name: [row[name] for row in rows] for name in rows[0]}
+    ).repeat()
+    for use in (model.fit, model.evaluate, model.predict, zoo.NGramClassifier.from_examples):
+        with pytest.raises(ValueError, match=r"has no end: give data.take\(n\), without repeat"):
+            use(endless)
+    assert len(model.predict(endless.take(5), verbose=0)) == 5
+
+
+@pytest.mark.parametrize("name", ["train_on_batch", "test_on_batch", "predict_on_batch"])
+def test_methods_of_batches_take_no_texts(name):
+    model = make("qrn")
+    with pytest.raises(ValueError, match=f"{name} takes the features of one batch, not texts: mak"):
+        getattr(model, name)(STORIES)
+    batch = model.batches(STORIES, 8)[0]
+    arguments = batch[:1] if name == "predict_on_batch" else batch
+    assert np.all(np.isfinite(getattr(model, name)(*arguments)))
+
+
+@pytest.mark.parametrize(
+    ("make_model", "message"),
+    [
+        (lambda: zoo.NGramClassifier.from_examples(STORIES, bucket=8), "no argument 'bucket'. Did"),
+        (lambda: zoo.from_preset("qrn_babi_1", unit=8), "no argument 'unit'. Did you mean 'units'"),
+    ],
+)
+def test_a_misspelt_argument_is_told(make_model, message):
+    with pytest.raises(TypeError, match=message):
+        make_model()

@@ -1,0 +1,184 @@
+"""Checks of texts, features and answers before a model learns from them or answers them."""
+
+import functools
+import types
+import warnings
+
+import keras
+import numpy as np
+
+from keras_corefmem.datasets.example import UNANSWERED
+from keras_corefmem.preprocessing.answers import check_kind
+from keras_corefmem.utils.names import did_you_mean
+from zoo.architectures.inputs import MappedBatches, weights_of
+from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
+
+# Shares of unknown words that tell other texts from those that a model was made for. A vocabulary
+# of few words has all of its texts; beyond a larger one there are always some.
+FEW_WORDS, SHARE_OF_FEW, SHARE_OF_MANY = 1000, 0.01, 0.12
+
+
+def check_texts(preprocessor, examples):
+    """Refuses examples of another kind than a model reads.
+
+    Raises:
+        ValueError: if they have other texts, or tags where the model has labels, or the reverse.
+    """
+    check_kind(examples, preprocessor.strings)
+    if preprocessor.strings != ("sentence",):
+        return
+    for number, example in enumerate(examples):
+        tagged = not isinstance(example.answer, str)
+        if tagged != preprocessor.tags and example.answer != UNANSWERED:
+            has, wants = ("tags", "a label") if tagged else ("a label", "tags")
+            raise ValueError(
+                f"{example.source or f'Example {number}'} has {has}, but the model was made for "
+                f"sentences with {wants}: train another on these, from_examples(examples)."
+            )
+
+
+def warn_of_other_texts(preprocessor, examples, encoded):
+    """Warns where a model does not know many of the words of examples."""
+    is_sentence = preprocessor.strings == ("sentence",)
+    first = "passage" if encoded and hasattr(encoded[0], "passage") else "sentences"
+    names = ("words",) if is_sentence else (first, "question")
+    arrays = [getattr(row, name) for row in encoded for name in names]
+    ids = np.concatenate([np.ravel(array) for array in arrays] or [[]]).astype("int32")
+    unknown = preprocessor.vocabulary.is_unknown(ids[ids != 0])
+    few = len(preprocessor.vocabulary) <= FEW_WORDS
+    if len(unknown) and np.mean(unknown) >= (SHARE_OF_FEW if few else SHARE_OF_MANY):
+        rows = (e.words if is_sentence else (e.passage, e.question) for e in examples)
+        warn_of_unknown_words(preprocessor, rows, stacklevel=5, share=np.mean(unknown))
+
+
+def warn_of_unknown_answers(preprocessor, encoded, examples=None):
+    """Warns where a model cannot give the answers of examples, which count as wrong."""
+    missing, count = [], 0
+    for n, row in enumerate(encoded):
+        wrong = np.ravel(row.answer) == 0
+        wrong = wrong if preprocessor.tags else wrong.any(keepdims=True)
+        answer = examples[n].answer if examples else row.source or f"that of example {n}"
+        answers = [answer] * len(wrong) if isinstance(answer, str) else answer
+        missing += [each for each, is_wrong in zip(answers, wrong, strict=True) if is_wrong]
+        count += len(wrong)
+    if missing:
+        named = list(dict.fromkeys(missing))[:SHOWN_WORDS]
+        why = "are no candidates of their passages" if preprocessor.local else "were not learned"
+        warnings.warn(
+            f"{len(missing) / count:.0%} of the answers {why} and count as wrong, such as "
+            f"{', '.join(map(repr, named))}: leave these examples out, or train a model that knows "
+            "them, from_examples(examples).",
+            stacklevel=3,
+        )
+
+
+def class_weights(class_weight, preprocessor, shape):
+    """Weights of answers by number, from those by text or number.
+
+    Raises:
+        ValueError: if there is no such answer, or answers are none of a set that all texts share.
+    """
+    tags = getattr(preprocessor, "tags", False)
+    if getattr(preprocessor, "local", False) or (len(shape) == 3 and not tags):
+        what = "words of each passage" if len(shape) == 2 else "sequences of words"
+        raise ValueError(
+            f"class_weight is for answers that are classes, but those of this model are {what}: "
+            "leave it out; for features, sample_weight weighs examples."
+        )
+    numbers = getattr(preprocessor, "answer_numbers", {})
+    table = np.ones(shape[-1], "float32")
+    for answer, weight in class_weight.items():
+        number = numbers.get(answer, answer)
+        if number not in range(len(table)):
+            near = did_you_mean(str(answer), numbers)
+            raise ValueError(f"class_weight: there is no answer {answer!r}.{near}")
+        table[number] = weight
+    return table
+
+
+def by_number(weights, shape):
+    """Weights of answers as Keras takes them for data sets and generators.
+
+    Raises:
+        ValueError: if there is an answer for each word, which Keras takes for shares of answers.
+    """
+    if len(shape) == 3:
+        raise ValueError(
+            "class_weight of tags is for texts, Batches, and arrays without validation_split: give "
+            "one of them and validation_data, or sample weights of words."
+        )
+    return dict(enumerate(weights.tolist()))
+
+
+def check_numbers(answers, weights, shape, training=True):
+    """Checks the numbers of answers in arrays; those that weigh nothing do not count.
+
+    Args:
+        answers: numbers; a share of each answer is not checked.
+        weights: weights, or `None`.
+        shape: shape of the outputs.
+        training: whether unknown answers are refused.
+
+    Raises:
+        ValueError: if there is no such answer, or one to train on is unknown.
+    """
+    answers = keras.ops.convert_to_numpy(answers)
+    if answers.ndim != len(shape) - 1:
+        return
+    wrong = (answers < int(training)) | (answers >= shape[-1])
+    if weights is not None:
+        weights = keras.ops.convert_to_numpy(weights)
+        wrong &= np.reshape(weights, weights.shape + (1,) * (answers.ndim - weights.ndim)) != 0
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0])
+        number = int(answers[place])
+        what = "which is unknown and cannot be learned" if number == 0 else "which there is not"
+        raise ValueError(
+            f"The answer of example {place[0]} is number {number}, {what}: they go from 1 to "
+            f"{shape[-1] - 1}. Leave the example out, or begin with from_examples(examples)."
+        )
+
+
+def checked_batch(batch, shape, training=True):
+    """Features, answers and weights whose answers are those of the outputs, see `check_numbers`."""
+    if not isinstance(batch, tuple | list) or len(batch) < 2 or batch[1] is None:
+        return batch
+    features, answers, *weights = batch
+    weights = weights_of(answers, features, *weights)
+    check_numbers(answers, weights, shape, training)
+    return (features, answers) if weights is None else (features, answers, weights)
+
+
+def checked_validation(data, shape):
+    """Features to validate on, in any form that Keras takes, whose answers are checked."""
+    known = isinstance(data, tuple | list)
+    return (checked_batch if known else checked)(data, shape, training=False)
+
+
+def checked(data, shape, training=True):
+    """Data sets and generators of features whose answers are checked before use."""
+    check = functools.partial(checked_batch, shape=shape, training=training)
+    if isinstance(data, keras.utils.PyDataset) and not data.use_multiprocessing:
+        return MappedBatches(data, check)
+    if isinstance(data, types.GeneratorType):
+        return (check(batch) for batch in data)
+    spec = getattr(data, "element_spec", None)
+    if isinstance(spec, tuple) and len(spec) > 1 and len(spec[1].shape) == len(shape) - 1 == 1:
+        return data.map(functools.partial(_check_in_graph, shape[-1], training))
+    return data
+
+
+def _check_in_graph(count, training, features, answers, *weights):
+    import tensorflow as tf
+
+    outside, unknown = (answers < 0) | (answers >= count), answers == 0
+    for each in weights:
+        outside, unknown = outside & (each != 0), unknown & (each != 0)
+    there_is_not = f"There is no answer of a number: they go from 1 to {count - 1}"
+    problems = [(outside, there_is_not)]
+    if training:
+        unlearned = "A number of an answer is 0, which is unknown and cannot be learned"
+        problems.append((unknown, unlearned))
+    checks = [tf.debugging.Assert(~tf.reduce_any(wrong), [text]) for wrong, text in problems]
+    with tf.control_dependencies(checks):
+        return features, tf.identity(answers), *weights
