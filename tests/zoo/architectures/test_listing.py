@@ -15,7 +15,7 @@ def test_the_source_lists_what_classes_take(name):
     listed, model = list_arguments(name), getattr(architectures, name)
     assert sorted(listed) == model.arguments()
     assert all(argument.description for argument in listed.values())
-    for argument, (default, _) in listed.items():
+    for argument, (default, *_) in listed.items():
         assert eval(default) == inspect.signature(model.from_examples).parameters[argument].default
 
 
