@@ -97,7 +97,8 @@ def _kernel(activation, sequences):
 
     def forward(arguments, mask):
         sentences, gate_scores, candidates, keys, start, kernel, slopes = EntityInputs(*arguments)
-        time, batch, slots, units = *ops.shape(sentences)[:2], *start.shape[-2:]
+        time, batch = ops.shape(sentences)[:2]
+        slots, units = start.shape[-2:]
         dtype = start.dtype
 
         def step(t, state):
@@ -130,7 +131,8 @@ def _kernel(activation, sequences):
 
     def reverse(arguments, mask, outputs, kept, upstream):
         sentences, gate_scores, candidates, keys, start, kernel, slopes = EntityInputs(*arguments)
-        time, batch, slots, units = *ops.shape(sentences)[:2], *start.shape[-2:]
+        time, batch = ops.shape(sentences)[:2]
+        slots, units = start.shape[-2:]
         (_, gates), (history, preactivations, inverses) = outputs, kept
         dmemory, dgates = upstream
         over_slots = ops.ones((batch, 1, slots), start.dtype)
