@@ -100,12 +100,14 @@ def test_refuses_a_preprocessor_of_another_layout(make_reader):
 
 
 def test_misspelt_arguments_are_refused(examples):
-    for make in (
-        lambda **options: zoo.GatedAttentionReader(10, 3, **options),
-        lambda **options: zoo.AttentionSumReader.from_examples(examples, **options),
-        lambda **options: zoo.QueryReductionNetwork(10, 3, 5, **options),
+    unexpected = "unexpected keyword argument 'unit'"
+    told = "AttentionSumReader has no argument 'unit'. Did you mean 'units'\\?"
+    for make, message in (
+        (lambda **options: zoo.GatedAttentionReader(10, 3, **options), unexpected),
+        (lambda **options: zoo.AttentionSumReader.from_examples(examples, **options), told),
+        (lambda **options: zoo.QueryReductionNetwork(10, 3, 5, **options), unexpected),
     ):
-        with pytest.raises(TypeError, match="unexpected keyword argument 'unit'"):
+        with pytest.raises(TypeError, match=message):
             make(unit=7)
 
 

@@ -213,7 +213,8 @@ def test_an_unseen_answer_is_not_trained_on(model, shuffle):
         assert model.evaluate(UNSEEN[-1:], verbose=0)[1] == 0
 
 
-def test_an_unseen_answer_in_features_is_not_trained_on(model):
+def test_an_unseen_answer_in_features_is_not_trained_on():
+    model = make()
     pieces = [model.batches(UNSEEN, 8)[n] for n in range(4)]
     features, answers, weights = pieces[-1]
     with pytest.raises(ValueError, match="example 6 is number 0, which is unknown and cannot be"):
