@@ -97,6 +97,7 @@ def test_eager_equals_compiled_and_has_the_inferred_shape(case):
 
 @all_layers
 def test_training_with_jit_compile_lowers_the_loss(case):
+    keras.utils.set_random_seed(0)
     layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
     model = make_model(case, layer, lambda outputs: keras.layers.Dense(1)(keras.ops.tanh(outputs)))
     model.compile(keras.optimizers.SGD(0.02), "mse", jit_compile=True)
@@ -111,6 +112,8 @@ def test_a_saved_model_predicts_the_same(case, tmp_path):
     model, arrays = reference(case).model, arrays_of(case)
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
+    # Traced for the shapes of other tests, its last digits differ.
+    model.make_predict_function(force=True)
     output = model.predict_on_batch(arrays)
     np.testing.assert_array_equal(loaded.predict_on_batch(arrays), output)
     np.testing.assert_allclose(output, reference(case).output, atol=1e-6)
