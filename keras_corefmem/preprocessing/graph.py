@@ -50,14 +50,14 @@ def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:
 
 def padded(tokens: Any) -> Any:
     """Pads ragged tokens to one of few lengths."""
-    return widened(tokens.to_tensor(), coarse_length(longest(tokens), GraphNumpy()))
+    return widened(tokens.to_tensor(), coarse_width(tokens))
 
 
-def longest(tokens: Any) -> Any:
-    """The length of the longest row of ragged tokens, int32."""
+def coarse_width(tokens: Any) -> Any:
+    """The length that `padded` pads ragged tokens to."""
     import tensorflow as tf
 
-    return tf.cast(tokens.bounding_shape()[1], "int32")
+    return coarse_length(tf.cast(tokens.bounding_shape()[1], "int32"), GraphNumpy())
 
 
 def widened(rows: Any, width: Any) -> Any:

@@ -32,7 +32,12 @@ def shapes_agree(*shapes: tuple) -> bool:
 
 
 def check_shape(name: str, tensor: Any, **axes: int | None) -> None:
-    """Checks the shape of a tensor against the lengths of its axes, `None` where one is unknown."""
+    """Checks the shape of a tensor against the lengths of its axes, `None` where one is unknown.
+
+    Where there is no tensor, there is nothing to check.
+    """
+    if tensor is None:
+        return
     shape = tuple(tensor.shape)
     if not shapes_agree(shape, tuple(axes.values())):
         wanted = ", ".join(a if n is None else f"{a} {n}" for a, n in axes.items())

@@ -41,7 +41,7 @@ def resolve_metrics(metrics, weighted_metrics, accuracy, loss=None):
     """
     named = keras.tree.flatten([] if metrics is None else metrics)
     named += ["accuracy"] if weighted_metrics is None else keras.tree.flatten(weighted_metrics)
-    of_shares = loss is not None and _function(loss, keras.losses) in CATEGORICAL
+    of_shares = loss is not None and _function(_made(loss, keras.losses)) in CATEGORICAL
     fitting, resolved = CATEGORICAL if of_shares else SPARSE, {}
     for metric in named:
         if _name(metric) in ACCURACIES:
@@ -59,9 +59,13 @@ def _name(function):
     return function if isinstance(function, str) else getattr(function, "__name__", "")
 
 
-def _function(given, module):
+def _made(given, module):
+    """A loss or metric that may be given by its name or configuration."""
+    return module.get(given) if isinstance(given, str | dict) else given
+
+
+def _function(made):
     """The name of a loss or metric of Keras as a function, `None` of a user's own."""
-    made = module.get(given) if isinstance(given, str | dict) else given
     kind = made if inspect.isroutine(made) or inspect.isclass(made) else type(made)
     if not kind.__module__.startswith("keras."):
         return None
@@ -72,9 +76,8 @@ def _function(given, module):
 
 
 def _check(given, module, fitting):
-    if given is None or (name := _function(given, module)) is None:
+    if given is None or (name := _function(made := _made(given, module))) is None:
         return
-    made = module.get(given) if isinstance(given, str | dict) else given
     known = _name(made) or type(made).__name__
     if name not in fitting:
         if getattr(made, "sparse_y_pred", True) is False:

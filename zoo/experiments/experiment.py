@@ -138,8 +138,8 @@ def run_experiment(
     folder, settings = pathlib.Path(folder), experiment.settings
     splits = experiment.load() if splits is None else splits
     # Studies of version 0.1 noted all settings.
-    older = dataclasses.asdict(settings)
-    check_folder(folder, experiment.record, older, ignoring, remedy)
+    older, record = dataclasses.asdict(settings), experiment.record
+    check_folder(folder, record, older, ignoring, remedy)
     if experiment.dataset:
         sizes = settings.train_size or len(splits.train), len(splits.valid), len(splits.test)
         counts = ", ".join(f"{n} {part}" for n, part in zip(sizes, training.PARTS, strict=True))
@@ -147,7 +147,7 @@ def run_experiment(
     vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
     options = {"word_vectors": vectors} if vectors else {}
     model, batches = training.prepare(splits, settings, **options)
-    write_json(folder / "run.json", experiment.record)
+    write_json(folder / "run.json", record)
     before = epochs_done(folder)
     if before:
         report(f"Found a run with these arguments, {before} epochs old.")

@@ -7,8 +7,8 @@ import pathlib
 from typing import Any
 
 from keras_corefmem.layers.kernels.compilation import uncompiled
-from keras_corefmem.preprocessing.features import TARGETS, coarse_length
-from keras_corefmem.preprocessing.graph import GraphNumpy, longest, widened
+from keras_corefmem.preprocessing.features import TARGETS
+from keras_corefmem.preprocessing.graph import coarse_width, widened
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import SpaceTokenizer, Tokenizer
 from keras_corefmem.utils.files import replacing_folder
@@ -106,8 +106,7 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
         tokens, chains = texts[: len(strings)], texts[len(strings) :]
         options = {}
         if chains:
-            widths = [coarse_length(longest(each), GraphNumpy()) for each in tokens]
-            wide = list(map(widened, chains, widths))
+            wide = map(widened, chains, map(coarse_width, tokens))
             options = {"chains": dict(zip(strings, wide, strict=True))}
         features = preprocessor.graph_features(tokens, tables, model.features, **options)
         logits = logits_of(pad_coarsely(features, shapes))

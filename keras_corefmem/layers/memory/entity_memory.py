@@ -235,10 +235,8 @@ class EntityMemory(keras.layers.Layer):
         check_shape("sentences", sentences, batch=None, time=None, units=units)
         batch, time, _ = sentences.shape
         self.check_question(question)
-        if question is not None:
-            check_shape("question", question, batch=batch, units=units)
-        if mask is not None:
-            check_shape("mask", mask, batch=batch, time=time)
+        check_shape("question", question, batch=batch, units=units)
+        check_shape("mask", mask, batch=batch, time=time)
         if keys is not None:
             one = keys.shape[0] == 1
             check_shape("keys", keys, batch=1 if one else batch, slots=slots, units=units)

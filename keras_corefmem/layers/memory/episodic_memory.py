@@ -127,8 +127,7 @@ class EpisodicMemory(keras.layers.Layer):
         check_shape("facts", facts, batch=None, time=None, units=self.units)
         batch, time, _ = facts.shape
         check_shape("question", question, batch=batch, units=self.units)
-        if mask is not None:
-            check_shape("mask", mask, batch=batch, time=time)
+        check_shape("mask", mask, batch=batch, time=time)
 
     def features(self, facts, memory, question):
         """The inputs z of the gate network for every fact, `(batch, time, width)`."""

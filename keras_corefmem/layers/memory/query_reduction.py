@@ -128,8 +128,7 @@ class QueryReduction(keras.layers.Layer):
         check_shape("sentences", sentences, batch=None, time=None, units=self.units)
         batch, time, units = sentences.shape
         check_shape("queries", queries, batch=batch, time=time, units=units)
-        if mask is not None:
-            check_shape("mask", mask, batch=batch, time=time)
+        check_shape("mask", mask, batch=batch, time=time)
         sentences, queries = (clear_masked(each, mask) for each in (sentences, queries))
         update, added = self.cell.gates(sentences, queries, reset)
         # log(1 - σ(s)) = -softplus(s), exact where the gate is almost 1.

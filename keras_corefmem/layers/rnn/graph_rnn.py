@@ -186,8 +186,7 @@ class GraphRNN(keras.layers.Layer):
         if time == 0:
             name = type(self).__name__
             raise ValueError(f"{name} needs a token to read, got shape {tuple(x.shape)}.")
-        if mask is not None:
-            check_shape("mask", mask, batch=batch, time=time)
+        check_shape("mask", mask, batch=batch, time=time)
         states = [None] * 2
         if initial_state is not None:
             states = self.initial_states(initial_state, batch)
