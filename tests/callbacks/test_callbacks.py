@@ -236,7 +236,10 @@ def test_no_tensorflow_on_jax(tmp_path):
         "from keras_corefmem.visualization import TokenView, draw\n"
         "view = TokenView([['a']], [1.0], [0], ['b'], [0])\n"
         "EventFile(sys.argv[1]).image(0, 'picture', draw(view))\n"
-        "assert not {'tensorflow', 'zoo'} & set(sys.modules)\n"
+        "assert 'tensorflow' not in sys.modules\n"
+        # The names of its models are registered with Keras, nothing more.
+        "found = {name for name in sys.modules if name.split('.')[0] == 'zoo'}\n"
+        "assert found <= {'zoo', 'zoo.architectures'}, found\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     assert read_events(tmp_path).Tags()["images"] == ["picture"]

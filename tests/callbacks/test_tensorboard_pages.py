@@ -88,7 +88,7 @@ def runs(programs, tmp_path, monkeypatch):
     """The folder of logs of two tiny runs, and the names of the runs."""
     logs = tmp_path / "logs"
     command = [*FIRST_COMMAND, "--output", str(tmp_path / "models"), "--log-dir", str(logs)]
-    monkeypatch.setattr("zoo.cli.train.show_files", lambda model, folder: None)
+    monkeypatch.setattr("zoo.cli.train.show_files", lambda *arguments: None)
     for rate in ("0.01", "0.02"):
         settings = (("--set", setting) for setting in (*SMALL, f"learning_rate={rate}"))
         assert cli.main([*command, *itertools.chain(*settings)]) == 0
