@@ -50,6 +50,7 @@ PRINTED = {
     ],
     "real_text": [
         r"\(\(Mention\(start=1, end=2, .* \(\(2, 12, 'coref'\),\)$",
+        r"\[\[0\]$",
         r"\w+ \('\w+', .*\)$",
         r"\('coref_all', 'coref_previous'\) \d+$",
     ],

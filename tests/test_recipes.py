@@ -54,6 +54,14 @@ def test_json_lines(cook):
     assert len(names["reader"].history.history["val_accuracy"]) == 5
 
 
+def test_edges(cook):
+    names = cook("Read edges of your own")
+    reader, examples = names["reader"], names["examples"]
+    assert len([line for line in RECIPES["Read edges of your own"].splitlines() if line]) <= 11
+    assert examples[0].passage == examples[1].passage
+    assert reader.evaluate(examples, return_dict=True)["accuracy"] == 1
+
+
 def test_hugging_face_dataset(cook):
     pytest.importorskip("datasets")
     names = cook("Train on a `datasets.Dataset`")

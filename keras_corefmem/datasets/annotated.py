@@ -25,7 +25,8 @@ class AnnotatedExample(Example):
             word of the passage may be.
         kinds: the kinds of questions that it is one of, which are counted apart.
         name_words: words of the passage that are names, in order, which baselines guess by.
-        structure: `Structure` of the passage, which tells where its tokens should attend to.
+        structure: `Structure` of passage and question, or of the passage alone, which tells where
+            tokens should attend to, and their edges.
         annotator: name of what annotated it, `""` where that is not known.
         truecaser: name of what gave its words capital letters before, `""` for nothing.
 
@@ -86,7 +87,7 @@ class AnnotatedExample(Example):
             question_start: number of the first token of the question, from 0.
             answer: the answer.
             mentions: see `Annotation.chain_ids`.
-            **fields: further fields of the example: `candidates`, `kinds`, `source`.
+            **fields: further fields of the example: `candidates`, `edges`, `kinds`, `source`.
 
         Raises:
             ValueError: if passage or question is empty.
@@ -104,7 +105,7 @@ class AnnotatedExample(Example):
             " ".join(tokens[question_start:]),
             answer,
             chain_ids=annotation.chain_ids(mentions).tolist(),
-            structure=Structure.of(annotation, question_start),
+            structure=Structure.of(annotation),
             **fields,
         )
 
@@ -117,7 +118,7 @@ class AnnotatedExample(Example):
         Args:
             annotation: annotation of the passage and then its question.
             fields: `question_start`, the character at which the question starts, `answer` and,
-                where they are known, `candidates`, `source`, `annotator` and `truecaser`.
+                where they are known, `candidates`, `edges`, `source`, `annotator` and `truecaser`.
             mentions: see `Annotation.chain_ids`.
 
         Raises:
@@ -135,7 +136,7 @@ class AnnotatedExample(Example):
                 f"{place}: no token starts at character {fields['question_start']}, where the "
                 "question should."
             )
-        names = "candidates", "source", "annotator", "truecaser"
+        names = "candidates", "edges", "source", "annotator", "truecaser"
         known = {name: fields[name] for name in names if name in fields}
         start = annotation.starts.index(fields["question_start"])
         return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
@@ -196,4 +197,5 @@ def to_text(example: Example) -> tuple[str, dict]:
     fields |= {"source": example.source} if example.source else {}
     candidates = getattr(example, "candidates", ())
     fields |= {"candidates": list(candidates)} if candidates else {}
+    fields |= {"edges": list(example.edges)} if example.edges else {}
     return f"{example.passage} {example.question}", fields

@@ -14,7 +14,7 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.utils.files import read_text
 
 # Columns that have a list in each row.
-_LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags"}
+_LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags", "edges"}
 _LISTS |= {other for name in _LISTS for other in COLUMNS[name]}
 _INFINITE = -1  # tf.data.INFINITE_CARDINALITY
 # Columns that say the same in other ways.
@@ -38,10 +38,10 @@ def as_examples(
 
     Columns are `passage`, a string or a list of sentences, `question` and `answer`, and where they
     are known `candidates`, `supporting_facts`, numbers of sentences from 1, `chain_ids`, one of
-    each token, and `source`; or, of single sentences, `sentence`, a string, or `words`, a list, and
-    `answer` or `tags`. Instead of passage and question, `text` and `question_start`, the number of
-    a character, may be there. The columns of bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal
-    Dependencies and WikiHop on the Hub are known.
+    each token, `edges`, as those of an `Example`, and `source`; or, of single sentences,
+    `sentence`, a string, or `words`, a list, and `answer` or `tags`. Instead of passage and
+    question, `text` and `question_start`, the number of a character, may be there. The columns of
+    bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal Dependencies and WikiHop on the Hub are known.
 
     An answer is one string. Commas join the words of one that is a list, `"apple,milk"`. Of answers
     that are equally right give one; of SQuAD's it is the first.
@@ -184,6 +184,8 @@ def _transposed(data, columns):
     lists = {name: list(values) for name, values in data.items() if _is_column(values)}
     scalars = [name for name in lists if columns.get(name, name) not in _LISTS]
     nested = [name for name in lists if name not in scalars and _is_nested(lists[name])]
+    # The edges of one row are nested too.
+    nested = [n for n in nested if columns.get(n, n) != "edges" or _is_nested(lists[n][0])]
     if not scalars and not nested:
         return [data]
     lengths = {name: len(values) for name, values in lists.items()}

@@ -3,6 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Iterable
 
+from keras_corefmem.graphs.edge_types import check_edges
+
 # Stands for an answer that is not known, in examples that are only read.
 UNANSWERED = "[unknown]"
 
@@ -18,10 +20,12 @@ class Example:
             `"[unknown]"` where it is not known.
         supporting_facts: numbers of sentences, from 1, in the data set's order.
         source: where the question was read, as `"path:line"`; does not enter comparisons.
+        edges: typed edges `(source, target, type)` between its tokens, positions from 1 through the
+            passage and then the question, as the reader cuts them: `[(3, 17, "married_to")]`.
 
     Raises:
         ValueError: if the passage, one of its sentences, the question or the answer is empty or no
-            string, or a supporting fact is no sentence of the passage.
+            string, a supporting fact is no sentence of the passage, or an edge is a loop.
 
     Example:
         >>> sentences = "Mary went to the office.", "She slept."
@@ -35,9 +39,11 @@ class Example:
     answer: str
     supporting_facts: tuple[int, ...] = ()
     source: str = dataclasses.field(default="", compare=False)
+    edges: tuple[tuple[int, int, str], ...] = dataclasses.field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         place = self._place
+        object.__setattr__(self, "edges", check_edges(self.edges, place))
         if isinstance(self.sentences, str):
             raise ValueError(f"{place}`sentences` is one string, pass a tuple of sentences.")
         object.__setattr__(self, "sentences", tuple(self.sentences))

@@ -1,5 +1,6 @@
 """Rows of tables as examples, by the names of their columns."""
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from keras_corefmem.datasets.example import UNANSWERED, CandidateExample, Exampl
 from keras_corefmem.datasets.passages import cnn, lambada
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import babi_format
-from keras_corefmem.graphs import from_doc
+from keras_corefmem.graphs import Structure, from_doc
 from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 
@@ -22,6 +23,7 @@ COLUMNS = {
     "candidates": ("options", "choices"),
     "supporting_facts": (),
     "chain_ids": (),
+    "edges": (),
     "text": (),
     "question_start": (),
     "sentence": (),
@@ -114,11 +116,11 @@ class _Row:
             raise self.error(f"passage must be a string or a list of sentences, got {passage!r}")
         passage = [sentence.strip() for sentence in passage if sentence.strip()]
         known = {"source": self.source, "supporting_facts": self.facts()}
+        known |= {"edges": fields.get("edges", ())}
         answer, candidates = self.answer(), self.candidates()
         if cnn.PLACEHOLDER in question:
-            return cnn.relabel(
-                cnn.make_example(" ".join(passage), question, answer, (), self.source)
-            )
+            example = cnn.make_example(" ".join(passage), question, answer, (), self.source)
+            return cnn.relabel(dataclasses.replace(example, edges=known["edges"]))
         if "chain_ids" in fields:
             known |= {"chain_ids": fields["chain_ids"], "candidates": candidates}
             return AnnotatedExample(passage, question, answer, **known)
@@ -128,7 +130,9 @@ class _Row:
 
     def of_doc(self, doc):
         """Reads a Doc, whose clusters become chains, that of words of the question too."""
-        annotation, known = from_doc(doc), {"source": self.source, "candidates": self.candidates()}
+        annotation = from_doc(doc)
+        known = {"source": self.source, "candidates": self.candidates()}
+        known |= {"edges": self.fields.get("edges", ())}
         if "question_start" in self.fields:
             known |= {"question_start": int(self.fields["question_start"])}
             return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
@@ -149,6 +153,7 @@ class _Row:
             for start, end in zip(annotation.sentences, ends, strict=True)
         ]
         known |= {"chain_ids": [*chains, *more], "supporting_facts": self.facts()}
+        known |= {"structure": Structure.of(annotation)}
         return AnnotatedExample(sentences, " ".join(words), self.answer(), **known)
 
     def text(self, name):

@@ -3,6 +3,7 @@
 from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.graphs.edge_types import edges_of, lexical_edges
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
 from keras_corefmem.graphs.entity_words import learn_entity_words, spacy_tagger, tagged_entity_words
 from keras_corefmem.graphs.formats import conll, corenlp
@@ -19,5 +20,5 @@ __getattr__ = renamed_names(
 
 __all__ = ["Annotation", "Mention", "Structure", "Truecaser", "TypedEdges", "annotate"]
 __all__ += ["antecedents", "attention_pairs", "chain_ids", "check_antecedents", "check_sources"]
-__all__ += ["conll", "corenlp", "from_doc", "get_lemmatizer", "inverse", "join"]
-__all__ += ["learn_entity_words", "spacy_tagger", "tagged_entity_words"]
+__all__ += ["conll", "corenlp", "edges_of", "from_doc", "get_lemmatizer", "inverse", "join"]
+__all__ += ["learn_entity_words", "lexical_edges", "spacy_tagger", "tagged_entity_words"]

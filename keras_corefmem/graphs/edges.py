@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from keras_corefmem.graphs.chains import antecedents
 from keras_corefmem.utils.deprecation import renamed_arguments
 
-_INVERSE = "^-1"
+INVERSE = "^-1"
 
 
 def inverse(edge_type: str) -> str:
@@ -23,9 +23,9 @@ def inverse(edge_type: str) -> str:
         >>> keras_corefmem.graphs.inverse("coref"), keras_corefmem.graphs.inverse("coref^-1")
         ('coref^-1', 'coref')
     """
-    if edge_type.endswith(_INVERSE):
-        return edge_type.removesuffix(_INVERSE)
-    return edge_type + _INVERSE
+    if edge_type.endswith(INVERSE):
+        return edge_type.removesuffix(INVERSE)
+    return edge_type + INVERSE
 
 
 @dataclasses.dataclass(frozen=True)

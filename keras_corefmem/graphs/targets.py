@@ -12,7 +12,7 @@ from keras_corefmem.graphs.predicate_arguments import predicate_arguments
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Structure:
-    """The part of an annotation that signals need, small enough to keep for a whole corpus.
+    """The part of an annotation that signals and edges need, small enough to keep for a corpus.
 
     Tokens are numbered from 0.
 
@@ -20,6 +20,7 @@ class Structure:
         governors: token that each token depends on, itself for a root, `(T,)`; empty if not parsed.
         mentions: chain and head token of each mention, by chain and place, `(M, 2)`.
         arguments: pairs of predicate and argument, `(A, 2)`.
+        edges: pairs of source and target, `(N, 2)`, of the annotation's `typed_edges` by type.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept, and Mary snored."])
@@ -31,22 +32,35 @@ class Structure:
     governors: np.ndarray
     mentions: np.ndarray
     arguments: np.ndarray
+    edges: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, annotation: Annotation, end: int | None = None) -> "Structure":
         """Returns the structure of an annotation, or of its tokens before `end` alone."""
-        end = len(annotation) if end is None else end
-        # A token whose governor lies behind the end is like a root.
-        governors = [g if g < end else token for token, g in enumerate(annotation.governors[:end])]
         mentions = {
             (number, mention.head)
             for number, chain in enumerate(annotation.chains)
             for mention in chain
-            if mention.head < end
         }
-        arguments = [pair for pair in predicate_arguments(annotation) if max(pair) < end]
-        pairs = (np.array(rows, "int32").reshape(-1, 2) for rows in (sorted(mentions), arguments))
-        return cls(np.array(governors, "int32"), *pairs)
+        edges = collections.defaultdict(list)
+        for source, target, edge_type in annotation.typed_edges:
+            edges[edge_type].append((source - 1, target - 1))
+        whole = cls(
+            np.array(annotation.governors, "int32"),
+            _pairs(sorted(mentions)),
+            _pairs(predicate_arguments(annotation)),
+            {edge_type: _pairs(pairs) for edge_type, pairs in edges.items()},
+        )
+        return whole if end is None else whole.before(end)
+
+    def before(self, end: int) -> "Structure":
+        """Returns the structure of the tokens before `end` alone."""
+        governors = self.governors[:end]
+        # A token whose governor lies behind the end is like a root.
+        governors = np.where(governors < end, governors, np.arange(len(governors))).astype("int32")
+        inside = {edge_type: _before(pairs, end) for edge_type, pairs in self.edges.items()}
+        mentions = self.mentions[self.mentions[:, 1] < end]
+        return Structure(governors, mentions, _before(self.arguments, end), inside)
 
     @property
     def chains(self) -> list[list[int]]:
@@ -55,11 +69,20 @@ class Structure:
         return [[head for _, head in mentions] for _, mentions in groups]
 
 
+def _pairs(rows):
+    return np.array(rows, "int32").reshape(-1, 2)
+
+
+def _before(pairs, end):
+    return pairs[(pairs < end).all(axis=1)]
+
+
 def _next(structure):
     return [pair for heads in structure.chains for pair in itertools.pairwise(heads)]
 
 
-def _narrative_arguments(structure):
+def narrative_arguments(structure: Structure) -> list[tuple[int, int]]:
+    """Pairs every argument with the predicates that have an argument of the same chain."""
     chains_of, predicates = collections.defaultdict(list), collections.defaultdict(list)
     for number, head in structure.mentions.tolist():
         chains_of[head].append(number)
@@ -91,8 +114,8 @@ SIGNALS = {
     ],
     "coref_previous": lambda structure: _swapped(_next(structure)),
     "coref_next": _next,
-    "narrative": lambda structure: _both_ways(_narrative_arguments(structure)),
-    "narrative_arguments": _narrative_arguments,
+    "narrative": lambda structure: _both_ways(narrative_arguments(structure)),
+    "narrative_arguments": narrative_arguments,
     "roles": lambda structure: _both_ways(structure.arguments.tolist()),
 }
 

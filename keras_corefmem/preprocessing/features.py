@@ -83,8 +83,10 @@ class Spelling:
 def targets_of(example: Example, signals: Iterable[str]) -> dict[str, np.ndarray]:
     """Returns the pairs `(N, 2)` by signal; an example without a `structure` has none."""
     structure = getattr(example, "structure", None)
-    if structure is None:
+    if structure is None or not signals:
         return {}
+    # Supervised heads attend to the passage alone.
+    structure = structure.before(sum(text.count(" ") + 1 for text in example.sentences))
     return {signal: attention_pairs(structure, signal) for signal in signals}
 
 

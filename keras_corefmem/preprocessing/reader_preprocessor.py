@@ -2,20 +2,24 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import keras
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.graphs.edge_types import COREFERENCE
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable
 from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
+# Examples that are looked at to choose how many edges may enter a token.
+SAMPLE = 1000
 ORDERS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
 LINKS = ("antecedents", "chains", "sources")
 FEATURES = (
@@ -34,6 +38,8 @@ class Encoded:
     source: str = ""
     # int32 (T + Q,): chain of each token of passage and question, 0 = none.
     chain_ids: np.ndarray = dataclasses.field(kw_only=True)
+    # int32 (N, 3): see `EdgeTable.encode`.
+    edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
 
     def part(self, name: str, values: Any) -> Any:
         """Returns the values of the tokens of `"passage"` or `"question"`, of those of both."""
@@ -50,11 +56,13 @@ def sequences(joint: bool, order: str) -> list[tuple[str, ...]]:
 class ReaderPreprocessor(Preprocessor):
     """Preprocessing of a reader whose answers are one set of words for all passages.
 
-    Coreference is that of words: tokens whose words have the same chain form one.
+    Coreference is that of words: tokens whose words have the same chain form one. Edges of other
+    types are those of the examples.
 
     Features, int32: `passage`, `question`, and for each of the two its `_antecedents` and `_chains`
-    `(batch, time)` and `_sources` `(batch, time, 1, 1)`; `candidates` `(batch, time)`, the answer
-    that each passage token mentions. Joint positions count the padding of what comes first.
+    `(batch, time)` and `_sources` `(batch, time, edge types, max_sources)`; `candidates` `(batch,
+    time)`, the answer that each passage token mentions. Joint positions count the padding of what
+    comes first.
 
     Args:
         words: words of the vocabulary without its two specials.
@@ -66,9 +74,14 @@ class ReaderPreprocessor(Preprocessor):
         order: `"question_first"` or `"passage_first"`, where joint.
         max_chains: highest chain id.
         unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
+        edge_types: names of the edge types that a reader reads: `"coreference"`, those of
+            `keras_corefmem.graphs.edges_of`, and any of the examples' own. An edge whose source is
+            read after its target enters the other way round, as one of `TYPE^-1` where that is
+            among the names.
+        max_sources: edges of one type that enter a token at most, the nearest ones.
 
     Raises:
-        ValueError: if there is no such order.
+        ValueError: if there is no such order, or an argument is not as described.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -80,7 +93,10 @@ class ReaderPreprocessor(Preprocessor):
     """
 
     batches_class = Batches
-    arguments: ClassVar[tuple[str, ...]] = ("unknown_types", "joint", "order", "max_chains")
+    arguments: ClassVar[tuple[str, ...]] = (
+        *("unknown_types", "joint", "order", "max_chains"),
+        *("edge_types", "max_sources"),
+    )
     renamed = {"entities": "word_chains"}
 
     def __init__(
@@ -94,6 +110,8 @@ class ReaderPreprocessor(Preprocessor):
         order: str = "question_first",
         max_chains: int = 32,
         unknown_types: int = 1,
+        edge_types: Sequence[str] = (COREFERENCE,),
+        max_sources: int = 1,
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
@@ -102,6 +120,7 @@ class ReaderPreprocessor(Preprocessor):
         self.word_chains = np.array([0, 0, *word_chains, *specials], "int32")
         self.pointers = np.array([0, 0, *pointers, *specials], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
+        self.edge_table = EdgeTable(edge_types, max_sources)
 
     @classmethod
     def fit(
@@ -111,12 +130,14 @@ class ReaderPreprocessor(Preprocessor):
         entity_words: Iterable[str] = (),
         lemmatizer: Callable[[str], str] | None = None,
         tokenizer: str = "words",
+        max_sources: int | None = None,
         **kwargs: Any,
     ) -> "ReaderPreprocessor":
         """Learns vocabulary and answers from training examples.
 
         Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
-        Further arguments are those of the constructor.
+        Without `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further
+        arguments are those of the constructor.
         """
         check_examples(examples)
         lemma = lemmatizer or (lambda word: word)
@@ -127,7 +148,7 @@ class ReaderPreprocessor(Preprocessor):
         names = sorted({lemma(word) for word in entity_words})
         chains = {name: n for n, name in enumerate(names, 1)}
         answer_numbers = {lemma(lower(answer)): n for n, answer in enumerate(answers, 1)}
-        return cls(
+        preprocessor = cls(
             words,
             answers,
             [chains.get(lemma(word), 0) for word in words],
@@ -135,6 +156,33 @@ class ReaderPreprocessor(Preprocessor):
             tokenizer,
             **kwargs,
         )
+        return preprocessor.with_edges_of(examples, max_sources)
+
+    def with_edges_of(self, examples: Sequence[Example], max_sources: int | None) -> Self:
+        """Chooses how many edges of a type may enter a token, unless that is known.
+
+        Raises:
+            ValueError: if no example has an edge of one of the types.
+        """
+        own = [base for base in self.edge_table.bases if base != COREFERENCE]
+        if own or any(example.edges for example in examples):
+            # Some are enough.
+            some = examples[:: -(-len(examples) // SAMPLE)]
+            edges = self._oriented([self.encode(example) for example in some])
+            self.edge_table.check_known(own, examples)
+            if max_sources is None:
+                max_sources = self.edge_table.room(edges)
+        if max_sources is not None:
+            self.edge_table = EdgeTable(self.edge_types, max_sources)
+        return self
+
+    @property
+    def edge_types(self) -> list[str]:
+        return self.edge_table.types
+
+    @property
+    def max_sources(self) -> int:
+        return self.edge_table.max_sources
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -142,7 +190,12 @@ class ReaderPreprocessor(Preprocessor):
 
     def encode(self, example: Example) -> Encoded:
         answer = self.answer_numbers.get(example.answer, 0)
-        return self._encode(example.passage, example.question, answer, example.source)
+        encoded = self._encode(example.passage, example.question, answer, example.source)
+        return self._with_edges(encoded, example)
+
+    def _with_edges(self, encoded: Any, example: Example) -> Any:
+        edges = self.edge_table.encode(example, len(encoded.passage) + len(encoded.question))
+        return dataclasses.replace(encoded, edges=edges) if len(edges) else encoded
 
     def encode_text(self, passage: str, question: str) -> Any:
         return self._encode(passage, question)
@@ -162,36 +215,78 @@ class ReaderPreprocessor(Preprocessor):
             ids[name] = pad([getattr(row, name) for row in rows], width, count)
             check_ids(name, ids[name], len(self.vocabulary))
             chains[name] = pad([row.part(name, row.chain_ids) for row in rows], width, count)
-        return self._features(**ids, names=names, chains=chains)
+        return self._features(**ids, names=names, chains=chains, rows=rows)
 
     def _features(
-        self, passage: Any, question: Any, names: Any, xp: Any = np, chains: Any = None
+        self,
+        passage: Any,
+        question: Any,
+        names: Any,
+        xp: Any = np,
+        chains: Any = None,
+        rows: Sequence = (),
     ) -> dict[str, Any]:
         ids = {"passage": passage, "question": question}
         if chains is None:
             chains = {name: xp.take(self.word_chains, array) for name, array in ids.items()}
         candidates = xp.take(self.pointers, passage)
-        return {**ids, "candidates": candidates, **self.links(chains, names, xp)}
+        return {**ids, "candidates": candidates, **self.links(chains, names, xp, rows)}
 
-    def links(self, chains: dict[str, Any], names: Sequence[str], xp: Any = np) -> dict[str, Any]:
-        """Makes the features of coreference."""
+    def links(
+        self, chains: dict[str, Any], names: Sequence[str], xp: Any = np, rows: Sequence = ()
+    ) -> dict[str, Any]:
+        """Makes the features of chains and, of encoded `rows`, their edges."""
         kinds, result = {name.rpartition("_")[2] for name in names}, {}
         for group in sequences(self.joint, self.order):
             joined = xp.concatenate([chains[name] for name in group], axis=-1)
-            links = {}
+            links, starts, width = {}, {}, 0
+            for name in group:
+                starts[name] = width
+                # The shape is unknown inside a graph.
+                width = width + xp.size(chains[name][:1])
             if kinds & {"antecedents", "sources"}:
                 links["antecedents"] = antecedents(joined, xp)
-                links["sources"] = links["antecedents"][..., None, None]
+                links["sources"] = self._sources(links["antecedents"], xp)
+                if any(len(row.edges) for row in rows):
+                    edges = self.edge_table.oriented(rows, group, starts)
+                    links |= self._with_chains(edges, links["sources"])
             if "chains" in kinds:
                 links["chains"] = chain_ids(joined, self.max_chains, xp)
-            start = 0
             for name in group:
-                # The shape is unknown inside a graph.
-                width = xp.size(chains[name][:1])
+                end = starts[name] + xp.size(chains[name][:1])
                 for kind, array in links.items():
-                    result[f"{name}_{kind}"] = array[:, start : start + width]
-                start += width
+                    result[f"{name}_{kind}"] = array[:, starts[name] : end]
         return result
+
+    def _sources(self, antecedents: Any, xp: Any) -> Any:
+        """Makes sources of antecedents, which are edges of coreference."""
+        table = self.edge_table
+        if len(table.types) == table.max_sources == 1 and COREFERENCE in table.types:
+            return antecedents[..., None, None]
+        cells = np.zeros((len(table.types), table.max_sources), "int32")
+        if COREFERENCE in table.bases:
+            cells[table.column(COREFERENCE), 0] = 1
+        return antecedents[..., None, None] * cells
+
+    def _with_chains(self, edges: np.ndarray, sources: np.ndarray) -> dict[str, np.ndarray]:
+        """Makes the sources, and antecedents, of edges beside those in sources of chains."""
+        count, time = sources.shape[:2]
+        row, token, column, rank = np.nonzero(sources)
+        chained = np.stack([row, sources[row, token, column, rank], token + 1, column], axis=1)
+        sources = self.edge_table.sources(np.concatenate([edges, chained]), count, time)
+        own = self.edge_table.column(COREFERENCE)
+        nearest = {} if own is None else {"antecedents": sources[:, :, own, 0]}
+        return {"sources": sources, **nearest}
+
+    def _oriented(self, rows: Sequence) -> np.ndarray:
+        """Makes edges `(N, 4)` of encoded examples, in the sequences that a reader reads."""
+        lengths = {
+            name: np.array([len(getattr(row, name)) for row in rows]) for name in ORDERS[self.order]
+        }
+        groups = sequences(self.joint, self.order)
+        starts = [{group[-1]: lengths[group[0]] if len(group) > 1 else 0} for group in groups]
+        pairs = zip(groups, starts, strict=True)
+        return np.concatenate([self.edge_table.oriented(rows, *pair) for pair in pairs])
 
     def get_config(self) -> dict[str, Any]:
         config, known = super().get_config(), slice(2, 2 + len(self.vocabulary.known))

@@ -57,6 +57,11 @@ ANNOTATED = [
     )
     for n, (one, other) in enumerate(itertools.permutations(NAMES, 2))
 ][:24]
+# Edges of a user's own type, in both directions and into the question.
+TYPED = [
+    dataclasses.replace(e, edges=((5, 1, "near"), (1, 7, "near"), (2, 7, "near"), (6, 15, "near")))
+    for e in ANNOTATED
+]
 SPANS = [
     dataclasses.replace(example, candidates=("the house", example.answer, "was late"))
     for example in ANNOTATED
@@ -112,11 +117,25 @@ CASES = {
         {"characters": True, "word_length": 4, "question_overlap": True},
         0.8,
     ),
+    "ga-mage-gru-typed": Case(
+        "ga-mage-gru",
+        TYPED,
+        UNSEEN,
+        {
+            **{"layers": 2, "carry": "mixed", "edge_attention": True},
+            "edge_types": ("coreference", "near", "near^-1"),
+            "edge_units": (1, 2, 1),
+        },
+        0.8,
+    ),
     "bidaf-mage-gru": Case(
         "bidaf",
         ANNOTATED,
         UNSEEN,
-        {"encoder": "mage_gru", "characters": False, "carry": "mixed"},
+        {
+            **{"encoder": "mage_gru", "characters": False, "carry": "mixed", "edge_units": 1},
+            "edge_types": ("coreference", "dependency", "role", "narrative"),
+        },
         0.8,
     ),
     "bidaf-supervised": Case(

@@ -11,6 +11,7 @@ import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from keras_corefmem.datasets import as_examples
+from keras_corefmem.graphs.edge_types import check_edge_types
 from keras_corefmem.utils.names import did_you_mean
 
 # Marks arguments that `from_examples` learns from the data.
@@ -31,6 +32,10 @@ STRUCTURE = {
 def _integer(value):
     is_number = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return int(value) if is_number else value
+
+
+def _list(value):
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _is_layer(value):
@@ -61,10 +66,14 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Factor = Annotated[float, Field(ge=0)]
 Learned = Annotated[Size, LEARNED]
 LearnedCount = Annotated[Count, LEARNED]
+LearnedSize = Annotated[Size, LEARNED]
 Tokens = Annotated[list[int | None] | None, LEARNED]
 Layer = Annotated[Any, AfterValidator(_layer)]
 # A layer is kept as its configuration: every place has a copy of it, with weights of its own.
 Encoder = Annotated[Any, AfterValidator(_encoder)]
+EdgeTypes = Annotated[Any, AfterValidator(check_edge_types)]
+# One width, or one of each edge type.
+Sizes = Annotated[Size | list[Size], BeforeValidator(_list)]
 Carry = Literal["gathered", "previous", "mixed"]
 AnswerHead = Literal["pointer_sum", "span_sum", "classification"]
 Order = Literal["question_first", "passage_first"]

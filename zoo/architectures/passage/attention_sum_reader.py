@@ -10,12 +10,15 @@ from keras_corefmem.utils.deprecation import renamed_arguments
 from zoo.architectures.config import (
     AnswerHead,
     Carry,
+    EdgeTypes,
     Encoder,
     Learned,
     LearnedCount,
+    LearnedSize,
     Order,
     Share,
     Size,
+    Sizes,
 )
 from zoo.architectures.passage.reader_model import ReaderModel
 from zoo.configs.renamed import RENAMED
@@ -44,8 +47,14 @@ class AttentionSumReader(ReaderModel):
             `antecedents` or `sources` of the tokens if its `call` takes them.
         units: int, width of the state per direction of an encoder that has a name; even for a
             `coref_gru`.
-        edge_units: int, units of these that coreference edges carry in a `mage_gru`, not all.
+        edge_units: int or list of ints, units of these that the edges of each type carry in a
+            `mage_gru`; some are left to the sequence.
         carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
+        edge_types: list of str, the edge types that an encoder of `sources` reads, in the order of
+            `edge_units`, see `ReaderPreprocessor`: `["coreference", "dependency", "married_to"]`.
+            The backward direction reads every edge from target to source.
+        edge_attention: bool, whether a MAGE-GRU weighs the edges into a token by attention.
+        max_sources: int, edges of one type that enter a token at most, the nearest ones.
         embedding_dim: int, width of the word vectors.
         dropout: float, dropout rate before the output, on the passage, one mask for all tokens.
         max_chains: int, number of chains of the one-hot baseline.
@@ -87,8 +96,11 @@ class AttentionSumReader(ReaderModel):
         num_answers: Learned,
         encoder: Encoder = "coref_gru",
         units: Size = 64,
-        edge_units: Size = 24,
+        edge_units: Sizes = 24,
         carry: Carry = "mixed",
+        edge_types: EdgeTypes = ("coreference",),
+        edge_attention: bool = False,
+        max_sources: LearnedSize = 1,
         embedding_dim: Size = 64,
         dropout: Share = 0.2,
         max_chains: Size = 32,

@@ -14,14 +14,17 @@ from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreproc
 from keras_corefmem.visualization import views
 from zoo.architectures.config import (
     Carry,
+    EdgeTypes,
     Encoder,
     ExamplesMethod,
     Factor,
     Layer,
     Learned,
     LearnedCount,
+    LearnedSize,
     Share,
     Size,
+    Sizes,
 )
 from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
 from zoo.architectures.passage.encoders import copy_layer, structure_read
@@ -66,8 +69,14 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         late_layers: int, layers of late self-attention.
         heads: int, heads of each of these layers.
         inner_units: int, width inside of their feed-forward networks.
-        edge_units: int, units that coreference edges carry in a `mage_gru`, less than `units`.
+        edge_units: int or list of ints, units of these that the edges of each type carry in a
+            `mage_gru`; some are left to the sequence.
         carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
+        edge_types: list of str, the edge types that an encoder of `sources` reads, in the order of
+            `edge_units`, see `ReaderPreprocessor`: `["coreference", "dependency", "married_to"]`.
+            The backward direction reads every edge from target to source.
+        edge_attention: bool, whether a MAGE-GRU weighs the edges into a token by attention.
+        max_sources: int, edges of one type that enter a token at most, the nearest ones.
         embedding_dim: int, width of the word vectors.
         dropout: float, dropout rate of every layer, one mask for all tokens of a sequence.
         joint: bool, whether the contextual encoder reads the question behind the passage, with
@@ -131,8 +140,11 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         late_layers: Size = 1,
         heads: Size = 4,
         inner_units: Size = 512,
-        edge_units: Size = 24,
+        edge_units: Sizes = 24,
         carry: Carry = "mixed",
+        edge_types: EdgeTypes = ("coreference",),
+        edge_attention: bool = False,
+        max_sources: LearnedSize = 1,
         embedding_dim: Size = 100,
         dropout: Share = 0.2,
         joint: bool | None = None,
@@ -211,6 +223,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         min_count=1,
         unknown_types=1,
         num_candidates=None,
+        max_sources=None,
         word_vectors=None,
         make_word_encoder=None,
         **arguments,
@@ -229,6 +242,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             min_count: how often a word has to occur to be known.
             unknown_types: number of types of unknown words, see `Vocabulary`.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
+            max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
+                the least of 1, 2 and 4 that keeps 99% of the examples' edges.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
             make_word_encoder: function from the list of words, by id, to a `word_encoder`.
@@ -242,7 +257,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         encoded = make_word_encoder is not None or arguments.get("word_encoder") is not None
         if encoded and word_vectors is not None:
             raise ValueError("word_vectors are not read where there is a word encoder: leave one.")
-        shared = {k: arguments[k] for k in ("max_chains", "word_length") if k in arguments}
+        names = "max_chains", "word_length", "edge_types"
+        shared = {k: arguments[k] for k in names if k in arguments}
         preprocessor = CandidatePreprocessor.fit(
             examples,
             max_words=max_words,
@@ -254,6 +270,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             unknown_types=unknown_types,
             joint=reads_jointly(*map(arguments.get, ("joint", "encoder", "encoder_at"))),
             order="passage_first",
+            max_sources=max_sources,
             **shared,
         )
         arguments["answer_head"] = preprocessor.head

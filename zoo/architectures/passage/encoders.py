@@ -22,6 +22,12 @@ def structure_read(encoder):
     return next((name for name in ("antecedents", "sources") if name in parameters), None)
 
 
+def widths_of(config):
+    """The units of each edge type."""
+    units = config.edge_units
+    return units if isinstance(units, list) else [units] * len(config.edge_types)
+
+
 def copy_layer(config, name=None):
     """A layer of a configuration, which stays as it is, and with another name."""
     # Layers may take their configuration apart.
@@ -37,15 +43,18 @@ def make_encoder(config, name, encoder=None):
     if isinstance(encoder, dict):
         return copy_layer(encoder, name)
     options = {"bidirectional": True, "name": name}
+    typed = {"carry": config.carry, "edge_attention": config.edge_attention, **options}
     match encoder:
         case "dag_rnn":
             return layers.DAGRNN(units, **options)
         case "mage_gru":
-            slices = units - config.edge_units, config.edge_units
-            return layers.MAGEGRU(slices, carry=config.carry, **options)
+            edge_units = widths_of(config)
+            return layers.MAGEGRU((units - sum(edge_units), *edge_units), **typed)
         case "mage_gru_shared":
-            slices = units // 2, units - units // 2
-            return layers.MAGEGRU(slices, carry=config.carry, shared=True, **options)
+            # Only their number and their sum matter.
+            count = len(config.edge_types)
+            slices = [units // (count + 1)] * count
+            return layers.MAGEGRU((*slices, units - sum(slices)), shared=True, **typed)
         case "coref_gru":
             return layers.CorefGRU(units, **options)
     # Called without edges, a plain GRU; `.keras` files find its weights by the class.

@@ -13,9 +13,10 @@ CHARACTER_WIDTH = 5
 def make_inputs(config):
     """Makes the symbolic inputs of a reader by name."""
     structure, shapes = structure_read(config.encoder), dict.fromkeys(PARTS, (None,))
+    edges = (len(config.edge_types), config.max_sources) if structure == "sources" else ()
     for name in PARTS:
         if structure:
-            shapes[f"{name}_{structure}"] = (None, 1, 1) if structure == "sources" else (None,)
+            shapes[f"{name}_{structure}"] = (None, *edges)
     for name in PARTS:
         if config.num_characters:
             shapes[f"{name}_characters"] = (None, config.word_length)

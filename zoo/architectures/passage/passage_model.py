@@ -3,10 +3,27 @@
 import numpy as np
 
 from keras_corefmem import callbacks as boards
+from keras_corefmem.graphs.edge_types import COREFERENCE
 from keras_corefmem.preprocessing.reader_preprocessor import sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
+from zoo.architectures.passage.encoders import structure_read
 from zoo.architectures.text_model import TextModel
+
+
+def check_edge_units(units, edge_units, types):
+    """Checks that edges leave units of a `mage_gru` to the sequence."""
+    widths = edge_units if isinstance(edge_units, list) else [edge_units] * len(types)
+    if len(widths) != len(types):
+        raise ValueError(
+            f"edge_units must be one number, or one for each of {', '.join(types)}; got {widths}."
+        )
+    if sum(widths) >= units:
+        total = f" for each of {len(types)} edge types" if len(types) > 1 else ""
+        raise ValueError(
+            "edge_units must be less than units for mage_gru, which keeps the rest for the "
+            f"sequence; got edge_units={edge_units}{total} and units={units}."
+        )
 
 
 class PassageModel(TextModel):
@@ -14,22 +31,32 @@ class PassageModel(TextModel):
 
     @classmethod
     def check_arguments(cls, config):
-        encoder, units, edge_units = config.encoder, config.units, config.edge_units
-        if encoder in ("mage_gru", "mage_gru_shared") and units < 2:
-            raise ValueError(f"units must be an integer of at least 2 for {encoder}, got {units}.")
+        encoder, units, types = config.encoder, config.units, config.edge_types
+        if encoder == "mage_gru_shared" and units <= len(types):
+            least = len(types) + 1
+            raise ValueError(
+                f"units must be an integer of at least {least} for {encoder}, got {units}."
+            )
         if encoder == "coref_gru" and units % 2:
             raise ValueError(
                 f"units must be even for coref_gru, half for coreference; got {units}."
             )
-        if encoder == "mage_gru" and edge_units >= units:
+        if encoder == "mage_gru":
+            check_edge_units(units, config.edge_units, types)
+        if structure_read(encoder) != "sources" and (types != [COREFERENCE]):
             raise ValueError(
-                "edge_units must be less than units for mage_gru, which keeps the rest for the "
-                f"sequence; got edge_units={edge_units} and units={units}."
+                f"edge_types {', '.join(types)} need an encoder that reads sources, such as "
+                f"mage_gru; {encoder} does not."
+            )
+        if config.edge_attention and encoder not in ("mage_gru", "mage_gru_shared"):
+            raise ValueError(
+                f"edge_attention is for mage_gru and mage_gru_shared, not for {encoder}."
             )
 
     @staticmethod
     def shared_with(preprocessor):
-        shared = {name: getattr(preprocessor, name) for name in ("joint", "order", "max_chains")}
+        names = "joint", "order", "max_chains", "edge_types", "max_sources"
+        shared = {name: getattr(preprocessor, name) for name in names}
         if preprocessor.local:
             shared["answer_head"] = preprocessor.head
             shared["num_characters"] = preprocessor.num_characters

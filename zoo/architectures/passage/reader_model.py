@@ -77,6 +77,7 @@ class ReaderModel(PassageModel):
         min_count=1,
         unknown_types=1,
         num_candidates=None,
+        max_sources=None,
         word_vectors=None,
         **arguments,
     ):
@@ -104,6 +105,8 @@ class ReaderModel(PassageModel):
             min_count: how often a word has to occur to be known.
             unknown_types: number of types of unknown words, see `Vocabulary`.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
+            max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
+                the least of 1, 2 and 4 that keeps 99% of the examples' edges.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
             **arguments: arguments of the constructor.
@@ -113,7 +116,9 @@ class ReaderModel(PassageModel):
                 `embedding_dim` that is given.
         """
         answer_head = underscored(answer_head)
-        shared = {k: arguments[k] for k in ("joint", "order", "max_chains") if k in arguments}
+        names = "joint", "order", "max_chains", "edge_types"
+        shared = {k: arguments[k] for k in names if k in arguments}
+        shared["max_sources"] = max_sources
         if "order" in shared:
             shared["order"] = underscored(shared["order"])
         if local_answers is None:

@@ -1,0 +1,158 @@
+"""Types of edges that readers know by name: of an annotation, of pairs of words, of a user."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.graphs.edges import INVERSE
+from keras_corefmem.graphs.targets import Structure, narrative_arguments
+
+COREFERENCE = "coreference"
+Edge = tuple[int, int, str]
+Relation = Callable[[str, str], str | Iterable[str] | None] | Mapping[tuple[str, str], str]
+
+
+def _narrative(structure: Structure) -> set[tuple[int, int]]:
+    own = set(map(tuple, structure.arguments.tolist()))
+    return {(predicate, argument) for argument, predicate in narrative_arguments(structure)} - own
+
+
+# What a structure implies: pairs of source and target, numbers of tokens from 0. Any other type is
+# that of edges which an annotator or a user gives.
+EDGE_TYPES: dict[str, Callable[[Structure], Iterable]] = {
+    "dependency": lambda structure: [
+        (g, token) for token, g in enumerate(structure.governors.tolist()) if g != token
+    ],
+    "role": lambda structure: structure.arguments.tolist(),
+    "narrative": _narrative,
+}
+
+
+def edges_of(structure: Structure, edge_type: str) -> np.ndarray:
+    """Returns the edges of a type in a structure.
+
+    | type | edges |
+    |---|---|
+    | `dependency` | from a governor to each of its dependents |
+    | `role` | from a predicate to each of its arguments |
+    | `narrative` | from a predicate to the arguments of others in a chain with one of its own |
+    | any other | the annotator's `typed_edges` of that type |
+
+    Coreference is that of chains, see `chain_ids`.
+
+    Args:
+        structure: the structure.
+        edge_type: name of the type.
+
+    Returns:
+        int32 array `(N, 2)`, 1-based positions of source and target, each pair once.
+
+    Example:
+        >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept ."], tokenized=True)
+        >>> structure = keras_corefmem.graphs.Structure.of(annotation)
+        >>> keras_corefmem.graphs.edges_of(structure, "dependency").shape
+        (0, 2)
+    """
+    implied = EDGE_TYPES[edge_type](structure) if edge_type in EDGE_TYPES else ()
+    pairs = [np.reshape(list(implied), (-1, 2)), structure.edges.get(edge_type, np.zeros((0, 2)))]
+    return np.unique(np.concatenate(pairs), axis=0).astype("int32") + 1
+
+
+def base_type(edge_type: str) -> str:
+    """Returns the name of a type, or of the one that it inverts."""
+    return edge_type.removesuffix(INVERSE)
+
+
+def check_edge_types(types: Any) -> list[str]:
+    """Returns the names of edge types as a list.
+
+    Raises:
+        ValueError: if they are no list of different names.
+    """
+    names = list(types) if isinstance(types, Sequence) and not isinstance(types, str) else []
+    if (
+        not names
+        or len(set(names)) < len(names)
+        or not all(isinstance(n, str) and n for n in names)
+    ):
+        raise ValueError(
+            "edge_types must be a list of different names, such as "
+            f"['coreference', 'dependency']; got {types!r}."
+        )
+    return names
+
+
+def check_edges(edges: Any, place: str = "") -> tuple[Edge, ...]:
+    """Returns edges as tuples `(source, target, type)` of positions from 1 and a name.
+
+    Raises:
+        ValueError: if one is none, or a loop.
+    """
+    checked = []
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise ValueError(f"{place}edges must be a list of (source, target, type), got {edges!r}.")
+    for number, edge in enumerate(edges, 1):
+        try:
+            source, target, edge_type = edge
+            whole = int(source) == source and int(target) == target
+        except (TypeError, ValueError):
+            whole = False
+        if not whole or not isinstance(edge_type, str) or not edge_type:
+            wanted = 'must be (source, target, type), such as (3, 17, "married_to")'
+            raise ValueError(f"{place}edge {number} {wanted}; got {edge!r:.80}.")
+        if source == target:
+            raise ValueError(
+                f"{place}edge {number}, {(source, target, edge_type)}, is a loop: join two "
+                "different tokens."
+            )
+        if min(source, target) < 1:
+            raise ValueError(
+                f"{place}edge {number}, {(source, target, edge_type)}, leaves the text: positions "
+                "count from 1, through the passage and then the question."
+            )
+        checked.append((int(source), int(target), edge_type))
+    return tuple(checked)
+
+
+def lexical_edges(tokens: Sequence[str], relation: Relation) -> tuple[Edge, ...]:
+    """Joins tokens whose words are related.
+
+    Args:
+        tokens: the tokens of a text, or of a passage and then its question.
+        relation: function from two different words to the type of an edge from the first to the
+            second, or several types, or `None`; or a table from pairs of words to types. A lookup
+            in WordNet or any other ontology is such a function.
+
+    Returns:
+        Edges `(source, target, type)`, 1-based positions, for `Annotation.typed_edges` and the
+        `edges` of an example. Each token is joined to the nearest one of the other word on both
+        sides.
+
+    Example:
+        >>> hypernyms = {("robin", "bird"): "hypernym"}
+        >>> keras_corefmem.graphs.lexical_edges("the robin is a bird".split(), hypernyms)
+        ((2, 5, 'hypernym'),)
+    """
+    related = _table(relation) if isinstance(relation, Mapping) else relation
+    places: dict[str, list[int]] = {}
+    for position, token in enumerate(tokens, 1):
+        places.setdefault(token, []).append(position)
+    edges = set()
+    for first in places:
+        for second in places:
+            types = related(first, second) if first != second else None
+            for edge_type in [types] if isinstance(types, str) else types or ():
+                edges |= {(*pair, edge_type) for pair in _nearest(places[first], places[second])}
+    return tuple(sorted(edges))
+
+
+def _table(table):
+    return lambda first, second: table.get((first, second))
+
+
+def _nearest(sources, targets):
+    """Pairs of each target and the nearest source on each side."""
+    ends = np.searchsorted(sources, targets)
+    for target, end in zip(targets, ends.tolist(), strict=True):
+        yield from ((source, target) for source in sources[max(end - 1, 0) : end + 1])

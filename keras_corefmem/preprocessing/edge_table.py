@@ -1,0 +1,156 @@
+"""Typed edges of examples as the sources of each token."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.graphs.edge_types import (
+    COREFERENCE,
+    EDGE_TYPES,
+    base_type,
+    check_edge_types,
+    edges_of,
+)
+from keras_corefmem.graphs.edges import INVERSE, inverse
+from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.names import did_you_mean
+
+# How many sources of a type a token may have, unless a user wants more, and the share of the edges
+# that has to be kept by less.
+SOURCES, KEPT = (1, 2, 4), 0.99
+PARTS = "passage", "question"
+NO_EDGES = np.zeros((0, 3), "int32")
+
+
+class EdgeTable:
+    """The typed edges that a reader reads, and the columns of its sources that hold them.
+
+    An edge whose source is read after its target enters the other way round, in the column of its
+    inverse type `TYPE^-1` or, where that is not among the types, in that of its own.
+    """
+
+    def __init__(self, types: Sequence[str], max_sources: int) -> None:
+        check_sizes(max_sources=max_sources)
+        self.types, self.max_sources = check_edge_types(types), max_sources
+        self.bases = list(dict.fromkeys(map(base_type, self.types)))
+        columns = {edge_type: column for column, edge_type in enumerate(self.types)}
+        pairs = ((base, inverse(base)) for base in self.bases)
+        self.columns = np.array(
+            [[columns.get(a, columns.get(b)), columns.get(b, columns.get(a))] for a, b in pairs]
+        )
+
+    def column(self, base: str) -> int | None:
+        """Returns the column of the edges of a type that lie in reading order."""
+        return int(self.columns[self.bases.index(base), 0]) if base in self.bases else None
+
+    def encode(self, example: Example, tokens: int) -> np.ndarray:
+        """Encodes the edges of an example of so many tokens.
+
+        Returns:
+            int32 array `(N, 3)`: source, target, 1-based, through passage and then question, and
+            number of the type among `bases`.
+
+        Raises:
+            ValueError: if an edge of the user leaves the text, or has another type.
+        """
+        edges = [self._number(n, *edge, example, tokens) for n, edge in enumerate(example.edges, 1)]
+        groups = [np.array(edges, "int32").reshape(-1, 3)]
+        structure = getattr(example, "structure", None)
+        if structure is not None:
+            for number, base in enumerate(self.bases):
+                pairs = [edges_of(structure, base), edges_of(structure, base + INVERSE)[:, ::-1]]
+                groups += [np.insert(each, 2, number, axis=1) for each in pairs]
+        return np.concatenate(groups)
+
+    def check_known(self, bases: Sequence[str], examples: Sequence[Example]) -> None:
+        """Checks that there are edges of some types in training examples."""
+        missing: set[str] = set(bases)
+        known: set[str] = set()
+        for example in examples:
+            structure = getattr(example, "structure", None)
+            given = {base_type(edge_type) for *_, edge_type in example.edges}
+            if structure is not None:
+                given |= set(map(base_type, structure.edges))
+                given |= {b for b in missing & EDGE_TYPES.keys() if len(edges_of(structure, b))}
+            missing, known = missing - given, known | given
+            if not missing:
+                return
+        for name in sorted(missing):
+            raise ValueError(
+                f"No training example has an edge of type {name!r}.{did_you_mean(name, known)} "
+                f"There are {', '.join(sorted(known)) or 'none'} besides {COREFERENCE}: annotate "
+                "the examples (keras_corefmem.datasets.annotate_examples), or give them edges."
+            )
+
+    def _number(self, place, source, target, edge_type, example, tokens):
+        start = f"{example.source}: " if example.source else ""
+        named = f"{start}edge {place}, {(source, target, edge_type)},"
+        if base_type(edge_type) not in self.bases:
+            hint = did_you_mean(edge_type, self.types)
+            raise ValueError(
+                f"{named} has a type that the reader does not know.{hint} It "
+                f"reads {', '.join(self.types)}: name every type in edge_types."
+            )
+        if max(source, target) > tokens:
+            raise ValueError(
+                f"{named} leaves the text: passage and question have {tokens} tokens, count them "
+                "from 1."
+            )
+        if edge_type.endswith(INVERSE):
+            source, target = target, source
+        return source, target, self.bases.index(base_type(edge_type))
+
+    def oriented(
+        self, rows: Sequence[Any], group: Sequence[str], starts: Mapping[str, Any]
+    ) -> np.ndarray:
+        """Lays the edges of encoded examples into one sequence.
+
+        Args:
+            rows: the encoded examples.
+            group: parts of the sequence; edges to other parts are left out.
+            starts: position before the first token of each part, one or an array with one a row.
+
+        Returns:
+            int64 array `(N, 4)`: row, earlier token, later token, column.
+        """
+        counts = [len(row.edges) for row in rows]
+        edges = np.concatenate([NO_EDGES, *(row.edges for row in rows)]).astype("int64")
+        number = np.repeat(np.arange(len(rows)), counts)
+        passage = np.array([len(row.passage) for row in rows], "int64")[number]
+        begin = {part: np.broadcast_to(starts.get(part, 0), len(rows))[number] for part in PARTS}
+        places, inside = [], np.ones(len(edges), bool)
+        for position in edges.T[:2]:
+            in_question = position > passage
+            inside &= np.where(in_question, "question" in group, "passage" in group)
+            shift = np.where(in_question, begin["question"] - passage, begin["passage"])
+            places.append(position + shift)
+        source, target = places
+        columns = self.columns[edges[:, 2], (source > target).astype(int)]
+        ends = np.minimum(source, target), np.maximum(source, target)
+        return np.stack([number, *ends, columns], axis=1)[inside]
+
+    def sources(self, edges: np.ndarray, count: int, time: int) -> np.ndarray:
+        """Tabulates edges `(N, 4)`, each once: int32 `(count, time, types, max_sources)`.
+
+        Of more than `max_sources` of a type into a token, the nearest ones are kept.
+        """
+        table = np.zeros((count * time * len(self.types), self.max_sources), "int32")
+        row, source, target, column = edges.T
+        cell = (row * time + target - 1) * len(self.types) + column
+        # Sorted by cell and then by distance.
+        keys = np.unique(cell * (time + 1) + target - source)
+        cell, distance = np.divmod(keys, time + 1)
+        rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
+        kept = rank < self.max_sources
+        target = cell // len(self.types) % time + 1
+        table[cell[kept], rank[kept]] = (target - distance)[kept]
+        return table.reshape(count, time, len(self.types), self.max_sources)
+
+    def room(self, edges: np.ndarray) -> int:
+        """Returns the least of `SOURCES` that keeps nearly all of some edges `(N, 4)`."""
+        _, counts = np.unique(np.delete(edges, 1, axis=1), axis=0, return_counts=True)
+        total = counts.sum()
+        kept = (n for n in SOURCES if np.minimum(counts, n).sum() >= KEPT * total)
+        return next(kept, SOURCES[-1])

@@ -1,0 +1,174 @@
+"""Typed edges of examples as sources, beside those that Python loops of `TypedEdges` make."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.graphs import TypedEdges, join
+from keras_corefmem.layers import MAGEGRU
+from keras_corefmem.preprocessing import ReaderPreprocessor
+from keras_corefmem.preprocessing.edge_table import EdgeTable
+from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
+from tests.support import oracles
+
+WORDS = list("abcdefgh")
+TYPES = ["near", "coreference", "far", "far^-1"]
+ROWS, WIDTHS = 5, {"passage": 12, "question": 6}
+CHAINS = ("a", "b")
+
+
+def random_examples(rng, edges=14):
+    """Texts of random words, which repeat, with random edges of every type in both directions."""
+    for _ in range(ROWS):
+        words = [rng.choice(WORDS, rng.integers(3, width + 1)) for width in WIDTHS.values()]
+        count = sum(map(len, words))
+        ends = (rng.choice(count, 2, replace=False) + 1 for _ in range(edges))
+        typed = [(*pair.tolist(), str(rng.choice(TYPES))) for pair in ends]
+        yield Example((" ".join(words[0]),), " ".join(words[1]), "a", edges=typed)
+
+
+def sources_of(example, order, joint, types, most):
+    """Sources by part of one example, padded to `WIDTHS`, from `TypedEdges` alone."""
+    texts = {"passage": example.passage.split(), "question": example.question.split()}
+    first = len(texts["passage"])
+    groups = [ORDERS[order]] if joint else [("passage",), ("question",)]
+    numbers = {
+        name: [1 + CHAINS.index(w) if w in CHAINS else 0 for w in texts[name]] for name in texts
+    }
+    result = {}
+    for group in groups:
+        padded = [np.resize(numbers[part] + [0] * 99, WIDTHS[part]) for part in group]
+        empty = [TypedEdges(WIDTHS[part]) for part in group]
+        chains, offsets = join(empty, range(len(group)), padded, "coreference")
+        begin = dict(zip(group, offsets, strict=True))
+
+        def place(position, begin=begin):
+            part = "question" if position > first else "passage"
+            return begin[part] + position - first * (part == "question") if part in begin else None
+
+        moved = [(place(a), place(b), kind) for a, b, kind in example.edges]
+        inside = [edge for edge in moved if None not in edge]
+        dag = TypedEdges(chains.length, [*chains.edges, *inside]).forward_dag().edges
+        # What is not named shares the column of its inverse.
+        named = [(a, b, kind if kind in types else kind.removesuffix("^-1")) for a, b, kind in dag]
+        table = TypedEdges(chains.length, named).sources(types, most)
+        for part in group:
+            result[part] = table[begin[part] :][: WIDTHS[part]]
+    return result
+
+
+def fit(examples, **options):
+    return ReaderPreprocessor.fit(
+        examples, entity_words=CHAINS, tokenizer="spaces", edge_types=TYPES, **options
+    )
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize(
+    ("order", "joint"),
+    [("question_first", True), ("passage_first", True), ("passage_first", False)],
+)
+def test_sources_of_random_typed_graphs(order, joint, most):
+    examples = list(random_examples(np.random.default_rng(most)))
+    preprocessor = fit(examples, order=order, joint=joint, max_sources=most)
+    encoded = list(map(preprocessor.encode, examples))
+    features = preprocessor.collate(encoded, ROWS + 1, *WIDTHS.values())
+    for n, example in enumerate(examples):
+        for part, expected in sources_of(example, order, joint, TYPES, most).items():
+            found = features[f"{part}_sources"]
+            assert found.dtype == np.int32 and found.shape[2:] == (len(TYPES), most)
+            np.testing.assert_array_equal(found[n], expected)
+            assert not found[-1].any()
+    nearest = [features[f"{part}_sources"][:, :, 1, 0] for part in WIDTHS]
+    for part, antecedents in zip(WIDTHS, nearest, strict=True):
+        np.testing.assert_array_equal(features[f"{part}_antecedents"], antecedents)
+
+
+def test_a_layer_reads_them_as_the_oracle_does():
+    rng = np.random.default_rng(7)
+    examples = list(random_examples(rng))
+    preprocessor = fit(examples, max_sources=4)
+    encoded = list(map(preprocessor.encode, examples))
+    features = preprocessor.collate(encoded, ROWS, *WIDTHS.values())
+    order = ORDERS[preprocessor.order]
+    ids, sources = (
+        np.concatenate([features[part + end] for part in order], axis=1) for end in ("", "_sources")
+    )
+    units, table = (2, 1, 2, 1, 1), rng.normal(size=(len(preprocessor.vocabulary), 4))
+    options = {"carry": "mixed", "shared": False, "edge_attention": True}
+    x, mask = table[ids].astype("float32"), ids != 0
+    layer = MAGEGRU(units, **options, bidirectional=True)
+    output = np.asarray(layer(x, sources, mask=mask))
+    for n, example in enumerate(examples):
+        parts = sources_of(example, preprocessor.order, True, TYPES, 4)
+        edges = np.concatenate([parts[part] for part in order])
+        for cell, reverse, half in zip(
+            layer.cells, (False, True), np.split(output[n], 2, -1), strict=True
+        ):
+            weights = {w.name: np.asarray(w, "float64") for w in cell.weights}
+            wanted = oracles.mage_gru(
+                x[n].astype("float64"), edges, mask[n], weights, units, *options.values(), reverse
+            )
+            np.testing.assert_allclose(half, wanted, atol=1e-5)
+
+
+EXAMPLE = Example(("a b c",), "d", "a", edges=[(1, 3, "near")])
+
+
+def test_room_is_for_nearly_all_edges():
+    assert fit_near([(1, 3, "near")]).max_sources == 1
+    assert fit_near([(1, 3, "near"), (2, 3, "near")]).max_sources == 2
+    many = [(n, 8, "near") for n in range(1, 8)]
+    assert fit_near(many).max_sources == 4
+    assert fit_near(many, max_sources=7).max_sources == 7
+    # One token in a hundred or more has two.
+    some = [EXAMPLE] * 300
+    some[1] = dataclasses.replace(EXAMPLE, edges=[(1, 3, "near"), (2, 3, "near")])
+    assert fit_near(EXAMPLE.edges, some).max_sources == 1
+
+
+def fit_near(edges, more=(), **options):
+    example = Example(("a b c d e f g h",), "d", "a", edges=edges)
+    return ReaderPreprocessor.fit(
+        [*more, example], tokenizer="spaces", edge_types=["near"], **options
+    )
+
+
+def test_coreference_alone_is_as_before():
+    preprocessor = ReaderPreprocessor.fit(
+        [dataclasses.replace(EXAMPLE, edges=())], entity_words=["a"], tokenizer="spaces"
+    )
+    assert (preprocessor.edge_types, preprocessor.max_sources) == (["coreference"], 1)
+    # A user's coreference beside that of words.
+    linked = dataclasses.replace(EXAMPLE, sentences=("a a c",), edges=[(4, 3, "coreference")])
+    features = preprocessor.collate([preprocessor.encode(linked)], 1, 3, 1)
+    assert features["passage_antecedents"].tolist() == [[0, 2, 1]]
+    assert features["passage_sources"].shape == (1, 3, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("edge", "message"),
+    [
+        ((1, 5, "near"), r"b:2: edge 1, \(1, 5, 'near'\), leaves the text: .* have 4 tokens"),
+        ((1, 3, "neer"), r"b:2: edge 1, .* does not know. Did you mean 'near'\? It reads near:"),
+        ((1, 3, "coreference"), "has a type that the reader does not know. It reads near"),
+    ],
+)
+def test_edges_that_do_not_fit_are_refused(edge, message):
+    preprocessor = fit_near(EXAMPLE.edges)
+    with pytest.raises(ValueError, match=message):
+        preprocessor.encode(dataclasses.replace(EXAMPLE, edges=[edge], source="b:2"))
+
+
+def test_types_that_do_not_fit_are_refused():
+    examples = [EXAMPLE, dataclasses.replace(EXAMPLE, edges=[(1, 2, "far")])]
+    message = r"No training example has an edge of type 'role'. There are far, near besides"
+    with pytest.raises(ValueError, match=message):
+        ReaderPreprocessor.fit(examples, tokenizer="spaces", edge_types=["far", "near", "role"])
+    for types in ("near", [], ["near", "near"], [1], None):
+        with pytest.raises(ValueError, match="edge_types must be a list of different names"):
+            EdgeTable(types, 1)
+    with pytest.raises(ValueError, match="max_sources must be an integer of at least 1"):
+        fit_near(EXAMPLE.edges, max_sources=0)
