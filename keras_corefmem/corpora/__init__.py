@@ -9,8 +9,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "index": ["verify_folder"],
         "questions": ["read_questions", "write_questions"],
-        "records": ["read_shard", "read_shards", "record_dataset", "write_shard"],
+        "records": ["read_shard", "read_shards", "record_dataset"],
         "text_annotator": ["TextAnnotator"],
+        "tfrecord": ["write_shard"],
         "texts": ["Text", "TextReader"],
         "writing": ["Progress", "annotate_files"],
     },

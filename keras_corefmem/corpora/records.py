@@ -22,53 +22,27 @@ import itertools
 import json
 import operator
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from keras_corefmem.corpora.index import REMEDY, shard_paths, verify_folder
+from keras_corefmem.corpora.tfrecord import (
+    FEATURES,
+    FRAME,
+    INTEGERS,
+    SCALARS,
+    STRINGS,
+    TUPLES,
+    Record,
+)
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.utils.files import Path, replacing
+from keras_corefmem.utils.files import Path
 
-Record = tuple[Annotation, dict]
-
-# Features of one value, of a value for each token or the like, and of several, with their number.
-SCALARS = ("text", "fields")
-STRINGS = ("tokens", "labels", "tags", "relation_types")
-INTEGERS = ("starts", "sentences", "heads")
-TUPLES = {"mentions": 4, "relation_ends": 2}
-FEATURES = (*SCALARS, *STRINGS, *INTEGERS, *TUPLES)
-
-# Bytes that a TFRecord has round its content: its length and two checksums.
-FRAME = 16
 # Records read ahead, and shards that a shuffled stream reads at a time.
 PREFETCH, CYCLE = 64, 4
-
-
-def to_example(annotation: Annotation, fields: dict) -> bytes:
-    """Serializes a record; the same one gives the same bytes."""
-    try:
-        encoded = json.dumps(fields)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"JSON cannot hold the fields {fields!r}: {error}.") from None
-    values = annotation.to_dict() | {"text": [annotation.text], "fields": [encoded]}
-    chains = enumerate(annotation.chains)
-    values["mentions"] = [n for chain, spans in chains for span in spans for n in (chain, *span)]
-    relations = values["relations"]
-    values["relation_ends"] = [end for relation in relations for end in relation[:2]]
-    values["relation_types"] = [kind for *_, kind in relations]
-    features = {name: _feature(name, values[name]) for name in FEATURES}
-    example = tf.train.Example(features=tf.train.Features(feature=features))
-    return example.SerializeToString(deterministic=True)
-
-
-def _feature(name, values):
-    if name in INTEGERS or name in TUPLES:
-        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
-    encoded = [value.encode() for value in values]
-    return tf.train.Feature(bytes_list=tf.train.BytesList(value=encoded))
 
 
 def from_example(record: bytes) -> Record:
@@ -105,27 +79,6 @@ def from_features(features: dict[str, Any]) -> Record:
         "relations": [(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
     }
     return Annotation.from_dict(content | numbers | strings), json.loads(features["fields"])
-
-
-def write_shard(path: Path, records: Iterable[Record]) -> None:
-    """Writes a file of records; it appears whole or not at all.
-
-    Args:
-        path: the file.
-        records: pairs of `Annotation` and a dictionary of further facts about the text.
-
-    Raises:
-        ValueError: if JSON cannot hold some fields.
-
-    Example:
-        >>> (annotation,) = keras_corefmem.graphs.annotate(["Mary left."])
-        >>> keras_corefmem.corpora.write_shard("a.tfrecord", [(annotation, {"year": 1813})])
-        >>> [fields for _, fields in keras_corefmem.corpora.read_shard("a.tfrecord")]
-        [{'year': 1813}]
-    """
-    with replacing(path) as partial, tf.io.TFRecordWriter(str(partial)) as writer:
-        for annotation, fields in records:
-            writer.write(to_example(annotation, fields))
 
 
 def read_shard(path: Path) -> Iterator[Record]:

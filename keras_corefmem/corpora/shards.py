@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from keras_corefmem.corpora.index import shard_name
 from keras_corefmem.corpora.texts import Text, describe_file
+from keras_corefmem.corpora.tfrecord import write_shard
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.utils.files import Path, replacing
+from keras_corefmem.utils.processes import import_quietly
 
 
 def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Text]]]:
@@ -36,10 +38,8 @@ def annotate_part(
     path: Path, texts: list[Text], annotate: Callable[[list[Text]], Iterable[Annotation]]
 ) -> int:
     """Writes a file of the records of texts; returns their number of tokens."""
-    from keras_corefmem.corpora import records
-
     annotations = list(annotate(texts))
-    records.write_shard(path, zip(annotations, (t.fields for t in texts), strict=True))
+    write_shard(path, zip(annotations, (t.fields for t in texts), strict=True))
     return sum(map(len, annotations))
 
 
@@ -64,6 +64,8 @@ def _entry(path, texts, tokens):
 
 def _count_tokens(path, texts):
     """Number of tokens in a shard; `None` where it is broken."""
+    # TensorFlow would log that there is no GPU.
+    import_quietly("keras_corefmem.corpora.records")
     from keras_corefmem.corpora import records
 
     try:

@@ -12,14 +12,7 @@ from keras_corefmem.corpora.shards import annotate_part, annotate_shard, join_pa
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
 from keras_corefmem.utils.files import Path
-from keras_corefmem.utils.processes import (
-    available_cores,
-    follow_parent,
-    hidden,
-    import_quietly,
-    quiet,
-    stop,
-)
+from keras_corefmem.utils.processes import available_cores, follow_parent, stop
 
 # Jobs that wait for each process, so that none waits for the reader.
 _AHEAD = 2
@@ -173,18 +166,12 @@ def _submit(pool, folder, number, texts, annotator):
 
 def _begin_worker():
     follow_parent()
-    # TensorFlow only reads and writes files here, and would take all memory of a GPU.
+    # TensorFlow, which checks shards that are there, would take all memory of a GPU.
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-    # Keras and JAX, which it imports, take a third of the time.
-    with quiet(), hidden("keras", "jax"):
-        import tensorflow as tf
-
-        # Logs that there is no GPU, now rather than later.
-        tf.config.list_physical_devices()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
 def _run_beam(inputs, folder, annotator, plan, runner):
-    import_quietly("keras_corefmem.corpora.records")
     from keras_corefmem.corpora import beam
 
     if runner == "DirectRunner":

@@ -1,10 +1,12 @@
 import dataclasses
 import shutil
+import subprocess
+import sys
 
 import pytest
 import tensorflow as tf
 
-from keras_corefmem.corpora import index, records
+from keras_corefmem.corpora import index, records, tfrecord
 from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs import Annotation
 from tests.support.shards import write_folder
@@ -34,10 +36,10 @@ def folder(tmp_path_factory):
 
 
 def test_any_program_can_parse_a_record():
-    record = records.to_example(*PAIRS[0])
-    assert record == records.to_example(dataclasses.replace(FULL), PAIRS[0][1])
+    record = tfrecord.to_example(*PAIRS[0])
+    assert record == tfrecord.to_example(dataclasses.replace(FULL), PAIRS[0][1])
     feature = tf.train.Example.FromString(record).features.feature
-    assert set(feature) == set(records.FEATURES)
+    assert set(feature) == set(tfrecord.FEATURES)
     assert feature["text"].bytes_list.value[0].decode() == FULL.text
     assert [token.decode() for token in feature["tokens"].bytes_list.value] == list(FULL.tokens)
     assert list(feature["heads"].int64_list.value) == list(FULL.governors)
@@ -47,16 +49,39 @@ def test_any_program_can_parse_a_record():
     assert list(feature["relation_types"].bytes_list.value) == [b"spouse", b"hypernym"]
 
 
+def test_records_are_written_as_tensorflow_writes_them(tmp_path):
+    long = Annotation("ab " * 999, ("ab",) * 999, range(0, 2997, 3))
+    pairs = [*PAIRS, (long, {"n": 1})]
+    tfrecord.write_shard(tmp_path / "a", pairs)
+    with tf.io.TFRecordWriter(str(tmp_path / "b")) as writer:
+        for pair in pairs:
+            example = tf.train.Example.FromString(tfrecord.to_example(*pair))
+            writer.write(example.SerializeToString(deterministic=True))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_tensorflow_is_not_imported_to_annotate(tmp_path):
+    (tmp_path / "a.txt").write_text("Mary left.\n")
+    program = f"""
+import sys
+from keras_corefmem.corpora import annotate_files
+if __name__ == "__main__":
+    annotate_files([{str(tmp_path / "a.txt")!r}], {str(tmp_path / "out")!r}, processes=0)
+    assert not {{"tensorflow", "keras"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_what_json_cannot_hold_leaves_no_file(tmp_path):
     with pytest.raises(ValueError, match="JSON cannot hold the fields .*set is not"):
-        records.write_shard(tmp_path / "a", [PAIRS[0], (BARE, {"a": {1}})])
+        tfrecord.write_shard(tmp_path / "a", [PAIRS[0], (BARE, {"a": {1}})])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_every_way_to_break_a_shard_is_told(tmp_path):
     path = tmp_path / "a.tfrecord"
-    records.write_shard(path, PAIRS)
-    whole, first = path.read_bytes(), len(records.to_example(*PAIRS[0])) + records.FRAME
+    tfrecord.write_shard(path, PAIRS)
+    whole, first = path.read_bytes(), len(tfrecord.to_example(*PAIRS[0])) + tfrecord.FRAME
     remedy = "give the `corefmem annotate` command that wrote it again"
     for length in (1, 11, 12, first - 1, first + 1, first + 11, first + 13, len(whole) - 1):
         path.write_bytes(whole[:length])
@@ -105,7 +130,7 @@ def test_dataset_streams_in_order(folder):
 
 def test_records_keep_everything(tmp_path):
     path = tmp_path / index.shard_name(0)
-    records.write_shard(path, PAIRS)
+    tfrecord.write_shard(path, PAIRS)
     assert list(records.read_shard(path)) == PAIRS
     content = describe_file(path)
     index.write_index(tmp_path, {}, [{**content, "texts": 2, "tokens": 12}])
