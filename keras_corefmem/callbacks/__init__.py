@@ -6,7 +6,13 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "questions": [
-            *("AnswerAfterSentence", "AnswerTable", "AttentionPictures", "HeadPictures"),
+            *(
+                "AnswerAfterSentence",
+                "AnswerTable",
+                "AttentionPictures",
+                "EdgeAttention",
+                "HeadPictures",
+            ),
             *("LabelTable", "Questions", "SentencePictures", "WordPictures"),
         ],
         "run": ["HParams", "Scalars", "WordProjector"],

@@ -1,6 +1,5 @@
 """A few questions, answered again and again while a model learns."""
 
-import dataclasses
 import pathlib
 
 import keras
@@ -84,8 +83,8 @@ class AttentionPictures(_Pictures):
     """Pictures `questions/attention/n`: the passage shaded by the reader's attention.
 
     Tokens of one coreference chain are underlined in one colour, in the question too where question
-    and passage are one sequence; supporting facts are marked. Args: as of `Questions`, with
-    attention `(batch, time)`.
+    and passage are one sequence; supporting facts are marked. Other edges are arcs. Args: as of
+    `Questions`, with attention `(batch, time)`.
 
     Example:
         >>> make = keras_corefmem.callbacks.AttentionPictures
@@ -95,6 +94,29 @@ class AttentionPictures(_Pictures):
 
     def views(self):
         return views.token_views(self.examples, self.preprocessor, self.inspect)
+
+
+class EdgeAttention(Questions):
+    """Scalars `questions/edge_attention/TYPE`: mean attention of a reader to edges of each type.
+
+    Args: as of `Questions`, but for `inspect` a function from features, and the number of rows that
+    count, to the attention by type, `model.attend_to_edges`.
+
+    Example:
+        >>> make = keras_corefmem.callbacks.EdgeAttention
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.attend_to_edges)
+    """
+
+    COUNT = 16
+
+    def __init__(self, log_dir, examples, preprocessor, attend, *args, **kwargs):
+        super().__init__(log_dir, examples, preprocessor, attend, *args, **kwargs)
+
+    def write(self, step):
+        shares = views.edge_shares(self.examples, self.preprocessor, self.inspect)
+        tags = {f"questions/edge_attention/{name}": share for name, share in shares.items()}
+        self.events.scalars(step, tags)
 
 
 class HeadPictures(_Pictures):
@@ -183,10 +205,8 @@ class AnswerAfterSentence(_Pictures):
 
     def distributions(self, example):
         """Logits and probabilities `(sentences, answers)` after each sentence."""
-        stories = [
-            dataclasses.replace(example, sentences=example.sentences[:n], supporting_facts=())
-            for n in range(1, len(example.sentences) + 1)
-        ]
+        counts, tokenizer = range(1, len(example.sentences) + 1), self.preprocessor.tokenizer
+        stories = [example.beginning(count, tokenizer) for count in counts]
         logits = views.inspect_examples(stories, self.preprocessor, self.inspect).logits
         odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
         return logits, odds / odds.sum(axis=-1, keepdims=True)

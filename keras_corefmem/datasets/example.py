@@ -82,6 +82,22 @@ class Example:
         """The sentences as one string, joined by spaces."""
         return " ".join(self.sentences)
 
+    def beginning(self, count: int, tokenizer: Callable[[str], list[str]]) -> "Example":
+        """Returns the question about the first sentences, with the edges between what is left."""
+        kept = sum(len(self.tokens(text, tokenizer)) for text in self.sentences[:count])
+        length = len(self.tokens(self.passage, tokenizer)) if self.edges else kept
+
+        def moved(end: int) -> int:
+            return end if end <= kept else end - length + kept
+
+        edges = tuple(
+            (moved(source), moved(target), edge_type)
+            for source, target, edge_type in self.edges
+            if not any(kept < end <= length for end in (source, target))
+        )
+        sentences = self.sentences[:count]
+        return dataclasses.replace(self, sentences=sentences, supporting_facts=(), edges=edges)
+
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
         """Cuts one of its texts to tokens, by a tokenizer to lower case."""
         return self.cut(text, tokenizer)

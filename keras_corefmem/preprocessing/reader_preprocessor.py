@@ -206,6 +206,14 @@ class ReaderPreprocessor(Preprocessor):
         chain_ids = self.word_chains[np.concatenate([first, second])]
         return Encoded(first, second, answer, source, chain_ids=chain_ids)
 
+    def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
+        """Returns the edges that a reader reads of an encoded example, but those of its chains."""
+        return [
+            (source, target, self.edge_table.bases[number])
+            for source, target, number in np.unique(encoded.edges, axis=0).tolist()
+            if self.joint or len({end <= len(encoded.passage) for end in (source, target)}) == 1
+        ]
+
     def length(self, encoded: Encoded) -> int:
         return len(encoded.passage)
 

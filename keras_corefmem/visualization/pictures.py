@@ -29,7 +29,8 @@ def draw(view: TokenView | TableView | HeadView) -> bytes:
     """Draws a view as a PNG picture.
 
     - `TokenView`: every token is shaded by its attention and underlined in the colour of its chain;
-      each sentence begins a line, long passages continue in columns.
+      each sentence begins a line, long passages continue in columns. Further edges are arcs in the
+      colour of their type, from source to target, and the types stand beside the answer.
     - `TableView`: every row is a line of shaded cells. Many columns are narrow, long tables
       continue beside.
     - `HeadView`: a row of two heat maps for each head, attention on the left and targets on the
@@ -59,18 +60,35 @@ def _draw_tokens(view: TokenView) -> bytes:
     label = CHARACTER * (len(str(len(view.sentences))) + 2.5)
     longest = [max(_width(t for t, _, _ in row) for _, row in column) for column in columns]
     widths = [label + CHARACTER * width for width in longest]
-    width = max(sum(widths) + 2 * MARGIN * len(widths), _head_width(view.question, view.heading))
+    colours = edge_colours(view)
+    legend = [(_share_of(name, view.edge_shares), colour) for name, colour in colours.items()]
+    shown = [*view.heading, *legend]
+    width = max(sum(widths) + 2 * MARGIN * len(widths), _head_width(view.question, shown))
     x, top = MARGIN, MARGIN + 2.6 * LINE
     page = _Page(width, top + height * LINE + MARGIN)
-    page.tokens(MARGIN, MARGIN, zip(view.question, itertools.repeat(0.0), view.question_chains))
-    page.heading(view.heading)
+    question = zip(view.question, itertools.repeat(0.0), view.question_chains, strict=False)
+    asked, places = page.tokens(MARGIN, MARGIN, question), []
+    page.heading(shown)
     for column, width in zip(columns, widths, strict=True):
         for y, (number, row) in zip(top + LINE * np.arange(height), column, strict=False):
             if number:
                 page.number(x + label - 2 * CHARACTER, y + LINE / 2, number, view.supporting_facts)
-            page.tokens(x + label, y, row)
+            places += page.tokens(x + label, y, row)
         x += width + 2 * MARGIN
+    places += asked
+    for source, target, edge_type in view.edges:
+        page.arc(places[source - 1], places[target - 1], colours[edge_type])
     return _png(page.canvas)
+
+
+def edge_colours(view: TokenView) -> dict[str, str]:
+    """The colour of each edge type of a view."""
+    types = sorted({edge_type for *_, edge_type in view.edges})
+    return {name: CHAINS[-2 - n % (len(CHAINS) - 1)] for n, name in enumerate(types)}
+
+
+def _share_of(name, shares):
+    return f"{name} {shares[name]:.0%}" if name in shares else name
 
 
 def _draw_table(view: TableView) -> bytes:
@@ -187,6 +205,8 @@ class _Page:
         self.text(x, y, number, ha="right", **style)
 
     def tokens(self, x, y, tokens):
+        """Writes tokens in a line; returns the place above the middle of each."""
+        places = []
         for token, weight, chain in tokens:
             width = CHARACTER * _width([token])
             if weight > 0.005:
@@ -195,7 +215,18 @@ class _Page:
                 colour = CHAINS[(chain - 1) % len(CHAINS)]
                 self.box(x + CHARACTER / 2, y + LINE - 0.07, width - CHARACTER, 0.035, colour)
             self.text(x + width / 2, y + LINE / 2 - 0.02, token, ha="center")
+            places.append((x + width / 2, y + 0.05))
             x += width
+        return places
+
+    def arc(self, source, target, colour):
+        """An arrow over the tokens between two places."""
+        (x, y), (end, _) = source, target
+        # Long ones are flatter, so that all stay near their line.
+        bend = 0.3 if y != target[1] else min(0.5, 0.3 / max(abs(end - x), 0.1))
+        style = f"arc3,rad={bend if end < x else -bend}"
+        arrow = {"arrowstyle": "->", "color": colour, "alpha": 0.7, "connectionstyle": style}
+        self.axes.annotate("", target, source, arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0})
 
     def cell(self, x, y, width, value, narrow=False):
         """A value as a shade and in percent, without the sign where narrow."""

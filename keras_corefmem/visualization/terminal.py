@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keras_corefmem.graphs.chains import chain_ids
-from keras_corefmem.visualization.pictures import CHAINS, WIDE, highest_columns
+from keras_corefmem.visualization.pictures import CHAINS, WIDE, edge_colours, highest_columns
 from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
 
 # Where there is no terminal, lines are as long as they need to be.
@@ -22,6 +22,8 @@ ORANGES = (0xFE, 0xE6, 0xCE), (0xE6, 0x55, 0x0D)
 VISIBLE = 0.005
 # Tokens that are shown of a supervised head.
 HEAD_ROWS = 12
+# Edges of a type that are listed.
+EDGES = 12
 
 
 def make_console(file: IO[str] | None = None) -> Console:
@@ -45,7 +47,7 @@ def print_view(console: Console, view: TokenView | TableView | HeadView) -> None
 
     - `TokenView`: every token is shaded by its attention and coloured by its chain. Behind it
       stands an attention of at least 1%, `kitchen[83%]`, and the number of a chain that is
-      mentioned twice, `mary#1`.
+      mentioned twice, `mary#1`. Further edges are listed below by type.
     - `TableView`: values in percent. Where columns are many or the terminal is too narrow for their
       names, their numbers stand in the table and the names below; where it is too narrow for all
       columns, the highest are shown.
@@ -140,6 +142,15 @@ def _print_tokens(console: Console, view: TokenView) -> None:
         line = _line(piece(word, *next(values)) for word in words)
         table.add_row(_row_label(number, view.supporting_facts), line)
     console.print(table)
+    words = [word for sentence in (*view.sentences, view.question) for word in sentence]
+    for edge_type, colour in edge_colours(view).items():
+        pairs = [edge[:2] for edge in view.edges if edge[2] == edge_type]
+        joined = [" → ".join(words[end - 1] for end in pair) for pair in pairs[:EDGES]]
+        more = [f"{len(pairs) - EDGES} more"] if len(pairs) > EDGES else []
+        console.print(Text.assemble((edge_type, colour), "  ", ", ".join([*joined, *more])))
+    if view.edge_shares:
+        shares = (f"{name} {share:.0%}" for name, share in view.edge_shares.items())
+        console.print(f"Attention to edges: {', '.join(shares)}")
 
 
 def _print_heads(console: Console, view: HeadView) -> None:

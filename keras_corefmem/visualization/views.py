@@ -1,7 +1,7 @@
 """Views: records of what a model answers and where it looks, ready to be drawn or printed."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,9 @@ class TokenView:
         question_chains: the chain of each of them.
         heading: pieces of a line about the answer, each a text and its colour.
         supporting_facts: 1-based numbers of sentences to mark.
+        edges: `(source, target, type)` of edges beside those of chains, 1-based positions through
+            passage and question.
+        edge_shares: mean attention to edges of each type, where the reader weighs them.
 
     Example:
         >>> view = keras_corefmem.visualization.TokenView(
@@ -46,6 +49,8 @@ class TokenView:
     question_chains: np.ndarray
     heading: Heading = dataclasses.field(default_factory=list)
     supporting_facts: Sequence[int] = ()
+    edges: Sequence[tuple[int, int, str]] = ()
+    edge_shares: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,8 +156,19 @@ def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tup
     return best_answer(logits, preprocessor.answers_of(_encode(example, preprocessor)))
 
 
-def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TokenView]:
-    """Yields the view of each passage, from attention `(batch, time)`."""
+def edge_shares(examples: Sequence, preprocessor: Any, attend: Callable) -> dict[str, float]:
+    """The mean attention to edges of each type in examples, by `model.attend_to_edges`."""
+    encoded, features, _ = _batches(examples, preprocessor)
+    return attend(features, len(encoded))
+
+
+def token_views(
+    examples: Sequence, preprocessor: Any, inspect: Inspect, attend: Callable | None = None
+) -> Iterator[TokenView]:
+    """Yields the view of each passage, from attention `(batch, time)`.
+
+    Where there is `attend`, `model.attend_to_edges`, it has the attention to edges too.
+    """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
         texts = (*example.sentences, example.question)
@@ -167,6 +183,8 @@ def token_views(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Iter
             features["question_chains"][n, : len(question)] * preprocessor.joint,
             heading(example, logits[n], preprocessor),
             example.supporting_facts,
+            preprocessor.typed_edges(_encode(example, preprocessor)),
+            edge_shares([example], preprocessor, attend) if attend else {},
         )
 
 

@@ -49,6 +49,15 @@ def test_stories_group_examples_that_extend_each_other():
     assert group_by_story([]) == []
 
 
+def test_the_first_sentences_keep_the_edges_between_what_is_left():
+    edges = [(1, 6, "near"), (12, 5, "near"), (2, 8, "near"), (11, 12, "far")]
+    example = Example((MARY, JOHN), "Where is she", "office", (2,), edges=edges)
+    first = example.beginning(1, str.split)
+    assert first.sentences == (MARY,) and first.supporting_facts == ()
+    assert first.edges == ((7, 5, "near"), (6, 7, "far"))
+    assert example.beginning(2, str.split).edges == example.edges
+
+
 def test_the_answer_is_a_candidate():
     values = {"sentences": (MARY,), "question": "Where?", "answer": "the office", "source": "a:2"}
     example = CandidateExample(**values, candidates=["the office", "garden"])

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 from keras_corefmem.visualization import HeadView, TableView, TokenView, draw
+from keras_corefmem.visualization.pictures import edge_colours
 from tests.support.pictures import ATTENTION, TARGETS, WORDS, pixels
 
 
@@ -21,6 +22,21 @@ def test_long_passages_and_odd_tokens_stay_on_the_page():
     picture = draw(view)
     height, width, _ = pixels(picture).shape
     assert width > height / 2 and height < 2000
+
+
+def test_edges_are_arcs_by_type():
+    def picture(edges, shares):
+        words = [["a", "b"], ["c"]]
+        return draw(
+            TokenView(words, np.zeros(3), np.zeros(3, int), ["d"], [0], (), (), edges, shares)
+        )
+
+    near, far = (1, 2, "near"), (2, 4, "far")
+    drawn = [picture(*each) for each in (((), {}), ([near], {}), ([near, far], {}))]
+    drawn.append(picture([near, far], {"near": 0.25}))
+    assert len(set(drawn)) == 4
+    colours = edge_colours(TokenView([], [], [], [], [], (), (), [near, far]))
+    assert list(colours) == ["far", "near"] and len(set(colours.values())) == 2
 
 
 def test_attention_and_answers_are_visible():

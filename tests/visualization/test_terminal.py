@@ -47,6 +47,20 @@ def token_view():
     )
 
 
+def test_edges_are_listed_by_type():
+    edges = [
+        (1, 4, "near"),
+        *((n, 5, "saw") for n in (1, 2, 3, 4, 6, 7, 8, 9, 10) for _ in range(2)),
+    ]
+    view = dataclasses.replace(
+        token_view(), edges=edges, edge_shares={"sequence": 0.75, "near": 0.25}
+    )
+    near, saw, shares = printed(view)[-3:]
+    assert near == "near  mary → zoë"
+    assert saw.startswith("saw  mary → met, mary → met, left → met") and saw.endswith(", 6 more")
+    assert shares == "Attention to edges: sequence 75%, near 25%"
+
+
 def percents(view, shown):
     return [[f"{value:.0%}" for value in row[shown]] for row in view.values]
 

@@ -178,14 +178,10 @@ class GraphRNN(keras.layers.Layer):
             inputs = inputs._replace(recurrent_mask=ops.tile(mask, (1, copies)))
         return inputs
 
-    def run(self, x, sources, mask, x_mask, training, initial_state):
-        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
+    def prepare(self, x, sources, mask=None, training=None, initial_state=None):
+        """Edges, and the inputs of each direction, time-major."""
         recurrence = self.cells[0].recurrence
-        mask = x_mask if mask is None else mask
         batch, time, _ = x.shape
-        if time == 0:
-            name = type(self).__name__
-            raise ValueError(f"{name} needs a token to read, got shape {tuple(x.shape)}.")
         check_shape("mask", mask, batch=batch, time=time)
         states = [None] * 2
         if initial_state is not None:
@@ -198,10 +194,19 @@ class GraphRNN(keras.layers.Layer):
             sources = ops.zeros((*ops.shape(x)[:2], types, 1), "int32")
         x = ops.transpose(x, (1, 0, 2))
         edges = (None, None) if sources is None else index_edges(sources, recurrence.shared)
-        directions = [
+        return edges, [
             self.direction_inputs(n, x, edges, states[n], training) for n in range(len(self.cells))
         ]
+
+    def run(self, x, sources, mask, x_mask, training, initial_state):
+        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
+        mask = x_mask if mask is None else mask
+        if x.shape[1] == 0:
+            name = type(self).__name__
+            raise ValueError(f"{name} needs a token to read, got shape {tuple(x.shape)}.")
+        edges, directions = self.prepare(x, sources, mask, training, initial_state)
         mask = None if mask is None else ops.transpose(mask)
+        recurrence = self.cells[0].recurrence
         hidden = graph_gru(recurrence, directions, edges, mask, self.go_backwards)
         hidden = [ops.cast(h, self.compute_dtype) for h in hidden]
         ends = [h[0 if self.go_backwards or n == 1 else -1] for n, h in enumerate(hidden)]

@@ -251,5 +251,32 @@ class MAGEGRU(GraphRNN):
             raise ValueError(f"sources has {types} edge types, but {named}")
         return edges
 
+    def edge_weights(self, x, sources, mask=None):
+        """Weights of the edges by attention, as a call of the layer computes them.
+
+        Args:
+            x, sources, mask: as of a call.
+
+        Returns:
+            `(batch, directions, time, E, K)`, the weight of the edge in each place of `sources`,
+            0 where there is none. Forward, the edges into a token and its sequential edge, which
+            has the rest, sum to 1; backward, those that leave it.
+
+        Raises:
+            ValueError: if the layer has no edge attention.
+
+        Example:
+            >>> layer = keras_corefmem.layers.MAGEGRU((2, 1), edge_attention=True)
+            >>> x, sources = np.ones((1, 3, 4), "float32"), np.array([[[[0]], [[1]], [[2]]]])
+            >>> states = layer(x, sources)
+            >>> tuple(layer.edge_weights(x, sources).shape)
+            (1, 1, 3, 1, 1)
+        """
+        if not self.cells[0].edge_attention:
+            raise ValueError(f"{self.name} sums its edges: give it edge_attention=True.")
+        _, directions = self.prepare(x, sources, mask)
+        weights = [ops.transpose(inputs.edge_weights, (3, 0, 1, 2)) for inputs in directions]
+        return ops.stack(weights, axis=1)
+
     def call(self, x, sources=None, mask=None, x_mask=None, training=None, initial_state=None):
         return self.run(x, sources, mask, x_mask, training, initial_state)

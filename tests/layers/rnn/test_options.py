@@ -1,6 +1,7 @@
 """Options of Keras' GRU on the layers over graphs, against the equations and Keras' own layers."""
 
 import functools
+import itertools
 
 import keras
 import numpy as np
@@ -333,3 +334,26 @@ def test_a_classifier_of_ones_own_trains_with_the_defaults_of_keras(structure):
     model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
     losses = model.fit(x, labels, batch_size=4, epochs=3, verbose=0).history["loss"]
     assert losses[-1] < losses[0]
+
+
+def test_edge_weights_are_those_of_the_equations():
+    rng = np.random.default_rng(3)
+    layer, mask = make("mage", bidirectional=True), random_mask(BATCH, TIME)
+    x, edges = random_features(rng, BATCH, TIME), make_edges("mage", rng, mask)
+    layer.build(x.shape, edges.shape)
+    randomize(layer, rng, 1.0)
+    weights = ops.convert_to_numpy(layer.edge_weights(x, edges, mask))
+    assert weights.shape == (BATCH, 2, TIME, 1, 2)
+    for b, (reverse, cell) in itertools.product(range(BATCH), enumerate(layer.cells)):
+        values = {w.name: ops.convert_to_numpy(w) for w in cell.weights}
+        clear = np.where(mask[b, :, None], x[b], 0)
+        for t, read in enumerate(oracles.incoming(edges[b], reverse)):
+            _, shares = oracles.edge_shares(clear, t, read, values)
+            for (kind, other), share in zip(read, shares, strict=True):
+                source, target = (t, other) if reverse else (other, t)
+                place = edges[b, target, kind] == source + 1
+                found = weights[b, reverse, target, kind][place]
+                np.testing.assert_allclose(found, share, rtol=1e-4)
+    assert not weights[np.stack([edges == 0] * 2, axis=1)].any()
+    with pytest.raises(ValueError, match="sums its edges: give it edge_attention=True"):
+        MAGEGRU((3, 1)).edge_weights(x, edges)

@@ -1,5 +1,7 @@
 """The base of readers of passages: shared arguments, checked structure, views."""
 
+import functools
+
 import numpy as np
 
 from keras_corefmem import callbacks as boards
@@ -7,6 +9,7 @@ from keras_corefmem.graphs.edge_types import COREFERENCE
 from keras_corefmem.preprocessing.reader_preprocessor import sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
+from zoo.architectures.passage.edge_attention import edge_weights, shares_by_type
 from zoo.architectures.passage.encoders import structure_read
 from zoo.architectures.text_model import TextModel
 
@@ -93,9 +96,39 @@ class PassageModel(TextModel):
             joined = np.concatenate([features[name] for name in names], axis=1)
             check_positions(joined, f"{' and '.join(names)}: position")
 
+    @functools.cached_property
+    def _edge_weights(self):
+        return self.predictor(edge_weights(self))
+
+    def attend_to_edges(self, features, rows=None):
+        """The mean attention to edges of each type, over the tokens that read one.
+
+        It is the mean over layers and directions; what edges leave is that of `"sequence"`.
+
+        Args:
+            features: dictionary of at least the features in `model.features`, as arrays.
+            rows: examples that count, the first ones; `None` for all.
+
+        Returns:
+            Dictionary of floats by type, which sum to 1.
+
+        Raises:
+            ValueError: if the model has no edge attention, or there is an id or edge that it does
+                not know.
+        """
+        if not self.config["edge_attention"]:
+            raise ValueError("This reader sums its edges: give it edge_attention=True.")
+        outputs = self.predict_with(self._edge_weights, features)
+        return shares_by_type(outputs, self.config["edge_types"], rows)
+
     def views(self, examples):
-        return [[view] for view in views.token_views(examples, self.preprocessor, self.inspect)]
+        look = self.attend_to_edges if self.config["edge_attention"] else None
+        shown = views.token_views(examples, self.preprocessor, self.inspect, look)
+        return [[view] for view in shown]
 
     def tensorboard_callbacks(self, log_dir, examples):
-        pictures = boards.AttentionPictures(log_dir, examples, self.preprocessor, self.inspect)
-        return [*super().tensorboard_callbacks(log_dir, examples), pictures]
+        shown = log_dir, examples, self.preprocessor
+        watching = [boards.AttentionPictures(*shown, self.inspect)]
+        if self.config["edge_attention"]:
+            watching.append(boards.EdgeAttention(*shown, self.attend_to_edges))
+        return [*super().tensorboard_callbacks(log_dir, examples), *watching]

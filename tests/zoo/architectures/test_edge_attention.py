@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from keras_corefmem.callbacks import EdgeAttention
+from tests.support.events import read_events
+from tests.support.model_cases import ANNOTATED, TYPED, features_of, make, shared
+from zoo.architectures.passage.edge_attention import shares_by_type
+
+TYPES = ["coreference", "near", "near^-1"]
+
+
+def test_shares_are_means_over_the_tokens_that_read_edges():
+    # Tokens 3 and 4 read forward, tokens 1 and 2 backward; another row has no edge.
+    sources = np.zeros((2, 4, 2, 2), int)
+    sources[0, 2, 0, 0], sources[0, 3, 0, 0], sources[0, 3, 1] = 1, 1, (1, 2)
+    weights = np.where(sources[:, None] > 0, 0.25, 0.0) * np.ones((1, 2, 1, 1, 1))
+    shares = shares_by_type({"encoder": (weights, sources)}, ["a", "b"], None)
+    # Four edges of each direction by four readers.
+    assert shares == {"sequence": 0.5, "a": 0.25, "b": 0.25}
+    none = shares_by_type({"encoder": (weights[1:], sources[1:])}, ["a", "b"], None)
+    assert none == {"sequence": 1.0, "a": 0.0, "b": 0.0}
+
+
+def test_a_reader_tells_its_attention_to_edges_as_it_learns(tmp_path):
+    model = make("ga-mage-gru-typed")
+    features = features_of(model, TYPED[:6], 24)
+    before = model.attend_to_edges(features)
+    assert list(before) == ["sequence", *TYPES] and min(before.values()) > 0.01
+    assert sum(before.values()) == pytest.approx(1)
+    for layer in (model.get_layer("encoder_1"), model.get_layer("encoder_2")):
+        for cell in layer.cells:
+            # All edges into a token are alike.
+            cell.source_keys.assign(0 * cell.source_keys)
+            cell.reader_keys.assign(0 * cell.reader_keys)
+    even = model.attend_to_edges(features)
+    assert sum(even.values()) == pytest.approx(1) and even != before
+    callback = EdgeAttention(tmp_path, TYPED[:6], model.preprocessor, model.attend_to_edges)
+    callback.write(3)
+    events = read_events(tmp_path / "validation")
+    tags = [f"questions/edge_attention/{name}" for name in ("sequence", *TYPES)]
+    written = {tag: events.Scalars(tag)[0] for tag in tags}
+    assert {event.step for event in written.values()} == {3}
+    assert sum(event.value for event in written.values()) == pytest.approx(1)
+
+
+def test_views_have_the_edges_and_the_attention_to_them():
+    ((view,),) = shared("ga-mage-gru-typed").views(TYPED[:1])
+    assert view.edges == [(1, 7, "near"), (2, 7, "near"), (5, 1, "near"), (6, 15, "near")]
+    assert set(view.edge_shares) == {"sequence", *TYPES}
+    ((other,),) = shared("bidaf-mage-gru").views(ANNOTATED[:1])
+    assert {kind for *_, kind in other.edges} == {"dependency", "role", "narrative"}
+    assert other.edge_shares == {}
+
+
+def test_readers_that_sum_their_edges_have_no_attention_to_them():
+    with pytest.raises(ValueError, match="sums its edges: give it edge_attention=True"):
+        shared("bidaf-mage-gru").attend_to_edges({})
