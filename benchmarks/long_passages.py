@@ -1,20 +1,19 @@
 """Memory and time of training a Gated-Attention Reader on long passages with many chains.
 
     python benchmarks/long_passages.py            # two minutes on two cores
-    python benchmarks/long_passages.py --quick    # 200 tokens, not written
+    python benchmarks/long_passages.py --quick    # 200 tokens, not recorded
 
 WikiHop's settings: spelt words, candidates of several words, 2,200 tokens and 50 chains a passage.
 Memory is the most that the process has ever held, imports and compilation included. Every encoder
 has a process of its own.
 """
 
-import argparse
-import multiprocessing
-import os
 import resource
+import statistics
 import time
 
 import records
+from processes import alone
 
 from keras_corefmem.utils.markdown import markdown_table
 
@@ -49,7 +48,7 @@ def make_examples(tokens, count):
 
 
 def measure(encoder, tokens, steps):
-    """Seconds of the fastest training step, and peak memory in GB."""
+    """Minimum and median seconds of a training step, and peak memory in GB."""
     from zoo import GatedAttentionReader
     from zoo.configs import configuration
 
@@ -63,7 +62,8 @@ def measure(encoder, tokens, steps):
         start = time.perf_counter()
         model.train_on_batch(*batches[0])
         times.append(time.perf_counter() - start)
-    return min(times[1:]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return min(times[1:]), statistics.median(times[1:]), gb
 
 
 def make_table(content):
@@ -76,19 +76,14 @@ def make_table(content):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="short passages, not written")
-    options = parser.parse_args()
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    tokens, rows = 200 if options.quick else TOKENS, []
+    quick = records.make_parser(__doc__).parse_args().quick
+    tokens, rows = 200 if quick else TOKENS, []
     for encoder in ENCODERS:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            seconds, gb = pool.apply(measure, (encoder, tokens, 4))
-        rows.append({"encoder": encoder, "seconds": seconds, "gb": gb})
-        print(f"{encoder}: {seconds:.1f} s a step, {gb:.1f} GB")
-    if not options.quick:
-        content = {"tokens": tokens, "chains": CHAINS, "batch": BATCH, "rows": rows}
-        records.write("long_passages", content, make_table)
+        seconds, median, gb = alone(measure, encoder, tokens, 4)
+        rows.append({"encoder": encoder, "seconds": seconds, "median": median, "gb": gb})
+        print(rows[-1], flush=True)
+    content = {"tokens": tokens, "chains": CHAINS, "batch": BATCH, "rows": rows}
+    records.publish("long_passages", content, quick)
 
 
 if __name__ == "__main__":

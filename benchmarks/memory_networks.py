@@ -1,23 +1,24 @@
 """Time of what memory networks are made of, against the plain way in Keras.
 
-    python benchmarks/memory_networks.py            # one minute on two cores
-    python benchmarks/memory_networks.py --quick    # fewer rounds, not written
+    python benchmarks/memory_networks.py            # two minutes on two cores
+    python benchmarks/memory_networks.py --quick    # fewer rounds, not recorded
 
 The memories of REN, QDREN and DMN stand beside their cells in `keras.layers.RNN`, dropout beside
-that of Keras. Steps per second of the loss and the gradients of all weights and inputs under XLA on
-TensorFlow; both ways take turns, and the fastest round counts.
+that of Keras. Steps of the loss and the gradients of all weights and inputs on TensorFlow, under
+XLA and in graph mode; all ways and modes take turns, and the fastest mode of each way counts.
 """
 
-import argparse
-import os
-
 import records
+from records import fastest
 
-SENTENCES, SLOTS, UNITS, PASSES = 50, 20, 100, 3
+from keras_corefmem.utils.markdown import markdown_table
+
+BATCH, SENTENCES, SLOTS, UNITS, PASSES = 32, 50, 20, 100, 3
+MODES, NAMES = ("XLA", "graph"), ("REN", "QDREN", "DMN", "dropout")
 
 
-def make_steps():
-    """Compiled steps by name, first the plain way of each, then ours."""
+def make_steps(modes=MODES, names=NAMES):
+    """Steps by name, then by way, `"plain"` or `"ours"`, and mode."""
     import keras
     from keras import ops
     from steps import compile_step, random_features
@@ -57,55 +58,63 @@ def make_steps():
                 memory, _ = update(episode, [memory, ops.zeros((ops.shape(facts)[0], 0))])
             return memory
 
-    x, question = random_features(SENTENCES, width=UNITS), random_features(width=UNITS)
-    by_question = {"question_dependent": True}
-    cases = {
-        "REN": (
-            keras.layers.RNN(EntityMemoryCell(SLOTS, UNITS)),
-            EntityMemory(SLOTS, UNITS),
-            (),
-        ),
-        "QDREN": (
-            PlainEntityMemory(EntityMemoryCell(SLOTS, UNITS, **by_question)),
-            EntityMemory(SLOTS, UNITS, **by_question),
-            (question,),
-        ),
-        "DMN": (PlainEpisodicMemory(UNITS, PASSES), EpisodicMemory(UNITS, PASSES), (question,)),
-        "dropout": (keras.layers.Dropout(0.5), HashDropout(0.5), ()),
-    }
+    x, question = random_features(BATCH, SENTENCES, UNITS), random_features(BATCH, UNITS)
+    dependent = {"question_dependent": True}
+    ren, qdren = (EntityMemoryCell(SLOTS, UNITS, **options) for options in ({}, dependent))
+    # Name, plain layer, ours, further arguments of their calls.
+    cases = [
+        ("REN", keras.layers.RNN(ren), EntityMemory(SLOTS, UNITS)),
+        ("QDREN", PlainEntityMemory(qdren), EntityMemory(SLOTS, UNITS, **dependent), question),
+        ("DMN", PlainEpisodicMemory(UNITS, PASSES), EpisodicMemory(UNITS, PASSES), question),
+        ("dropout", keras.layers.Dropout(0.5), HashDropout(0.5)),
+    ]
     steps = {}
-    for name, (plain, fused, extra) in cases.items():
-        for layer in (plain, fused):
+    for name, plain, ours, *extra in (case for case in cases if case[0] in names):
+        for way, layer in (("plain", plain), ("ours", ours)):
             # Building takes no more than a sentence, and is slow on all of them.
             layer(x[:, :1], *extra)
-        steps[name] = [compile_step(layer, x, extra) for layer in (plain, fused)]
+            for mode in modes:
+                step = compile_step(layer, x, tuple(extra), mode)
+                steps.setdefault(name, {})[way, mode] = step
     return steps
 
 
+def measure_rows(rounds, modes=MODES, names=NAMES):
+    """Rows of times by name, way and mode."""
+    from steps import measure
+
+    rows = []
+    for name, steps in make_steps(modes, names).items():
+        for (way, mode), found in zip(steps, measure(steps.values(), rounds), strict=True):
+            rows.append({"name": name, "way": way, "mode": mode, **found})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def compare(rows):
+    """The fastest row of the plain way and of ours, by name."""
+    names = dict.fromkeys(row["name"] for row in rows)
+    return {n: [fastest(rows, name=n, way=way) for way in ("plain", "ours")] for n in names}
+
+
 def make_table(content):
-    """The figures as Markdown, the ratio last."""
-    lines = ["| | plain, steps/s | ours, steps/s | ratio |", "|---|---:|---:|---:|"]
+    """The figures as Markdown: the fastest modes, the ratio last, then all."""
+    table = [("", "plain, ms", "ours, ms", "ratio")]
+    for name, (plain, ours) in compare(content["rows"]).items():
+        cells = (f"{row['ms']:.1f}, {row['mode']}" for row in (plain, ours))
+        table.append((name, *cells, f"{ours['ms'] / plain['ms']:.2f}"))
+    times = [("", "way", "mode", "ms", "median")]
     for row in content["rows"]:
-        figures = " | ".join(f"{row[name]:.1f}" for name in ("plain", "ours", "ratio"))
-        lines.append(f"| {row['name']} | {figures} |")
-    return "\n".join(lines)
+        numbers = (f"{row[key]:.1f}" for key in ("ms", "median"))
+        times.append((row["name"], row["way"], row["mode"], *numbers))
+    return f"{markdown_table(table)}\n\n{markdown_table(times, text_columns=3)}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a few rounds only, not written")
-    options = parser.parse_args()
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from steps import fastest
-
-    rows = []
-    for name, steps in make_steps().items():
-        plain, ours = (1 / seconds for seconds in fastest(steps, 5 if options.quick else 40))
-        rows.append({"name": name, "plain": plain, "ours": ours, "ratio": ours / plain})
-        print(f"{name}: {plain:.1f} steps/s, ours {ours:.1f}, {ours / plain:.1f} times as many")
-    if not options.quick:
-        sizes = dict(sentences=SENTENCES, slots=SLOTS, units=UNITS, passes=PASSES)
-        records.write("memory_networks", {"sizes": sizes, "rows": rows}, make_table)
+    quick = records.make_parser(__doc__).parse_args().quick
+    sizes = dict(sentences=SENTENCES, slots=SLOTS, units=UNITS, passes=PASSES)
+    rows = measure_rows(5 if quick else 40)
+    records.publish("memory_networks", {"sizes": sizes, "rows": rows}, quick)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """Accuracy of the presets of LAMBADA on raw text, with and without an annotator.
 
     python benchmarks/raw_text.py --data-dir DIR --annotator PIPELINE    # some minutes on two cores
-    python benchmarks/raw_text.py ... --quick    # every tenth passage, not written
+    python benchmarks/raw_text.py ... --quick    # every tenth passage, not recorded
 
 All development passages, read by `model.read`: as they are published, tokens in lower case between
 spaces, and as one writes, with quotation marks, contractions and no space before a full stop.
 """
 
-import argparse
 import os
 import re
 
@@ -46,13 +45,10 @@ def measure(examples, options):
     for preset, name, chosen, tokenizer in READERS:
         model = zoo.from_preset(preset)
         model.preprocessor.tokenizer = get_tokenizer(tokenizer)
-        chosen_options, row = (
-            {key: options[key] for key in chosen},
-            {"preset": preset, "name": name},
-        )
+        named, row = {key: options[key] for key in chosen}, {"preset": preset, "name": name}
         for form, write in (("published", str), ("written", written)):
             texts = zip(*((write(e.passage), write(e.question)) for e in examples), strict=True)
-            readings = model.read(*map(list, texts), top=1, **chosen_options)
+            readings = model.read(*map(list, texts), top=1, **named)
             right = (r.answer == e.answer for r, e in zip(readings, examples, strict=True))
             row[form] = sum(right) / len(examples)
         rows.append(row)
@@ -70,27 +66,23 @@ def make_table(content):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = records.make_parser(__doc__)
     parser.add_argument("--data-dir", required=True, help="folder of LAMBADA's development file")
     parser.add_argument("--annotator", required=True, help="path or name of a spaCy pipeline")
-    parser.add_argument("--quick", action="store_true", help="some passages only, not written")
-    arguments = parser.parse_args()
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    options = parser.parse_args()
     import warnings
 
     from keras_corefmem.datasets.folders import find_folder
     from keras_corefmem.datasets.passages import lambada
 
     warnings.simplefilter("ignore")
-    folder = find_folder(arguments.data_dir, ("lambada", ""), [lambada.DEVELOPMENT], "")
-    examples = lambada.read_file(folder / lambada.DEVELOPMENT)[:: 10 if arguments.quick else 1]
-    rows = measure(examples, {"annotator": arguments.annotator, "truecase": "novels"})
-    pipeline = os.path.basename(arguments.annotator)
+    folder = find_folder(options.data_dir, ("lambada", ""), [lambada.DEVELOPMENT], "")
+    examples = lambada.read_file(folder / lambada.DEVELOPMENT)[:: 10 if options.quick else 1]
+    rows = measure(examples, {"annotator": options.annotator, "truecase": "novels"})
+    pipeline = os.path.basename(options.annotator)
     content = {"annotator": pipeline, "passages": len(examples), "rows": rows}
-    print(make_table(content))
-    if not arguments.quick:
-        named = ["--data-dir", "DIR", "--annotator", pipeline]
-        records.write("raw_text", content, make_table, named)
+    arguments = ["--data-dir", "DIR", "--annotator", pipeline]
+    records.publish("raw_text", content, options.quick, arguments)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,10 @@
-"""Records of measurements, one JSON file a benchmark, and their tables in Markdown pages."""
+"""Records of measurements, one JSON file a benchmark, and what pages show of them.
 
+python benchmarks/records.py    # fills the pages anew
+"""
+
+import argparse
+import importlib
 import importlib.metadata
 import json
 import os
@@ -7,74 +12,86 @@ import pathlib
 import platform
 import re
 
-from keras_corefmem.utils.markdown import markdown_table
-
 HERE = pathlib.Path(__file__).parent
-PAGE, SUMMARY_PAGE = HERE / "README.md", HERE.parent / "docs" / "layers.md"
+PAGES = HERE / "README.md", HERE.parent / "docs" / "layers.md", HERE.parent / "README.md"
+MARKS = re.compile(r"(<!-- benchmarks (\w+) -->)\n.*?(<!-- end -->)", re.DOTALL)
+PACKAGES = {"tensorflow": "TensorFlow", "keras": "Keras", "jax": "JAX", "torch": "PyTorch"}
+START_LOAD = os.getloadavg()[0]
+
+
+def make_parser(description):
+    """The parser of a benchmark, with the first line of its docstring and `--quick`."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, not recorded")
+    return parser
+
+
+def fastest(rows, **values):
+    """The fastest of the rows that have these values, `None` where there is none."""
+    rows = [row for row in rows if values.items() <= row.items()]
+    return min(rows, key=lambda row: row["ms"], default=None)
 
 
 def read(name):
-    """The record of a benchmark."""
-    return json.loads((HERE / f"{name}.json").read_text())
+    """The record of a benchmark, `None` where it was not run yet."""
+    path = HERE / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
 
 
-def write(name, figures, make_table, arguments=()):
-    """Records the figures of a benchmark, a dictionary, and puts their table into the pages.
+def publish(name, figures, quick=False, arguments=(), torch=None):
+    """Prints the tables of a benchmark; unless `quick`, records it and fills the pages.
 
-    Its command is recorded with its `arguments`, but those that are only paths.
+    Args:
+        name: str, the benchmark.
+        figures: dict.
+        quick: bool.
+        arguments: strings, those of the command without what are only paths.
+        torch: str, the version of PyTorch where it took part.
     """
+    print(importlib.import_module(name).make_table(figures))
+    if quick:
+        return
+    versions = {
+        package: importlib.metadata.version(package) for package in ("tensorflow", "keras", "jax")
+    }
     content = {
         **figures,
         "command": " ".join([f"python benchmarks/{name}.py", *arguments]),
         "cores": os.cpu_count(),
+        "load": [START_LOAD, os.getloadavg()[0]],
         "python": platform.python_version(),
-        "versions": {name: importlib.metadata.version(name) for name in ("tensorflow", "keras")},
+        "versions": versions | ({"torch": torch} if torch else {}),
     }
     (HERE / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
-    page, summary_page = (path.read_text(encoding="utf-8") for path in (PAGE, SUMMARY_PAGE))
-    PAGE.write_text(fill(page, name, make_table), encoding="utf-8")
-    SUMMARY_PAGE.write_text(fill_summary(summary_page), encoding="utf-8")
+    fill_pages()
 
 
-def fill(text, name, make_table):
-    """A page with the table of a recorded benchmark between its marks."""
+def fill_pages():
+    for path in PAGES:
+        path.write_text(fill(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def fill(page):
+    """A page with the records between its marks."""
+    return MARKS.sub(lambda match: f"{match[1]}\n{show(match[2])}\n{match[3]}", page)
+
+
+def show(name):
+    """The tables of a benchmark and what made them, or a part of `summary`."""
+    parts = importlib.import_module("summary").PARTS
+    if name in parts:
+        return parts[name]() or "Not measured yet: run `python benchmarks/all.py`."
     content = read(name)
-    made = (
-        f"Made by `{content['command']}` on {content['cores']} cores, TensorFlow "
-        f"{content['versions']['tensorflow']}, Keras {content['versions']['keras']}."
-    )
-    return between_marks(text, name, f"{make_table(content)}\n\n{made}")
+    if content is None:
+        return f"Not measured yet: run `python benchmarks/{name}.py`."
+    versions = content["versions"].items()
+    made = ", ".join(f"{PACKAGES[package]} {version}" for package, version in versions)
+    made = f"Made by `{content['command']}` on {content['cores']} cores, {made}"
+    if "load" in content:
+        made += ", load {:.1f} before and {:.1f} after".format(*content["load"])
+    return f"{importlib.import_module(name).make_table(content)}\n\n{made}."
 
 
-def fill_summary(text):
-    """A page with a table of what each benchmark compares: our time by that of plain Keras."""
-    recurrence = {
-        (row["layer"], row["length"]): row["ratio"] for row in read("recurrence")["times"]
-    }
-    memories = {row["name"]: 1 / row["ratio"] for row in read("memory_networks")["rows"]}
-    readers = read("supervised_attention")["seconds"]
-    gru, rnn = "`keras.layers.Bidirectional(GRU)`", "`keras.layers.RNN` of the same cell"
-    rows = [
-        *(
-            (f"`{layer}`, {length:,} tokens{more}", gru, recurrence[layer + more, length])
-            for layer, more in (("CorefGRU", ""), ("MAGEGRU", ", two edge types"))
-            for length in (100, 1000)
-        ),
-        ("`EntityMemory` of REN", rnn, memories["REN"]),
-        ("`EpisodicMemory`", rnn, memories["DMN"]),
-        ("`HashDropout`", "`keras.layers.Dropout`", memories["dropout"]),
-        (
-            "`zoo.BiDAFReader`, self-attention supervised",
-            "the same of `keras.layers.GRU` and `MultiHeadAttention`",
-            readers["ours"] / readers["plain"],
-        ),
-    ]
-    table = [("a training step of", "beside", "takes of its time")]
-    table += [(ours, plain, f"{ratio:.0%}") for ours, plain, ratio in rows]
-    return between_marks(text, "summary", markdown_table(table, text_columns=2))
-
-
-def between_marks(text, name, made):
-    """A page with something else between the marks of a name."""
-    pattern = rf"(<!-- benchmarks {name} -->)\n.*?(<!-- end -->)"
-    return re.sub(pattern, lambda m: f"{m[1]}\n{made}\n{m[2]}", text, flags=re.DOTALL)
+if __name__ == "__main__":
+    fill_pages()

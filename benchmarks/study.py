@@ -9,11 +9,11 @@ Nothing else should run beside it. The results are kept, as of any study.
 import argparse
 import os
 import subprocess
-import sys
 import tempfile
 import time
 
 import records
+from processes import COREFMEM
 
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import read_results
@@ -44,8 +44,7 @@ def main():
     options = parser.parse_args()
     if count_runs(options.results, options.seed):
         parser.error(f"{options.results} has runs of seed {options.seed}: take another.")
-    words = [sys.executable, "-c", "import sys; from zoo.cli import main; sys.exit(main())"]
-    words += ["reproduce", STUDY, "--models", MODEL, "--seeds", str(options.seed)]
+    words = [*COREFMEM, "reproduce", STUDY, "--models", MODEL, "--seeds", str(options.seed)]
     words += ["--jobs", str(JOBS), "--results", options.results]
     words += ["--data-dir", options.data_dir] if options.data_dir else []
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +55,7 @@ def main():
     cpu = sum(end[2:4]) - sum(busy[2:4])
     tasks = count_runs(options.results, options.seed)
     figures = {"seed": options.seed, "tasks": tasks, "jobs": JOBS, "seconds": seconds, "cpu": cpu}
-    records.write("study", figures, make_table, ("--seed", str(options.seed)))
+    records.publish("study", figures, arguments=["--seed", str(options.seed)])
 
 
 if __name__ == "__main__":
