@@ -5,7 +5,12 @@ from keras_corefmem.graphs.annotators import annotate
 from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edge_types import edges_of, lexical_edges
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
-from keras_corefmem.graphs.entity_words import learn_entity_words, spacy_tagger, tagged_entity_words
+from keras_corefmem.graphs.entity_words import (
+    entity_types,
+    learn_entity_words,
+    spacy_tagger,
+    tagged_entity_words,
+)
 from keras_corefmem.graphs.formats import conll, corenlp
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs
@@ -20,5 +25,14 @@ __getattr__ = renamed_names(
 
 __all__ = ["Annotation", "Mention", "Structure", "Truecaser", "TypedEdges", "annotate"]
 __all__ += ["antecedents", "attention_pairs", "chain_ids", "check_antecedents", "check_sources"]
-__all__ += ["conll", "corenlp", "edges_of", "from_doc", "get_lemmatizer", "inverse", "join"]
+__all__ += [
+    "conll",
+    "corenlp",
+    "edges_of",
+    "entity_types",
+    "from_doc",
+    "get_lemmatizer",
+    "inverse",
+    "join",
+]
 __all__ += ["learn_entity_words", "lexical_edges", "spacy_tagger", "tagged_entity_words"]

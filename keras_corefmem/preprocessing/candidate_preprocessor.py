@@ -23,7 +23,7 @@ from keras_corefmem.preprocessing.answers import best_sequences, check_examples
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of, ranked
-from keras_corefmem.preprocessing.reader_preprocessor import FEATURES, Encoded, ReaderPreprocessor
+from keras_corefmem.preprocessing.reader_preprocessor import Encoded, ReaderPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
@@ -241,7 +241,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def feature_names(self) -> tuple[str, ...]:
         spelled = [f"{name}_characters" for name in ("passage", "question") if self.spelling]
         targets = map(target_name, self.signals)
-        return (*FEATURES, "passage_asked", "passage_sentences", *spelled, *targets)
+        own = "passage_asked", "passage_sentences", *spelled, *targets
+        return (*super().feature_names, *own)
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
         result, length = super()._collate(rows, count, lengths, names), lengths[0]
@@ -343,5 +344,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
     def get_config(self) -> dict[str, Any]:
         config = {**super().get_config(), "num_candidates": len(self.answers) - 1}
-        del config["answers"], config["pointers"]
+        for name in ("answers", "pointers", "word_types"):
+            config.pop(name, None)
         return config

@@ -6,7 +6,13 @@ from typing import Any
 import keras
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.graphs import get_lemmatizer, learn_entity_words, tagged_entity_words
+from keras_corefmem.graphs import (
+    entity_types,
+    get_lemmatizer,
+    learn_entity_words,
+    tagged_entity_words,
+)
+from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
@@ -24,6 +30,7 @@ LEGACY: dict[str, type[Preprocessor]] = {
     "pointers": ReaderPreprocessor,
 }
 
+ENTITY_TYPES = frozenset(("person", "place", "thing"))
 HEADS = ("pointer_sum", "span_sum", "classification")
 
 
@@ -45,7 +52,8 @@ def fit_preprocessor(
         lemmatizer: lemmas in any case: a spaCy pipeline, a function of a word, or a language.
         tokenizer: name of the tokenizer.
         tagger: function from text to (word, tag) pairs that tells which words are entities.
-        **kwargs: further arguments of `ReaderPreprocessor`.
+        **kwargs: further arguments of `ReaderPreprocessor.fit`. Without `entity_words`, these are
+            learned, and sorted into persons, places and things where `edge_types` names such.
 
     Returns:
         The `ReaderPreprocessor` and the name of the head.
@@ -63,10 +71,13 @@ def fit_preprocessor(
     if head not in ("auto", *HEADS):
         raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
-    if tagger is None:
-        kwargs["entity_words"] = learn_entity_words(examples, tokenize)
-    else:
-        kwargs["entity_words"] = tagged_entity_words(examples, tagger, tokenize)
+    if kwargs.get("entity_words") is None:
+        if tagger is None:
+            words = learn_entity_words(examples, tokenize)
+        else:
+            words = tagged_entity_words(examples, tagger, tokenize)
+        typed = ENTITY_TYPES.intersection(map(base_type, kwargs.get("edge_types", ())))
+        kwargs["entity_words"] = entity_types(examples, words, tokenize) if typed else words
 
     def fit(lemmatizer: Any) -> ReaderPreprocessor:
         return ReaderPreprocessor.fit(examples, lemmatizer=get_lemmatizer(lemmatizer), **kwargs)

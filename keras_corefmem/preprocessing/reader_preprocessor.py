@@ -1,7 +1,7 @@
 """Passages and questions as sequences of tokens, with one set of answers for all of them."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import keras
@@ -9,7 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
-from keras_corefmem.graphs.edge_types import COREFERENCE
+from keras_corefmem.graphs.edge_types import COREFERENCE, base_type
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable
@@ -21,6 +21,9 @@ from keras_corefmem.text.vocabulary import Vocabulary
 # Examples that are looked at to choose how many edges may enter a token.
 SAMPLE = 1000
 ORDERS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
+# Either of them, by the ids of each text.
+RANDOM, PASSAGE_LEADS = "random", "passage_leads"
+ORDERS[RANDOM] = ORDERS["question_first"]
 LINKS = ("antecedents", "chains", "sources")
 FEATURES = (
     *("passage", "question", "candidates"),
@@ -52,6 +55,47 @@ def sequences(joint: bool, order: str) -> list[tuple[str, ...]]:
     return [ORDERS[order]] if joint else [(name,) for name in ORDERS[order]]
 
 
+class Layout:
+    """How the parts of a sequence follow each other, in each row of a batch."""
+
+    def __init__(
+        self, group: Sequence[str], widths: Mapping[str, Any], leads: Any = None, xp: Any = np
+    ) -> None:
+        self.group, self.widths, self.leads, self.xp = tuple(group), widths, leads, xp
+        # The passage comes first where it leads.
+        self.orders = [self.group] if leads is None else [self.group, self.group[::-1]]
+
+    def join(self, parts: Mapping[str, Any]) -> Any:
+        """Joins the parts `(batch, time)` of each row."""
+        arrays = [
+            self.xp.concatenate([parts[name] for name in order], axis=1) for order in self.orders
+        ]
+        return arrays[0] if self.leads is None else self.xp.where(self.leads, *arrays[::-1])
+
+    def starts(self, count: int) -> dict[str, Any]:
+        """Returns the position before each part, in each of the first `count` rows."""
+        starts = [self._starts(order) for order in self.orders]
+        if self.leads is None:
+            return starts[0]
+        leads = self.leads[:count, 0]
+        return {name: np.where(leads, starts[1][name], starts[0][name]) for name in self.group}
+
+    def _starts(self, order: Sequence[str]) -> dict[str, Any]:
+        return {order[0]: 0, **dict.fromkeys(order[1:], self.widths[order[0]])}
+
+    def split(self, array: Any) -> dict[str, Any]:
+        """Splits an array `(batch, time of all, …)` into those of the parts."""
+        cut = []
+        for order in self.orders:
+            ends = self._starts(order)
+            cut.append({n: array[:, ends[n] : ends[n] + self.widths[n]] for n in order})
+        if self.leads is None:
+            return cut[0]
+        shape = (slice(None), slice(None)) + (None,) * (len(array.shape) - 2)
+        leads = self.leads[shape]
+        return {name: self.xp.where(leads, cut[1][name], cut[0][name]) for name in self.group}
+
+
 @keras.saving.register_keras_serializable("keras_corefmem")
 class ReaderPreprocessor(Preprocessor):
     """Preprocessing of a reader whose answers are one set of words for all passages.
@@ -71,7 +115,8 @@ class ReaderPreprocessor(Preprocessor):
         pointers: number of the answer that a token of each word mentions, 0 = none.
         tokenizer: name of the tokenizer.
         joint: whether question and passage are one sequence, with chains across.
-        order: `"question_first"` or `"passage_first"`, where joint.
+        order: `"question_first"`, `"passage_first"` or `"random"`, where joint: the latter is one
+            of both, always the same for a text, as the feature `passage_leads` `(batch, 1)` tells.
         max_chains: highest chain id.
         unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
         edge_types: names of the edge types that a reader reads: `"coreference"`, those of
@@ -79,6 +124,7 @@ class ReaderPreprocessor(Preprocessor):
             read after its target enters the other way round, as one of `TYPE^-1` where that is
             among the names.
         max_sources: edges of one type that enter a token at most, the nearest ones.
+        word_types: number of the edge type, from 1, of the chain of each word, beside coreference.
 
     Raises:
         ValueError: if there is no such order, or an argument is not as described.
@@ -112,6 +158,7 @@ class ReaderPreprocessor(Preprocessor):
         unknown_types: int = 1,
         edge_types: Sequence[str] = (COREFERENCE,),
         max_sources: int = 1,
+        word_types: Sequence[int] = (),
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
@@ -121,13 +168,14 @@ class ReaderPreprocessor(Preprocessor):
         self.pointers = np.array([0, 0, *pointers, *specials], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
         self.edge_table = EdgeTable(edge_types, max_sources)
+        self.word_types = np.array([0, 0, *word_types, *specials], "int32") if word_types else None
 
     @classmethod
     def fit(
         cls,
         examples: Sequence[Example],
         *,
-        entity_words: Iterable[str] = (),
+        entity_words: Iterable[str] | Mapping[str, str] = (),
         lemmatizer: Callable[[str], str] | None = None,
         tokenizer: str = "words",
         max_sources: int | None = None,
@@ -136,8 +184,9 @@ class ReaderPreprocessor(Preprocessor):
         """Learns vocabulary and answers from training examples.
 
         Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
-        Without `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further
-        arguments are those of the constructor.
+        Of a table from such words to edge types, edges of those types join its mentions. Without
+        `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further arguments
+        are those of the constructor.
         """
         check_examples(examples)
         lemma = lemmatizer or (lambda word: word)
@@ -156,7 +205,17 @@ class ReaderPreprocessor(Preprocessor):
             tokenizer,
             **kwargs,
         )
+        if isinstance(entity_words, Mapping):
+            types = {lemma(word): name for word, name in entity_words.items()}
+            preprocessor.type_words([types.get(lemma(word)) for word in words])
         return preprocessor.with_edges_of(examples, max_sources)
+
+    def type_words(self, names: Sequence[str | None]) -> None:
+        """Tells the edge type of the chain of each word, besides coreference."""
+        columns = [-1 if name is None else self.edge_table.column(name) for name in names]
+        if set(columns) - {-1, None}:
+            known = [0 if column is None else column + 1 for column in columns]
+            self.word_types = np.array([0, 0, *known, *[0] * (self.unknown_types - 1)], "int32")
 
     def with_edges_of(self, examples: Sequence[Example], max_sources: int | None) -> Self:
         """Chooses how many edges of a type may enter a token, unless that is known.
@@ -164,7 +223,9 @@ class ReaderPreprocessor(Preprocessor):
         Raises:
             ValueError: if no example has an edge of one of the types.
         """
-        own = [base for base in self.edge_table.bases if base != COREFERENCE]
+        typed = () if self.word_types is None else self.word_types
+        learned = {COREFERENCE, *(base_type(self.edge_types[n - 1]) for n in set(typed) - {0})}
+        own = [base for base in self.edge_table.bases if base not in learned]
         if own or any(example.edges for example in examples):
             # Some are enough.
             some = examples[:: -(-len(examples) // SAMPLE)]
@@ -186,7 +247,12 @@ class ReaderPreprocessor(Preprocessor):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        return FEATURES
+        return (*FEATURES, PASSAGE_LEADS) if self.has_random_order else FEATURES
+
+    @property
+    def has_random_order(self) -> bool:
+        """Whether each text has an order of its own."""
+        return self.joint and self.order == RANDOM
 
     def encode(self, example: Example) -> Encoded:
         answer = self.answer_numbers.get(example.answer, 0)
@@ -237,44 +303,64 @@ class ReaderPreprocessor(Preprocessor):
         ids = {"passage": passage, "question": question}
         if chains is None:
             chains = {name: xp.take(self.word_chains, array) for name, array in ids.items()}
-        candidates = xp.take(self.pointers, passage)
-        return {**ids, "candidates": candidates, **self.links(chains, names, xp, rows)}
+        types, leads = None, None
+        if self.word_types is not None:
+            types = {name: xp.take(self.word_types, array) for name, array in ids.items()}
+        if self.has_random_order:
+            totals = (xp.sum(array, axis=1, keepdims=True) for array in ids.values())
+            leads = sum(totals) % 2 == 1
+        result = {**ids, "candidates": xp.take(self.pointers, passage)}
+        result |= self.links(chains, names, xp, rows, types, leads)
+        return (
+            result if leads is None else {**result, PASSAGE_LEADS: xp.asarray(leads, dtype="int32")}
+        )
 
     def links(
-        self, chains: dict[str, Any], names: Sequence[str], xp: Any = np, rows: Sequence = ()
+        self,
+        chains: dict[str, Any],
+        names: Sequence[str],
+        xp: Any = np,
+        rows: Sequence = (),
+        types: dict[str, Any] | None = None,
+        leads: Any = None,
     ) -> dict[str, Any]:
-        """Makes the features of chains and, of encoded `rows`, their edges."""
-        kinds, result = {name.rpartition("_")[2] for name in names}, {}
+        """Makes the features of chains, with types of words, and of encoded `rows`, their edges.
+
+        Where the passage `leads`, it comes first.
+        """
+        kinds = {name.rpartition("_")[2] for name in names}
+        result: dict[str, Any] = {}
+        # The shape is unknown inside a graph.
+        widths = {name: xp.size(array[:1]) for name, array in chains.items()}
         for group in sequences(self.joint, self.order):
-            joined = xp.concatenate([chains[name] for name in group], axis=-1)
-            links, starts, width = {}, {}, 0
-            for name in group:
-                starts[name] = width
-                # The shape is unknown inside a graph.
-                width = width + xp.size(chains[name][:1])
+            layout = Layout(group, widths, leads, xp)
+            joined, links = layout.join(chains), {}
             if kinds & {"antecedents", "sources"}:
                 links["antecedents"] = antecedents(joined, xp)
-                links["sources"] = self._sources(links["antecedents"], xp)
+                typed = None if types is None else layout.join(types)
+                links["sources"] = self._sources(links["antecedents"], typed, xp)
                 if any(len(row.edges) for row in rows):
+                    starts = layout.starts(len(rows))
                     edges = self.edge_table.oriented(rows, group, starts)
                     links |= self._with_chains(edges, links["sources"])
             if "chains" in kinds:
                 links["chains"] = chain_ids(joined, self.max_chains, xp)
-            for name in group:
-                end = starts[name] + xp.size(chains[name][:1])
-                for kind, array in links.items():
-                    result[f"{name}_{kind}"] = array[:, starts[name] : end]
+            for kind, array in links.items():
+                result |= {f"{name}_{kind}": part for name, part in layout.split(array).items()}
         return result
 
-    def _sources(self, antecedents: Any, xp: Any) -> Any:
-        """Makes sources of antecedents, which are edges of coreference."""
+    def _sources(self, antecedents: Any, types: Any, xp: Any) -> Any:
+        """Makes sources of antecedents, which are edges of coreference and of the words' types."""
         table = self.edge_table
         if len(table.types) == table.max_sources == 1 and COREFERENCE in table.types:
             return antecedents[..., None, None]
-        cells = np.zeros((len(table.types), table.max_sources), "int32")
-        if COREFERENCE in table.bases:
-            cells[table.column(COREFERENCE), 0] = 1
-        return antecedents[..., None, None] * cells
+        numbers = np.arange(len(table.types), dtype="int32")
+        chosen = numbers == table.column(COREFERENCE)
+        if types is not None:
+            chosen = chosen | (types[..., None] == numbers + 1)
+        first = np.arange(table.max_sources) == 0
+        sources = xp.where(chosen, antecedents[..., None], 0)
+        return xp.asarray(xp.where(first, sources[..., None], 0), dtype="int32")
 
     def _with_chains(self, edges: np.ndarray, sources: np.ndarray) -> dict[str, np.ndarray]:
         """Makes the sources, and antecedents, of edges beside those in sources of chains."""
@@ -291,12 +377,18 @@ class ReaderPreprocessor(Preprocessor):
         lengths = {
             name: np.array([len(getattr(row, name)) for row in rows]) for name in ORDERS[self.order]
         }
-        groups = sequences(self.joint, self.order)
-        starts = [{group[-1]: lengths[group[0]] if len(group) > 1 else 0} for group in groups]
-        pairs = zip(groups, starts, strict=True)
+        leads = None
+        if self.has_random_order:
+            totals = [int(row.passage.sum() + row.question.sum()) for row in rows]
+            leads = np.array(totals)[:, None] % 2 == 1
+        layouts = [Layout(g, lengths, leads) for g in sequences(self.joint, self.order)]
+        starts = (layout.starts(len(rows)) for layout in layouts)
+        pairs = ((layout.group, start) for layout, start in zip(layouts, starts, strict=True))
         return np.concatenate([self.edge_table.oriented(rows, *pair) for pair in pairs])
 
     def get_config(self) -> dict[str, Any]:
         config, known = super().get_config(), slice(2, 2 + len(self.vocabulary.known))
         tables = {"word_chains": self.word_chains, "pointers": self.pointers}
+        if self.word_types is not None:
+            tables["word_types"] = self.word_types
         return {**config, **{name: table[known].tolist() for name, table in tables.items()}}

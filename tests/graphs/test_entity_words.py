@@ -163,3 +163,18 @@ def test_old_names_warn():
         assert graphs.tagged_entities is tagged_entity_words
     with pytest.raises(AttributeError, match="no attribute 'learn_words'"):
         graphs.learn_words  # noqa: B018
+
+
+def test_entities_are_persons_places_and_things():
+    stories = [
+        example(
+            ["Mary went to the kitchen.", "Mary got the milk there."], "Where is she?", "kitchen"
+        ),
+        example(["John sat in the garden.", "The garden is big."], "Where is the milk?", "attic"),
+    ]
+    words = ["mary", "john", "milk", "garden", "kitchen", "attic"]
+    types = graphs.entity_types(stories, words, tokenizer)
+    assert types == {
+        **{"mary": "person", "john": "person", "milk": "thing"},
+        **{"garden": "thing", "kitchen": "place", "attic": "thing"},
+    }

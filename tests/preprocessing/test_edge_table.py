@@ -68,7 +68,10 @@ def fit(examples, **options):
 @pytest.mark.parametrize("most", [1, 3])
 @pytest.mark.parametrize(
     ("order", "joint"),
-    [("question_first", True), ("passage_first", True), ("passage_first", False)],
+    [
+        *(("question_first", True), ("passage_first", True), ("random", True)),
+        *(("passage_first", False), ("random", False)),
+    ],
 )
 def test_sources_of_random_typed_graphs(order, joint, most):
     examples = list(random_examples(np.random.default_rng(most)))
@@ -76,7 +79,12 @@ def test_sources_of_random_typed_graphs(order, joint, most):
     encoded = list(map(preprocessor.encode, examples))
     features = preprocessor.collate(encoded, ROWS + 1, *WIDTHS.values())
     for n, example in enumerate(examples):
-        for part, expected in sources_of(example, order, joint, TYPES, most).items():
+        if order == "random":
+            ids = np.concatenate([encoded[n].passage, encoded[n].question])
+            order_of = ("question_first", "passage_first")[ids.sum() % 2]
+        else:
+            order_of = order
+        for part, expected in sources_of(example, order_of, joint, TYPES, most).items():
             found = features[f"{part}_sources"]
             assert found.dtype == np.int32 and found.shape[2:] == (len(TYPES), most)
             np.testing.assert_array_equal(found[n], expected)

@@ -116,5 +116,43 @@ def test_bad_input_is_refused():
         message = f"{name} of row 1 holds {ids[-1]}, .* from 0 to {size - 1}"
         with pytest.raises(ValueError, match=message):
             preprocessor.collate([encoded, row], 4, 16, 8)
-    with pytest.raises(ValueError, match="order must be one of question_first, .*; got 'random'"):
-        fit(order="random")
+    with pytest.raises(ValueError, match="order must be one of question_first, .*; got 'last'"):
+        fit(order="last")
+
+
+def test_a_random_order_is_one_of_the_two():
+    random, *fixed = (fit(order=order) for order in ("random", "question_first", "passage_first"))
+    rows = [random.encode(example) for example in EXAMPLES]
+    features = [each.collate(rows, 4, 16, 9) for each in (random, *fixed)]
+    leads = features[0]["passage_leads"]
+    assert leads.shape == (4, 1) and set(leads[:3, 0]) == {0, 1}
+    for name in random.feature_names[3:-1]:
+        for row, lead in enumerate(leads[:, 0]):
+            np.testing.assert_array_equal(features[0][name][row], features[1 + lead][name][row])
+    longer = random.collate(rows, 3, 32, 16)["passage_leads"]
+    np.testing.assert_array_equal(longer, leads[:3])
+    apart = fit(order="random", joint=False)
+    assert "passage_leads" not in apart.feature_names
+
+
+def test_types_of_words_are_edge_types():
+    types = {"mary": "person", "milk": "thing", "kitchen": "place", "garden": "place"}
+    options = {"entity_words": types, "order": "passage_first"}
+    preprocessor = fit(**options, edge_types=["place", "coreference", "person"])
+    texts = "Mary left the garden. Mary got milk.", "Is milk in the garden with Mary?"
+    found = features(preprocessor, *texts)
+    sources = np.concatenate([found[f"{part}_sources"] for part in ("passage", "question")])
+    everything = np.concatenate([found[f"{part}_antecedents"] for part in ("passage", "question")])
+    assert sources.shape[1:] == (3, 1)
+    np.testing.assert_array_equal(sources[:, 1, 0], everything)
+    words = preprocessor.tokenizer(" ".join(texts))
+    for column, kind in ((0, "place"), (2, "person")):
+        own = [types.get(word) == kind for word in words]
+        np.testing.assert_array_equal(sources[:, column, 0], everything * own)
+        assert sources[:, column].any()
+    again = ReaderPreprocessor.from_config(preprocessor.get_config())
+    np.testing.assert_array_equal(
+        features(again, *texts)["passage_sources"], found["passage_sources"]
+    )
+    with pytest.raises(ValueError, match="No training example has an edge of type 'animal'"):
+        fit(**options, edge_types=["animal", "person"])

@@ -79,7 +79,10 @@ STORIES_READ += ("ngram",)
 # Each reads in another way.
 READERS = {
     **{f"ga-{encoder}": {"layers": 2} for encoder in ("gru", "one-hot", "dag-rnn", "mage-gru")},
-    "ga-mage-gru-shared": {"layers": 2, "carry": "previous"},
+    "ga-mage-gru-shared": {
+        **{"layers": 2, "carry": "previous"},
+        "edge_types": ("coreference", "person", "place"),
+    },
     "ga-coref-gru": {"layers": 2, "answer_head": "classification"},
     "as-gru": {"answer_head": "classification", "joint": False},
     "as-one-hot": {"max_chains": 3},
@@ -122,7 +125,7 @@ CASES = {
         TYPED,
         UNSEEN,
         {
-            **{"layers": 2, "carry": "mixed", "edge_attention": True},
+            **{"layers": 2, "carry": "mixed", "edge_attention": True, "order": "random"},
             "edge_types": ("coreference", "near", "near^-1"),
             "edge_units": (1, 2, 1),
         },

@@ -76,7 +76,7 @@ EdgeTypes = Annotated[Any, AfterValidator(check_edge_types)]
 Sizes = Annotated[Size | list[Size], BeforeValidator(_list)]
 Carry = Literal["gathered", "previous", "mixed"]
 AnswerHead = Literal["pointer_sum", "span_sum", "classification"]
-Order = Literal["question_first", "passage_first"]
+Order = Literal["question_first", "passage_first", "random"]
 
 
 class Arguments(pydantic.BaseModel):

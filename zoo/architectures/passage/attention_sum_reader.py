@@ -64,7 +64,9 @@ class AttentionSumReader(ReaderModel):
         answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
             where it is a candidate of several words; or `"classification"`.
         joint: bool, whether question and passage are one sequence, linked by coreference.
-        order: str, the first of the two where joint: `"question_first"` or `"passage_first"`.
+        order: str, the first of the two where joint: `"question_first"`, `"passage_first"`, or
+            `"random"` as in Section 3.3 of the paper of the MAGE-GRU, drawn for each text by its
+            words.
         question_overlap: bool, whether each word of the passage has a feature that says if the
             question has it too.
         preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)

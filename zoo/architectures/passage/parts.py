@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
+from keras_corefmem.preprocessing.reader_preprocessor import PASSAGE_LEADS, RANDOM
 from zoo.architectures.passage.encoders import encode, structure_read
 
 PARTS = ("passage", "question")
@@ -22,6 +23,8 @@ def make_inputs(config):
             shapes[f"{name}_characters"] = (None, config.word_length)
     if config.question_overlap:
         shapes["passage_asked"] = (None,)
+    if config.joint and config.order == RANDOM:
+        shapes[PASSAGE_LEADS] = (1,)
     inputs = {name: keras.Input(shape, dtype="int32", name=name) for name, shape in shapes.items()}
     if config.answer_head == "pointer_sum":
         inputs["candidates"] = keras.Input((None,), dtype="int32", name="candidates")
@@ -68,15 +71,29 @@ def structure_of(inputs, encoder):
     return {name: inputs.get(f"{name}_{feature}") for name in PARTS}
 
 
-def encode_joint(encoder, name, order, vectors, structure, masks):
-    """Encodes passage and question as one sequence, and parts them again."""
+def encode_joint(encoder, name, order, vectors, structure, masks, leads=None):
+    """Encodes passage and question as one sequence, and parts them again.
+
+    Where the passage `leads`, `(batch, 1)`, it comes first, whatever the order.
+    """
+
+    def chosen(first, second):
+        shape = (slice(None), slice(None)) + (None,) * (len(first.shape) - 2)
+        return ops.where(ops.not_equal(leads, 0)[shape], second, first)
 
     def joined(parts):
-        return ops.concatenate([parts[part] for part in order], axis=1)
+        one = ops.concatenate([parts[part] for part in order], axis=1)
+        if leads is None:
+            return one
+        return chosen(one, ops.concatenate([parts[part] for part in order[::-1]], axis=1))
 
     links = None if structure[order[0]] is None else joined(structure)
     states = encode(encoder, joined(vectors), links, joined(masks))
-    parts = SplitSequences(name=f"split_{name}")(states, vectors[order[0]])
+    split = SplitSequences(name=f"split_{name}")
+    parts = split(states, vectors[order[0]])
+    if leads is not None:
+        others = split(states, vectors[order[1]])[::-1]
+        parts = map(chosen, parts, others)
     return dict(zip(order, parts, strict=True))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.graphs.edge_types import COREFERENCE
-from keras_corefmem.preprocessing.reader_preprocessor import sequences
+from keras_corefmem.preprocessing.reader_preprocessor import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.passage.edge_attention import edge_weights, shares_by_type
@@ -90,11 +90,16 @@ class PassageModel(TextModel):
         structure = next(read, None)
         if structure is None:
             return
+        leads = features.get(PASSAGE_LEADS)
+        leads = None if leads is None else np.asarray(leads) != 0
         # Joint positions count from the start of what comes first.
         for parts in sequences(self.config["joint"], self.order):
-            names = [f"{part}_{structure}" for part in parts]
-            joined = np.concatenate([features[name] for name in names], axis=1)
-            check_positions(joined, f"{' and '.join(names)}: position")
+            names = {part: f"{part}_{structure}" for part in parts}
+            links = {part: np.asarray(features[name]) for part, name in names.items()}
+            if leads is not None:
+                leads = leads.reshape(leads.shape + (1,) * (links[parts[0]].ndim - 2))
+            joined = Layout(parts, {}, leads).join(links)
+            check_positions(joined, f"{' and '.join(names.values())}: position")
 
     @functools.cached_property
     def _edge_weights(self):

@@ -7,7 +7,7 @@ from keras_corefmem.datasets.passages.cnn import ClozeExample
 from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
-from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
+from keras_corefmem.preprocessing.reader_preprocessor import ORDERS, PASSAGE_LEADS
 from keras_corefmem.utils.deprecation import renamed_arguments
 from zoo.architectures.config import ExamplesMethod, underscored
 from zoo.architectures.passage.encoders import last_states, make_encoder
@@ -43,7 +43,8 @@ class ReaderModel(PassageModel):
         for n in range(1, config.layers + 1):
             if config.joint:
                 encoder = make_encoder(config, f"encoder_{n}")
-                vectors = encode_joint(encoder, n, order, vectors, structure, masks)
+                leads = inputs.get(PASSAGE_LEADS)
+                vectors = encode_joint(encoder, n, order, vectors, structure, masks, leads)
             else:
                 encoders = {name: make_encoder(config, f"{name}_encoder_{n}") for name in order}
                 vectors = encode_apart(encoders, vectors, structure, masks)
@@ -71,6 +72,7 @@ class ReaderModel(PassageModel):
         lemmatizer=None,
         tokenizer="words",
         tagger=None,
+        entity_words=None,
         local_answers=None,
         characters=False,
         max_words=None,
@@ -98,6 +100,9 @@ class ReaderModel(PassageModel):
             tokenizer: name of the tokenizer.
             tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
                 learns them from the examples.
+            entity_words: the entities themselves, words in lower case, or a table from words to
+                edge types of their own. Where `edge_types` has `"person"`, `"place"` or `"thing"`,
+                words that are learned are sorted so.
             local_answers: whether answers are local; `None` does so for annotated examples and
                 those with candidates of their own. The next five arguments are for local answers.
             characters: whether words are spelled.
@@ -140,7 +145,14 @@ class ReaderModel(PassageModel):
             answer_head = preprocessor.head
         else:
             preprocessor, answer_head = fit_preprocessor(
-                examples, answer_head, language, lemmatizer, tokenizer, tagger, **shared
+                examples,
+                answer_head,
+                language,
+                lemmatizer,
+                tokenizer,
+                tagger,
+                entity_words=entity_words,
+                **shared,
             )
         arguments["answer_head"] = answer_head
         return cls.start(preprocessor, examples, word_vectors, **arguments)
