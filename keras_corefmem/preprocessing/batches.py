@@ -356,9 +356,8 @@ def tensorflow_dataset(
     import tensorflow as tf
 
     def spec(first: Any, second: Any) -> tf.TensorSpec:
-        pairs = list(zip(first.shape, second.shape, strict=True))[1:]
-        lengths = [a if a == b else None for a, b in pairs]
-        return tf.TensorSpec([None, *lengths], first.dtype)
+        pairs = zip(first.shape, second.shape, strict=True)
+        return tf.TensorSpec([a if a == b else None for a, b in pairs], first.dtype)
 
     shown = batches if like is None else like
     signature = keras.tree.map_structure(spec, shown[0], shown[min(1, len(shown) - 1)])

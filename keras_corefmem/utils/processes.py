@@ -29,14 +29,27 @@ def keep_memory() -> None:
 
 
 def pin(core: int | None = None) -> None:
-    """Gives a worker process one core of its own, and compiled programs a lasting home."""
+    """Gives a worker process one core of its own."""
     follow_parent()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
-    if os.environ.get("KERAS_BACKEND") == "jax":
-        home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
-        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
+    keep_programs()
+
+
+def keep_programs() -> None:
+    """Gives what JAX compiles a lasting home, unless the user chose one, or none.
+
+    `JAX_ENABLE_COMPILATION_CACHE=false` switches it off.
+    """
+    if _backend() != "jax":
+        return
+    home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+    # JAX needs it to remove what was not used for longest.
+    if importlib.util.find_spec("filelock"):
+        os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(2**30))
 
 
 def follow_parent() -> None:
@@ -89,10 +102,12 @@ def import_quietly(*names: str) -> None:
 def import_keras(*others: str) -> None:
     """Imports Keras, and other modules after it, quietly, and what no command uses not at all.
 
-    Keras and TensorFlow import scikit-learn, Matplotlib and JAX where installed, for little use:
-    that is a third of the time.
+    Keras and TensorFlow import scikit-learn, Matplotlib, pandas and JAX where installed, for little
+    use: that is a third of the time.
     """
-    with hidden("sklearn", "matplotlib", *(["jax"] if _backend() == "tensorflow" else [])):
+    keep_programs()
+    unused = ["sklearn", "matplotlib", "pandas", *(["jax"] * (_backend() == "tensorflow"))]
+    with hidden(*unused):
         import_quietly("keras")
     import_quietly(*others)
 

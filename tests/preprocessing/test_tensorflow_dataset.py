@@ -35,7 +35,7 @@ def test_every_epoch_has_the_batches_of_that_epoch(batches):
     assert seen[0] != seen[1] != seen[2]
     shapes = {name: spec.shape.as_list() for name, spec in dataset.element_spec[0].items()}
     words = batches.preprocessor.sentence_length
-    assert shapes == {"sentences": [None, None, words], "question": [None, words]}
+    assert shapes == {"sentences": [8, None, words], "question": [8, words]}
 
 
 def test_a_single_batch_is_enough():

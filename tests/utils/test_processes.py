@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from keras_corefmem.utils.processes import available_cores, import_quietly
+from keras_corefmem.utils.processes import available_cores, import_quietly, keep_programs
 
 NOISE = "import os\nos.write(2, b'noise')\nVALUE = 3\n"
 
@@ -57,3 +57,23 @@ def test_cores_are_those_of_this_process():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout) == (1 if hasattr(os, "sched_setaffinity") else os.cpu_count())
     assert available_cores() == sorted(available_cores()) and available_cores()
+
+
+def test_what_jax_compiles_is_kept_where_the_user_says_nothing_else(monkeypatch, tmp_path):
+    names = ("DIR", "MAX_SIZE")
+    for name in names:
+        monkeypatch.setenv(f"JAX_COMPILATION_CACHE_{name}", "")
+        monkeypatch.delenv(f"JAX_COMPILATION_CACHE_{name}")
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "3")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KERAS_BACKEND", "tensorflow")
+    keep_programs()
+    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    keep_programs()
+    home = tmp_path / ".cache" / "keras_corefmem" / "jax"
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(home)
+    assert os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] == "3"
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
+    keep_programs()
+    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "mine"

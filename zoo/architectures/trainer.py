@@ -25,7 +25,7 @@ from zoo.architectures.checks import (
     warn_of_other_texts,
     warn_of_unknown_answers,
 )
-from zoo.architectures.devices import LightModel, local_rows, resolve_jit
+from zoo.architectures.devices import LateXLA, LightModel, local_rows, resolve_jit
 from zoo.architectures.inputs import (
     PartsOfEpochs,
     examples_of,
@@ -62,6 +62,9 @@ class TextTrainer(LightModel):
     `fit`, `evaluate` and `predict` take texts as well as features: all but iterators that
     `keras_corefmem.datasets.as_examples` takes, with answers in it or apart in `y`, or `Batches`.
     """
+
+    # Whether `compile` left it to the model what XLA compiles.
+    chooses_xla = False
 
     @property
     def warm_up_epochs(self):
@@ -101,7 +104,8 @@ class TextTrainer(LightModel):
                 does not count.
             weighted_metrics: all metrics, instead.
             jit_compile: whether XLA compiles a training step as a whole, by default wherever that
-                works.
+                works; on TensorFlow not in the first epochs of few short texts, which are over
+                before that pays.
             **kwargs: further arguments of `keras.Model.compile`.
 
         Raises:
@@ -120,6 +124,7 @@ class TextTrainer(LightModel):
             jit_compile=resolve_jit(jit_compile),
             **kwargs,
         )
+        self.chooses_xla = jit_compile is None and self.jit_compile
         # Made while TensorFlow traces a step, its variables would have it trace the step again.
         self.optimizer.build(self.trainable_variables)
 
@@ -269,6 +274,8 @@ class TextTrainer(LightModel):
             x = x if whole is None else local_rows(x)
         else:
             if whole is not None:
+                if self.chooses_xla:
+                    own.append(LateXLA(len(x) * whole.batch_size * max(whole.buckets)))
                 own.append(EpochHooks(x))
                 x = tensorflow_dataset(x, like=whole)
             if isinstance(validation_data, Batches):

@@ -1,4 +1,5 @@
 import dataclasses
+import functools
 
 import keras
 import numpy as np
@@ -62,6 +63,26 @@ def uninterrupted(splits, tmp_path_factory):
     model, batches = prepare(splits)
     progress = training.fit(model, batches, tmp_path_factory.mktemp("run"), SETTINGS)
     return model, batches, progress
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always compiles")
+def test_the_number_of_an_epoch_says_what_xla_compiles(splits, tmp_path, monkeypatch):
+    settings = dataclasses.replace(SETTINGS, model="qrn", arguments={"units": 4})
+    modes, run = [], functools.partial(dataclasses.replace, settings)
+    epochs = keras.callbacks.LambdaCallback(
+        on_train_batch_begin=lambda batch, logs: batch or modes.append(model.by_kernel)
+    )
+    model, batches = training.prepare(splits, settings)
+    size = len(batches["train"]) * 8 * max(batches["train"].buckets)
+    monkeypatch.setattr("zoo.architectures.devices.LateXLA.POSITIONS", 2 * size)
+    for last in (1, 3):
+        model, batches = training.prepare(splits, settings)
+        training.fit(model, batches, tmp_path / "parts", run(epochs=last), [epochs])
+    assert modes == [True, True, False]
+    whole, batches = training.prepare(splits, settings)
+    training.fit(whole, batches, tmp_path / "whole", settings)
+    assert_same_weights(model, whole)
+    assert model.jit_compile and not model.by_kernel
 
 
 def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_path):
