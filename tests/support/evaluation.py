@@ -60,7 +60,8 @@ def with_gradients(function, upstream=None, xla=False):
 
 
 def _project(value, upstream):
-    value = ops.cast(value, "float32")
+    if keras.backend.standardize_dtype(value.dtype) != "float64":
+        value = ops.cast(value, "float32")
     return ops.sum(value if upstream is None else value * upstream)
 
 
@@ -98,17 +99,20 @@ def evaluate(layer, *args, **kwargs):
     return compiled(lambda *tensors: layer(*tensors, **kwargs))(*args)
 
 
-def assert_gradients(function, arrays, gradients, step=1e-6):
-    """Compares gradients by float64 arrays with finite differences of a number in NumPy."""
+def assert_gradients(function, arrays, gradients, step=1e-6, tolerance=1e-5):
+    """Compares gradients by float64 arrays with finite differences of a number in NumPy.
+
+    Differences are of fourth order: with a step of 2e-4 they are right to about 1e-10.
+    """
     rng = np.random.default_rng(1)
     for n, gradient in enumerate(gradients):
-        direction, ends = rng.normal(size=gradient.shape), []
-        for sign in (1, -1):
-            moved = [a + sign * step * direction if m == n else a for m, a in enumerate(arrays)]
-            ends.append(function(*moved))
-        expected = (ends[0] - ends[1]) / (2 * step)
-        scale = np.linalg.norm(gradient) * np.linalg.norm(direction)
-        assert np.sum(gradient * direction) == pytest.approx(expected, abs=1e-5 * max(scale, 1.0))
+        direction, expected = rng.normal(size=gradient.shape), 0.0
+        for steps, factor in ((2, -1), (1, 8), (-1, -8), (-2, 1)):
+            by = steps * step * direction
+            moved = [a + by if m == n else a for m, a in enumerate(arrays)]
+            expected += factor * function(*moved) / (12 * step)
+        scale = max(np.linalg.norm(gradient) * np.linalg.norm(direction), 1.0)
+        assert np.sum(gradient * direction) == pytest.approx(expected, abs=tolerance * scale)
 
 
 def assert_follows(

@@ -91,9 +91,10 @@ def draw(name, masked):
 def run(name, masked):
     """Outputs and gradients of the fused layer on a random graph."""
     rng, mask, x, graph = draw(name, masked)
+    x = x.astype(graph.layer.compute_dtype)
     graph.layer.build(x.shape, *(array.shape for array in graph.inputs))
-    weights = random_weights(graph.layer, rng)
-    upstream = rng.normal(size=(BATCH, TIME, graph.layer.output_units)).astype("float32")
+    weights = [weight.astype(x.dtype) for weight in random_weights(graph.layer, rng)]
+    upstream = rng.normal(size=(BATCH, TIME, graph.layer.output_units)).astype(x.dtype)
 
     def function(x, *weights):
         return stateless(graph.layer, weights, x, *graph.inputs, mask=mask)

@@ -9,6 +9,14 @@ def float_type(tensor):
     return "float64" if keras.backend.standardize_dtype(tensor.dtype) == "float64" else "float32"
 
 
+def rows(buffer, start, count):
+    """Rows of a buffer from `start` on."""
+    if isinstance(start, int) and buffer.shape[0] == count:
+        return buffer
+    shape = (count, *ops.shape(buffer)[1:])
+    return ops.slice(buffer, (start, *[0] * (len(shape) - 1)), shape)
+
+
 def write(buffer, start, rows):
     """Replaces the rows of a buffer from `start` on."""
     return ops.slice_update(buffer, (start, *[0] * (len(buffer.shape) - 1)), rows)

@@ -39,6 +39,20 @@ def compiled(function):
     return function
 
 
+def run_at_once():
+    """Whether functions that are compiled themselves run at the same time where none needs another.
+
+    So they do in a graph of TensorFlow; but a graph that XLA compiles runs one loop after another.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return False
+    import tensorflow as tf
+    from tensorflow.python.ops import control_flow_util
+
+    graph = tf.compat.v1.get_default_graph()
+    return tf.inside_function() and not control_flow_util.GraphOrParentsInXlaContext(graph)
+
+
 def differentiable(forward, reverse):
     """A compiled function `(arguments, constants)` with the gradient that `reverse` computes.
 

@@ -17,13 +17,14 @@ class PredecessorSums:
     def __init__(self, edges, weights):
         self.index, self.weights = flat_index(edges.sources), weights
 
-    def read(self, history, slices, t):
-        """Sums by edge type for token `t`, or a slice of them; row 0 of the history is zero."""
-        sums = []
+    def read(self, history, slices, pick):
+        """Sums by edge type for the tokens that `pick` picks; row 0 of the history is zero."""
+        sums, index = [], pick(self.index)
+        weights = None if self.weights is None else pick(self.weights)[..., None]
         for e, (start, stop) in enumerate(slices):
-            values = gather(history, self.index[t, e])[..., start:stop]
-            if self.weights is not None:
-                values = self.weights[t, e][..., None] * values
+            values = gather(history, index[..., e, :, :])[..., start:stop]
+            if weights is not None:
+                values = weights[..., e, :, :, :] * values
             sums.append(ops.sum(values, axis=-3))
         return sums
 
@@ -63,9 +64,10 @@ class SuccessorSums:
         """Sums by edge type for the next token."""
         return [ahead[0] for ahead in state.ahead]
 
-    def read_all(self, state):
-        """Sums by edge type for all tokens, once all have added their values."""
-        return [gather(sums, self.index[:, e, 0]) for e, sums in enumerate(state.sums)]
+    def read_all(self, state, pick):
+        """Sums by edge type for the tokens that `pick` picks, once all have added their values."""
+        index = pick(self.index)
+        return [gather(sums, index[:, e, 0]) for e, sums in enumerate(state.sums)]
 
     def add(self, state, values, t):
         """The state after token `t` has added its values, `(batch, width)` by edge type."""

@@ -75,7 +75,9 @@ class DirectionInputs(NamedTuple):
     """The differentiable inputs of one direction of `graph_gru`, float, `None` where not used.
 
     Args:
-        projected: `(time, batch, blocks · units)`, the inputs times their kernel, with the bias.
+        projected: `(time, batch, blocks · units)`, the features times their kernel, with the bias;
+            or, with an `input_kernel`, the features `(time, batch, features)` themselves, which are
+            then projected a block of tokens at a time.
         kernel: `(gathered units, blocks · units)`, the recurrent kernel U.
         sequential_weights: `(time, batch)`, factor of the sequential edge into each token.
         edge_weights: `(time, types, edges, batch)`, factor of each typed edge.
@@ -83,6 +85,8 @@ class DirectionInputs(NamedTuple):
         initial_state: `(batch, units)`, the state before the first token that is read.
         recurrent_mask: `(batch, gathered units)`, factors of what the kernel reads of the gathered
             state, the same for all tokens. It gets no gradient.
+        input_kernel: `(features, blocks · units)`.
+        bias: `(blocks · units,)`, for an `input_kernel`.
 
     Example:
         >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((5, 2, 12)), np.ones((4, 12)))
@@ -97,3 +101,5 @@ class DirectionInputs(NamedTuple):
     carry_gate: object = None
     initial_state: object = None
     recurrent_mask: object = None
+    input_kernel: object = None
+    bias: object = None

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
+from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_cell import GraphCell, cell_options
 from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
 from keras_corefmem.utils.checks import check_sizes
@@ -96,11 +96,13 @@ class CorefGRUCell(GraphCell):
             # Whoever reads an edge weighs it: backward, that is the antecedent.
             reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
             reads = edges.successors[:, 0, 0] > 0
-        return DirectionInputs(
-            self.project(x),
-            self.recurrent(),
-            sequential_weights=ops.where(reads, share, 1.0),
-            edge_weights=(1 - reader)[:, None, None],
+        return (
+            super()
+            .direction_inputs(x, edges, reverse)
+            ._replace(
+                sequential_weights=ops.where(reads, share, 1.0),
+                edge_weights=(1 - reader)[:, None, None],
+            )
         )
 
     def call(self, inputs, states, training=None):

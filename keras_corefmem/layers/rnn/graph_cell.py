@@ -97,7 +97,12 @@ class GraphCell(AbstractRNNCell):
 
     def direction_inputs(self, x, edges, reverse):
         """Inputs of the fused recurrence from features `(time, batch, width)` and `Edges`."""
-        return DirectionInputs(self.project(x), self.recurrent())
+        return DirectionInputs(
+            x,
+            self.recurrent(),
+            input_kernel=ops.convert_to_tensor(self.kernel),
+            bias=ops.convert_to_tensor(self.bias) if self.use_bias else None,
+        )
 
     def update(self, x, gathered, carry):
         product = ops.matmul(gathered, self.recurrent())

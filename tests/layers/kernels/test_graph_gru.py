@@ -1,5 +1,7 @@
 """Fused layers against the equations in float64 and against their cells in `keras.layers.RNN`."""
 
+import importlib
+
 import keras
 import numpy as np
 import pytest
@@ -10,8 +12,12 @@ from tests.support.evaluation import assert_gradients, evaluate, stateless, valu
 from tests.support.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
 from tests.support.graphs import WIDTH
 
+# The package exports the function by this name.
+kernel_module = importlib.import_module("keras_corefmem.layers.kernels.graph_gru")
 MASKED = [(name, True) for name in NAMES]
 TYPED = [name for name in NAMES if name == "dag" or name.startswith("mage")]
+# The package exports the function by this name.
+kernel_module = importlib.import_module("keras_corefmem.layers.kernels.graph_gru")
 UNMASKED = [(name, False) for name in ("coref", "gru", "mage_gathered", "mage_mixed_shared")]
 
 
@@ -52,6 +58,54 @@ def test_gradients_equal_finite_differences_of_the_equations(name, masked):
         result.gradients,
         step=1e-5,
     )
+
+
+@pytest.fixture
+def doubles():
+    keras.config.set_floatx("float64")
+    yield
+    keras.config.set_floatx("float32")
+
+
+@pytest.mark.skipif(keras.backend.backend() == "jax", reason="JAX has no float64 by default")
+@pytest.mark.parametrize(("name", "masked"), [(name, name != "gru") for name in NAMES])
+def test_gradients_in_float64_are_exact(name, masked, doubles):
+    result = run.__wrapped__(name, masked)
+    assert result.output.dtype == "float64" and {g.dtype.name for g in result.gradients} == {
+        "float64"
+    }
+    assert_gradients(
+        lambda x, *weights: np.sum(oracle_output(result, x, weights) * result.upstream),
+        [result.x, *result.weights],
+        result.gradients,
+        step=2e-4,
+        tolerance=1e-9,
+    )
+
+
+@pytest.mark.parametrize("name", ["coref", "dag", "mage_mixed_attention", "mage_previous_shared"])
+@pytest.mark.parametrize("xla", [False, True])
+def test_blocks_of_tokens_change_nothing(name, xla, monkeypatch):
+    result = run(name, masked=True)
+    monkeypatch.setattr(kernel_module, "BLOCK", 3)
+    kernel_module._kernel.cache_clear()
+    weights, graph = result.weights, result.graph
+    state = [np.full((BATCH, 6), 0.3, "float32")] * 2
+
+    def function(x, *weights):
+        arguments = {"mask": result.mask, "initial_state": state}
+        return stateless(graph.layer, weights, x, *graph.inputs, **arguments)
+
+    def both():
+        return value_and_gradients(function, [result.x, *weights], result.upstream, xla)
+
+    output, gradients = both()
+    monkeypatch.undo()
+    kernel_module._kernel.cache_clear()
+    expected, expected_gradients = both()
+    np.testing.assert_allclose(output, expected, atol=1e-6)
+    for gradient, other in zip(gradients, expected_gradients, strict=True):
+        np.testing.assert_allclose(gradient, other, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always uses XLA")

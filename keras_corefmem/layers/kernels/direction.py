@@ -1,0 +1,284 @@
+"""One reading direction of a recurrence over a graph: its steps, and those of its gradient."""
+
+import functools
+from collections.abc import Callable
+from operator import itemgetter
+from typing import NamedTuple
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.kernels.buffers import gather, rows, write
+from keras_corefmem.layers.kernels.message_passing import PredecessorSums, SuccessorSums
+
+
+class ForwardState(NamedTuple):
+    """Loop state of a recurrence."""
+
+    hidden: object  # (batch, units), the state of the token read before
+    # (batch, blocks · units), the projected features of the next token, whose slice XLA would fuse
+    # into the gates, unvectorised, if the loop state did not carry it; () between blocks.
+    projected: object
+    # (time + 2, batch, units), the states of the tokens between a row of zeros and the state that
+    # the backward direction starts with.
+    history: object
+    successors: tuple  # SuccessorState, or () where the direction reads predecessors
+
+
+class ReverseState(NamedTuple):
+    """Loop state of the gradient, which reads the tokens in the opposite order."""
+
+    sequential: object  # (batch, slice), gradient of the next token's state by the sequential edge
+    dprevious: object  # (batch, units), gradient of the next state by carry and mask, or ()
+    dgathered: object  # (time + 1, batch, gathered units) behind a row of zeros, or ()
+    successors: tuple  # SuccessorState of the gradients, or () where they come by predecessors
+
+
+class Block(NamedTuple):
+    """Tokens that follow one another, with all of the gradient but the recurrence."""
+
+    start: object  # int, the first token
+    pick: Callable  # from an array of all tokens to theirs
+    of_history: Callable  # the same from an array with a row before the first token
+    previous: object  # (block, batch, units), the states read before theirs
+    gathered: object  # (block, batch, gathered units)
+    carry: object  # (block, batch, units), the gathered state as a carry
+    fx: list  # factors of `Gates`, those of the products as (block, batch, blocks · units)
+    fa: object
+    fc: object
+
+
+class Direction:
+    """One reading direction: forward, a token sums the states of its predecessors; backward, those
+    of its successors. Each gradient takes the other kind of sums.
+    """
+
+    def __init__(self, recurrence, reverse, edges, mask, inputs):
+        self.spec, self.reverse, self.mask, self.inputs = recurrence, reverse, mask, inputs
+        self.gates, self.dtype = recurrence.make_gates(), inputs.projected.dtype
+        self.transposed = ops.transpose(inputs.kernel)
+        self.time, self.batch = ops.shape(inputs.projected)[:2]
+        self.slices, self.gathered_slices = recurrence.slices[1:], recurrence.gathered_slices[1:]
+        if self.slices:
+            widths = [stop - start for start, stop in self.slices]
+            self.predecessors = PredecessorSums(edges, inputs.edge_weights)
+            self.successors = SuccessorSums(edges, inputs.edge_weights, widths, self.dtype)
+            self.degree = None if edges.degree is None else ops.cast(edges.degree, self.dtype)
+        self.keeps_previous = recurrence.carry != "gathered" or mask is not None
+        weighted = inputs.sequential_weights is not None or inputs.edge_weights is not None
+        self.keeps_gathered = weighted or (reverse and bool(self.slices))
+
+    def zeros(self, *shape):
+        return ops.zeros(shape, self.dtype)
+
+    def masked(self, gathered):
+        """What the kernel reads of the gathered state, or the gradient by it."""
+        mask = self.inputs.recurrent_mask
+        return gathered if mask is None else gathered * mask
+
+    def degree_of(self, pick):
+        # Learned weights already sum to one over the incoming edges.
+        mean = self.inputs.edge_weights is None and self.spec.shared
+        return pick(self.degree) if mean else 1.0
+
+    def combine(self, previous, sums, pick):
+        """The gathered state, what of it the update keeps, and the carry of the tokens picked."""
+        inputs, (start, stop) = self.inputs, self.spec.slices[0]
+        sequential = previous[..., start:stop]
+        if inputs.sequential_weights is not None:
+            sequential = pick(inputs.sequential_weights)[..., None] * sequential
+        gathered = ops.concatenate([sequential, *sums], axis=-1) if sums else sequential
+        if self.spec.carry == "previous":
+            return gathered, previous, previous
+        folded = carry = self.spec.fold(gathered, self.degree_of(pick))
+        if inputs.carry_gate is not None:
+            gate = pick(inputs.carry_gate)
+            carry = gate * folded + (1 - gate) * previous
+        return gathered, folded, carry
+
+    def project(self, features):
+        kernel, bias = self.inputs.input_kernel, self.inputs.bias
+        if kernel is None:
+            return features
+        projected = ops.matmul(features, kernel)
+        return projected if bias is None else projected + bias
+
+    def initial_state(self):
+        start, history = (self.zeros(n, self.batch, self.spec.units) for n in (1, self.time + 2))
+        if self.inputs.initial_state is not None:
+            start = self.inputs.initial_state[None]
+            history = write(history, self.time + 1, start) if self.reverse else history
+        adds = self.reverse and self.slices
+        return ForwardState(start[0], (), history, self.successors.initial_state() if adds else ())
+
+    def first_token(self, n, size, backward):
+        """The first token of the block that is read as number `n` in this order."""
+        return self.time - size * (n + 1) if backward else size * n
+
+    def step(self, i, state, start, projected):
+        """The state after token `i`, in the order of reading, of a block with these inputs."""
+        previous, successors, sums = state.hidden, state.successors, []
+        last = ops.shape(projected)[0] - 1
+        if self.reverse:
+            own, following = last - i, ops.maximum(last - i - 1, 0)
+        else:
+            own, following = i, ops.minimum(i + 1, last)
+        pick = itemgetter(t := start + own)
+        if self.slices and self.reverse:
+            sums = self.successors.read(successors)
+        elif self.slices:
+            sums = self.predecessors.read(state.history, self.slices, pick)
+        gathered, _, carry = self.combine(previous, sums, pick)
+        product = ops.matmul(self.masked(gathered), self.inputs.kernel)
+        h = self.gates.step(state.projected, product, carry)
+        if self.mask is not None:
+            h = ops.where(self.mask[t] > 0, h, previous)
+        if successors:
+            successors = self.successors.add(successors, [h[..., a:b] for a, b in self.slices], t)
+        history = write(state.history, t + 1, h[None])
+        return ForwardState(h, projected[following], history, successors)
+
+    def begin_reverse(self, history, successors, upstream):
+        """Takes the results of the forward pass, and makes the first state of the gradient."""
+        self.history, self.sums, self.upstream = history, successors, upstream
+        self.before = history[2:] if self.reverse else history
+        if self.inputs.initial_state is not None and not self.reverse:
+            self.before = ops.concatenate([self.inputs.initial_state[None], history[1:]], axis=0)
+        spec, batch, (start, stop) = self.spec, self.batch, self.spec.slices[0]
+        return ReverseState(
+            self.zeros(batch, stop - start),
+            self.zeros(batch, spec.units) if self.keeps_previous else (),
+            self.zeros(self.time + 1, batch, spec.gathered_units) if self.keeps_gathered else (),
+            () if self.reverse or not self.slices else self.successors.initial_state(),
+        )
+
+    def block(self, start, size):
+        """Recomputes all but the recurrence of a block."""
+        pick, sums = functools.partial(rows, start=start, count=size), []
+        if self.slices and self.reverse:
+            sums = self.successors.read_all(self.sums, pick)
+        elif self.slices:
+            sums = self.predecessors.read(self.history, self.slices, pick)
+        previous = rows(self.before, start, size)
+        gathered, folded, carry = self.combine(previous, sums, pick)
+        product = ops.matmul(self.masked(gathered), self.inputs.kernel)
+        projected = self.project(pick(self.inputs.projected))
+        fx, fa, fc = self.gates.factors(projected, product, carry)
+        if self.mask is not None:
+            mask = pick(self.mask)
+            fx, fa = ([factor * mask for factor in factors] for factors in (fx, fa))
+            fc = fc * mask
+        of_history = functools.partial(rows, start=start + 1, count=size)
+        return Block(
+            start,
+            pick,
+            of_history,
+            previous,
+            gathered,
+            folded,
+            fx,
+            ops.concatenate(fa, axis=-1),
+            fc,
+        )
+
+    def by_block(self, dh, factors):
+        """`dh` times the factors of every gate block, `(…, batch, blocks · units)`."""
+        shape = ops.shape(factors)
+        blocks = ops.reshape(factors, (*shape[:-1], self.spec.blocks, self.spec.units))
+        return ops.reshape(ops.expand_dims(dh, -2) * blocks, shape)
+
+    def reverse_step(self, i, state, dhidden, block):
+        """The state after token `i` that the gradient reads of a block, and all `dh` of it."""
+        own = i if self.reverse else ops.shape(block.fc)[0] - 1 - i
+        t, inputs, successors = block.start + own, self.inputs, ()
+        parts = [state.sequential]
+        if self.slices and self.reverse:
+            parts += self.predecessors.read(state.dgathered, self.gathered_slices, itemgetter(t))
+        elif self.slices:
+            parts += self.successors.read(state.successors)
+        dh = sum(parts) if self.spec.shared else ops.concatenate(parts, axis=-1)
+        dh = self.upstream[t + 1] + dh
+        if self.keeps_previous:
+            dh = dh + state.dprevious
+        dgathered = self.masked(ops.matmul(self.by_block(dh, block.fa[own]), self.transposed))
+        dcarry, dprevious = dh * block.fc[own], 0.0
+        if self.spec.carry == "previous":
+            dprevious = dcarry
+        elif inputs.carry_gate is not None:
+            dprevious = (1 - inputs.carry_gate[t]) * dcarry
+            dcarry = inputs.carry_gate[t] * dcarry
+        if self.spec.carry != "previous":
+            dgathered = dgathered + self.spec.unfold(dcarry, self.degree_of(itemgetter(t)))
+        if self.mask is not None:
+            dprevious = dprevious + (1 - self.mask[t]) * dh
+        sequential, *values = (dgathered[..., a:b] for a, b in self.spec.gathered_slices)
+        if inputs.sequential_weights is not None:
+            sequential = inputs.sequential_weights[t][..., None] * sequential
+        if state.successors:
+            successors = self.successors.add(state.successors, values, t)
+        state = ReverseState(
+            sequential,
+            dprevious if self.keeps_previous else (),
+            write(state.dgathered, t + 1, dgathered[None]) if self.keeps_gathered else (),
+            successors,
+        )
+        return state, write(dhidden, own, dh[None])
+
+    def no_gradients(self):
+        """Zeros for what the blocks add their gradients to."""
+        given, later = self.inputs._asdict().items(), ("initial_state", "recurrent_mask")
+        given = {name: value for name, value in given if value is not None and name not in later}
+        return keras.tree.map_structure(ops.zeros_like, given)
+
+    def add_block(self, gradients, block, state, dhidden):
+        """Gradients after a block, as large products of the gradients of its states."""
+        inputs, gradients = self.inputs, dict(gradients)
+        gathered = ops.reshape(self.masked(block.gathered), (-1, self.spec.gathered_units))
+        dproduct = ops.reshape(self.by_block(dhidden, block.fa), (-1, inputs.kernel.shape[1]))
+        gradients["kernel"] += ops.matmul(ops.transpose(gathered), dproduct)
+        values = ops.concatenate([dhidden * factor for factor in block.fx], axis=-1)
+        if inputs.bias is not None:
+            gradients["bias"] += ops.sum(values, axis=(0, 1))
+        if inputs.input_kernel is not None:
+            features = ops.reshape(block.pick(inputs.projected), (-1, inputs.projected.shape[-1]))
+            flat = ops.reshape(values, (-1, values.shape[-1]))
+            gradients["input_kernel"] += ops.matmul(ops.transpose(features), flat)
+            values = ops.matmul(values, ops.transpose(inputs.input_kernel))
+        gradients["projected"] = write(gradients["projected"], block.start, values)
+        if inputs.carry_gate is not None:
+            gate = dhidden * block.fc * (block.carry - block.previous)
+            gradients["carry_gate"] = write(gradients["carry_gate"], block.start, gate)
+        if inputs.sequential_weights is not None:
+            (start, stop), dgathered = self.spec.slices[0], block.of_history(state.dgathered)
+            products = dgathered[..., : stop - start] * block.previous[..., start:stop]
+            values = ops.sum(products, axis=-1)
+            gradients["sequential_weights"] = write(
+                gradients["sequential_weights"], block.start, values
+            )
+        if inputs.edge_weights is not None:
+            values = self.weight_gradients(block, state.dgathered)
+            gradients["edge_weights"] = write(gradients["edge_weights"], block.start, values)
+        return gradients
+
+    def weight_gradients(self, block, dgathered):
+        """Products of the two ends of the edges into a block, `(block, types, edges, batch)`."""
+        index = block.pick(self.predecessors.index)
+        sources, targets = (dgathered, self.history) if self.reverse else (self.history, dgathered)
+        targets, by_type = block.of_history(targets)[:, None], []
+        for e, (hidden, gathered) in enumerate(zip(self.slices, self.gathered_slices, strict=True)):
+            (a, b), (c, d) = (gathered, hidden) if self.reverse else (hidden, gathered)
+            products = gather(sources, index[:, e])[..., a:b] * targets[..., c:d]
+            by_type.append(ops.sum(products, axis=-1))
+        return ops.stack(by_type, axis=1)
+
+    def gradients(self, state, gradients):
+        """All gradients by input, from those of the blocks and the last state."""
+        inputs, gradients = self.inputs, dict(gradients)
+        if inputs.initial_state is not None:
+            rest = self.spec.units - state.sequential.shape[1]
+            start = ops.pad(state.sequential, ((0, 0), (0, rest)))
+            start = start + state.dprevious if self.keeps_previous else start
+            gradients["initial_state"] = start
+        if inputs.recurrent_mask is not None:
+            gradients["recurrent_mask"] = ops.zeros_like(inputs.recurrent_mask)
+        return gradients
