@@ -194,7 +194,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         number = known.index(answer) + 1 if answer in known else 0
         targets = features.targets_of(example, self.signals)
         encoded = dataclasses.replace(encoded, answer=number, targets=targets)
-        return self._with_edges(encoded, example)
+        return self.with_edges(encoded, example)
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)

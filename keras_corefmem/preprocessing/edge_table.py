@@ -56,13 +56,21 @@ class EdgeTable:
             ValueError: if an edge of the user leaves the text, or has another type.
         """
         edges = [self._number(n, *edge, example, tokens) for n, edge in enumerate(example.edges, 1)]
-        groups = [np.array(edges, "int32").reshape(-1, 3)]
+        own = np.array(edges, "int32").reshape(-1, 3)
         structure = getattr(example, "structure", None)
-        if structure is not None:
-            for number, base in enumerate(self.bases):
-                pairs = [edges_of(structure, base), edges_of(structure, base + INVERSE)[:, ::-1]]
-                groups += [np.insert(each, 2, number, axis=1) for each in pairs]
-        return np.concatenate(groups)
+        if structure is None:
+            return own
+        groups = [np.zeros((0, 3), "int32")]
+        for number, base in enumerate(self.bases):
+            pairs = [edges_of(structure, base), edges_of(structure, base + INVERSE)[:, ::-1]]
+            groups += [np.insert(each, 2, number, axis=1) for each in pairs]
+        annotated, count = np.concatenate(groups), len(getattr(example, "chain_ids", ()))
+        if len(annotated) and count != tokens:
+            raise ValueError(
+                f"{example.source or 'An example'} was annotated as {count} tokens, but the reader "
+                f'cuts it to {tokens}: give it tokenizer="spaces" and local_answers=True.'
+            )
+        return np.concatenate([own, annotated])
 
     def check_known(self, bases: Sequence[str], examples: Sequence[Example]) -> None:
         """Checks that there are edges of some types in training examples."""

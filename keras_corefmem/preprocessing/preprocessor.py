@@ -103,6 +103,15 @@ class Preprocessor(abc.ABC):
     def encode_text(self, *texts: Any, **kwargs: Any) -> Any:
         """Encodes raw `strings`, with answer 0."""
 
+    def with_edges(self, encoded: Any, example: Example) -> Any:
+        """Returns an encoded example, or its encoded text, with the edges of the example."""
+        if example.edges:
+            raise ValueError(
+                f"A {type(self).__name__} reads no edges: leave them out, or take a reader with "
+                "an encoder that does, such as mage_gru."
+            )
+        return encoded
+
     def collate(
         self,
         rows: Sequence,

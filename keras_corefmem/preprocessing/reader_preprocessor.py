@@ -257,9 +257,9 @@ class ReaderPreprocessor(Preprocessor):
     def encode(self, example: Example) -> Encoded:
         answer = self.answer_numbers.get(example.answer, 0)
         encoded = self._encode(example.passage, example.question, answer, example.source)
-        return self._with_edges(encoded, example)
+        return self.with_edges(encoded, example)
 
-    def _with_edges(self, encoded: Any, example: Example) -> Any:
+    def with_edges(self, encoded: Any, example: Example) -> Any:
         edges = self.edge_table.encode(example, len(encoded.passage) + len(encoded.question))
         return dataclasses.replace(encoded, edges=edges) if len(edges) else encoded
 

@@ -114,7 +114,8 @@ class Inspection(NamedTuple):
 def _encode(example: Any, preprocessor: Any) -> Any:
     """Encodes an example; a question without an answer is raw text, cut as `read` cuts it."""
     if type(example) is Example and example.answer == UNKNOWN_ANSWER:
-        return preprocessor.encode_text(example.passage, example.question)
+        encoded = preprocessor.encode_text(example.passage, example.question)
+        return preprocessor.with_edges(encoded, example)
     return preprocessor.encode(example)
 
 

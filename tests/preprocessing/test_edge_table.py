@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import Example
-from keras_corefmem.graphs import TypedEdges, join
+from keras_corefmem.datasets import AnnotatedExample, Example
+from keras_corefmem.graphs import TypedEdges, annotate, join
 from keras_corefmem.layers import MAGEGRU
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.preprocessing.edge_table import EdgeTable
@@ -180,3 +180,14 @@ def test_types_that_do_not_fit_are_refused():
             EdgeTable(types, 1)
     with pytest.raises(ValueError, match="max_sources must be an integer of at least 1"):
         fit_near(EXAMPLE.edges, max_sources=0)
+
+
+def test_an_annotation_of_other_tokens_is_refused():
+    (annotation,) = annotate(["a b.c d ."], tokenized=True)
+    annotation = dataclasses.replace(annotation, typed_edges=[(1, 2, "near")])
+    example = AnnotatedExample.from_annotation(annotation, 2, "a", source="c:1")
+    preprocessor = fit_near(EXAMPLE.edges)
+    assert preprocessor.encode(example).edges.tolist() == [[1, 2, 0]]
+    cut = ReaderPreprocessor(["a"], ["a"], [0], [1], "words", edge_types=["near"])
+    with pytest.raises(ValueError, match="c:1 was annotated as 4 tokens, but the reader cuts it"):
+        cut.encode(example)

@@ -280,7 +280,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             )
         return self.inspect(features)[1]
 
-    def read(self, passage, question, top=5, annotator=None, truecase=None):
+    def read(self, passage, question, top=5, annotator=None, truecase=None, edges=()):
         """Answers questions on raw text.
 
         Args:
@@ -292,16 +292,18 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
                 `None` links repeated words alone.
             truecase: what gives capital letters to text in lower case for it: `"novels"`, a
                 `keras_corefmem.text.Truecaser`, or its path.
+            edges: typed edges of the text, `[(3, 17, "married_to")]`, see `Example`; for lists of
+                texts, a list of such lists.
 
         Returns:
             A `zoo.Reading` for strings, a list of them for lists.
 
         Raises:
             ValueError: if a text is empty, the lists differ in length, the model has no
-                preprocessor, or it reads no annotations and is given an annotator.
+                preprocessor, or it reads no annotations or edges and is given some.
         """
-        texts = passage, question
-        return read(self, *texts, top=top, annotator=annotator, truecase=truecase)
+        options = {"annotator": annotator, "truecase": truecase, "edges": edges}
+        return read(self, passage, question, top=top, **options)
 
     def answer_lines(self, examples):
         """Lines of text that say how the model answers examples, and whether it is right."""

@@ -4,7 +4,7 @@ import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-from keras_corefmem.datasets import Example
+from keras_corefmem.datasets import Example, Sentence, as_examples
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import babi
 from keras_corefmem.utils.files import load_json
@@ -80,6 +80,11 @@ def check_strings(name: str, model: Any, texts: dict[str, Any]) -> None:
 def read_questions(path: str) -> list[Example]:
     if path.endswith(".question"):
         return [cnn.relabel(cnn.read_file(path))]
+    if path.endswith(".jsonl"):
+        examples = as_examples(path, answers=False)
+        if isinstance(examples[0], Sentence):
+            raise ValueError(f"{path} has single sentences: give one by --sentence, or on stdin.")
+        return examples
     return babi.read_file(path)
 
 

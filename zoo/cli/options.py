@@ -106,7 +106,9 @@ TRUECASER = Annotated[
     str | None,
     option("FILE", "for --annotator, where text is in lower case: novels, or see truecaser"),
 ]
-QUESTIONS_FILE = Annotated[str | None, argument("FILE", "bAbI questions, or a .question of CNN")]
+QUESTIONS_FILE = Annotated[
+    str | None, argument("FILE", "bAbI questions, JSON lines, or a .question of CNN")
+]
 
 
 def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None) -> dict[str, Any]:

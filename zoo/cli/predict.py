@@ -25,14 +25,17 @@ def predict(
     truecaser: TRUECASER = None,
 ) -> None:
     """Answer questions, one line of JSON each."""
+    from keras_corefmem.datasets.example import UNANSWERED
     from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
 
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
     expected: dict[int, dict[str, str]] = {}
+    examples: list[Any] = []
     if file:
         examples = read_questions(file)
         texts = [{"passage": e.passage, "question": e.question} for e in examples]
-        expected = {n: {"expected": example.answer} for n, example in enumerate(examples)}
+        answered = ((n, e.answer) for n, e in enumerate(examples) if e.answer != UNANSWERED)
+        expected = {n: {"expected": answer} for n, answer in answered}
     elif chosen:
         texts = [chosen]
     else:
@@ -43,7 +46,9 @@ def predict(
     for row in texts:
         check_strings(model, reader, row)
     columns = ([row[name] for row in texts] for name in reader.TEXTS)
-    readings = read(reader, *columns, annotator=annotator, truecase=truecaser)
+    edges = [example.edges for example in examples]
+    options = {"annotator": annotator, "truecase": truecaser, "edges": edges if any(edges) else ()}
+    readings = read(reader, *columns, **options)
     for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
         line = {name: text for name, text in row.items() if name != "passage"}
         line |= {**describe_reading(reading), **expected.get(n, {})}

@@ -55,6 +55,7 @@ def read(
     top: int = 5,
     annotator: Any = None,
     truecase: Any = None,
+    edges: Sequence = (),
 ) -> Any:
     """Answers questions on passages of raw text, or labels raw sentences.
 
@@ -71,6 +72,7 @@ def read(
             annotations, see `keras_corefmem.graphs.annotate`; `None` links repeated words alone.
         truecase: what gives capital letters to text in lower case for it: `"novels"`, a
             `keras_corefmem.text.Truecaser`, or its path.
+        edges: typed edges of the texts, see `Example`: a list of them, for lists of texts one each.
 
     Returns:
         For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
@@ -78,7 +80,7 @@ def read(
     Raises:
         TypeError: if a text is no string.
         ValueError: if a text is empty, the lists differ in length, the model has no preprocessor,
-            or it reads no annotations and is given an annotator.
+            or it reads no annotations or edges and is given some.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -100,11 +102,17 @@ def read(
     rows = list(zip(*columns, strict=True))
     if not rows:
         return []
+    joined = edges if lists and edges else [edges] * count
+    if len(joined) != count:
+        raise ValueError(f"There are {count} texts, but edges of {len(joined)}: give a list each.")
     if annotator is None and truecase is None:
         warn_of_missing_structure(model, stacklevel=4)
         encoded = [preprocessor.encode_text(*row) for row in rows]
+        if any(joined):
+            examples = _examples(rows, joined)
+            encoded = list(map(preprocessor.with_edges, encoded, examples))
     else:
-        examples = (Example((passage,), question, UNKNOWN_ANSWER) for passage, question in rows)
+        examples = _examples(rows, joined)
         annotated = annotate_for(preprocessor, examples, annotator, truecase)
         encoded = list(map(preprocessor.encode, annotated))
     unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=4)
@@ -119,6 +127,14 @@ def read(
         answers = list(map(preprocessor.answers_of, encoded))
         readings = _readings(logits, unknown, answers, top)
     return readings if lists else readings[0]
+
+
+def _examples(rows: Sequence, edges: Sequence) -> list[Example]:
+    """Examples of raw texts without an answer."""
+    return [
+        Example((passage,), question, UNKNOWN_ANSWER, edges=tuple(own))
+        for (passage, question), own in zip(rows, edges, strict=True)
+    ]
 
 
 def check_text(name: str, text: Any) -> None:

@@ -1,6 +1,8 @@
 """`corefmem explain` of every kind of model, and its pictures."""
 
+import dataclasses
 import functools
+import json
 import re
 
 import keras
@@ -9,6 +11,7 @@ import pytest
 
 import zoo
 from keras_corefmem.callbacks import AttentionPictures, SentencePictures
+from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import babi, simulator
 from tests.support.commands import printed, refused
 from zoo.configs import configuration
@@ -182,3 +185,34 @@ def test_bad_input_gives_one_line_and_status_2(arguments, message, folder, capsy
     before = sorted(folder.iterdir())
     assert message in refused(capsys, "explain", "dmn.keras", *arguments)
     assert sorted(folder.iterdir()) == before
+
+
+def test_edges_of_json_lines_are_shown_and_read(tmp_path, capsys):
+    path, lines = tmp_path / "reader.keras", tmp_path / "my.jsonl"
+    typed = [dataclasses.replace(e, edges=[(1, 5, "near"), (2, 1, "near")]) for e in EXAMPLES]
+    keras.utils.set_random_seed(0)
+    options = {"encoder": "mage_gru", "edge_types": ["coreference", "near"], "edge_units": 2}
+    reader = zoo.AttentionSumReader.from_examples(typed, units=8, edge_attention=True, **options)
+    reader.save(path)
+    texts = {"passage": PASSAGE, "question": QUESTION}
+    rows = [{**texts, "edges": edges} for edges in ([], [(4, 11, "near"), (9, 10, "near")])]
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    out = explain(capsys, path, lines, "--number", "2")
+    assert any(re.match("near  the → garden, to → the$", line) for line in out)
+    assert re.match(r"Attention to edges: sequence \d+%, coreference \d+%, near \d+%", out[-1])
+    answers = [json.loads(line) for line in printed(capsys, "predict", path, lines).splitlines()]
+    readings = reader.read([PASSAGE] * 2, QUESTION, edges=[row["edges"] for row in rows])
+    assert [each["answer"] for each in answers] == [reading.answer for reading in readings]
+    assert "expected" not in answers[0]
+    found = [reading.probability for reading in readings]
+    assert found[0] != pytest.approx(found[1], abs=1e-7)
+    assert found[1] == pytest.approx(reader.read(**texts, edges=rows[1]["edges"]).probability)
+    logits = reader.predict([Example((PASSAGE,), QUESTION, "garden", edges=rows[1]["edges"])])
+    odds = np.exp(logits[0] - logits.max())
+    assert found[1] == pytest.approx(odds.max() / odds.sum(), rel=1e-5)
+    with pytest.raises(ValueError, match="There are 2 texts, but edges of 1: give a list each"):
+        reader.read([PASSAGE] * 2, QUESTION, edges=[[]])
+    with pytest.raises(ValueError, match="StoryPreprocessor reads no edges: leave them out"):
+        zoo.RecurrentEntityNetwork.from_examples(EXAMPLES).read(
+            PASSAGE, QUESTION, edges=[(1, 2, "near")]
+        )

@@ -18,6 +18,9 @@ class _EdgeWeights(keras.layers.Layer):
     def call(self, x, sources, mask=None):
         return self.encoder.edge_weights(x, sources, mask)
 
+    def compute_output_shape(self, x_shape, sources_shape):
+        return (x_shape[0], len(self.encoder.cells), *sources_shape[1:])
+
 
 def edge_weights(model):
     """Symbolic weights and sources of each encoder of a reader that attends to edges, by name."""
