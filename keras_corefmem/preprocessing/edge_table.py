@@ -85,9 +85,10 @@ class EdgeTable:
             missing, known = missing - given, known | given
             if not missing:
                 return
+        options = known | EDGE_TYPES.keys() | {COREFERENCE}
         for name in sorted(missing):
             raise ValueError(
-                f"No training example has an edge of type {name!r}.{did_you_mean(name, known)} "
+                f"No training example has an edge of type {name!r}.{did_you_mean(name, options)} "
                 f"There are {', '.join(sorted(known)) or 'none'} besides {COREFERENCE}: annotate "
                 "the examples (keras_corefmem.datasets.annotate_examples), or give them edges."
             )

@@ -62,6 +62,8 @@ def test_records_bring_questions_back(annotation):
     assert example.source == "f:1"
     _, fields = to_text(CandidateExample(*asked, candidates=["Mary"]))
     assert AnnotatedExample.from_record(annotation, fields).candidates == ("Mary",)
+    _, fields = to_text(Example(*asked, edges=[(1, 7, "near")]))
+    assert AnnotatedExample.from_record(annotation, fields).edges == ((1, 7, "near"),)
 
 
 @pytest.mark.parametrize(

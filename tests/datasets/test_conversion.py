@@ -18,6 +18,7 @@ from keras_corefmem.datasets import (
     cnn,
     simulator,
 )
+from keras_corefmem.graphs import edges_of
 
 ROWS = [
     {"passage": "Mary left. John slept.", "question": "Who left?", "answer": "Mary"},
@@ -324,6 +325,26 @@ def test_docs_with_clusters(doc):
     assert as_examples(doc) == as_examples([doc]) == [expected]
     (example,) = as_examples([(doc, question, "bed")])
     assert example.chain_ids[6:] == (0, 0, 0, 0, 0, 2, 0)
+
+
+def test_docs_and_rows_have_edges(doc):
+    words = [token.text for token in doc]
+    parsed = spacy.tokens.Doc(doc.vocab, words, heads=[1, 1, 1, 4, 4, 4], deps=["dep"] * 6)
+    parsed.user_data = {"question": "Who woke?", "answer": "Mary", "edges": [(1, 8, "near")]}
+    (example,) = as_examples(parsed)
+    assert example.edges == ((1, 8, "near"),)
+    dependencies = edges_of(example.structure, "dependency")
+    assert dependencies.tolist() == [[2, 1], [2, 3], [5, 4], [5, 6]]
+    row = {"passage": "Mary slept.", "question": "Who?", "answer": "Mary", "edges": [[1, 2, "a"]]}
+    lists = {name: [value, value] for name, value in row.items()}
+    for data in (row, [row], lists):
+        assert {each.edges for each in as_examples(data)} == {((1, 2, "a"),)}
+    assert as_examples(lists) == as_examples([row, row])
+    candidates, chains = {"candidates": ["Mary"]}, {"chain_ids": [0] * 3, "passage": "Mary slept"}
+    for more in (candidates, chains):
+        assert as_examples([{**row, **more}])[0].edges == ((1, 2, "a"),)
+    with pytest.raises(ValueError, match=r"example 1: edge 1, \(2, 2, 'a'\), is a loop"):
+        as_examples([row, {**row, "edges": [(2, 2, "a")]}])
 
 
 def test_a_doc_may_hold_its_question(doc):

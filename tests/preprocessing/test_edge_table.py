@@ -175,6 +175,8 @@ def test_types_that_do_not_fit_are_refused():
     message = r"No training example has an edge of type 'role'. There are far, near besides"
     with pytest.raises(ValueError, match=message):
         ReaderPreprocessor.fit(examples, tokenizer="spaces", edge_types=["far", "near", "role"])
+    with pytest.raises(ValueError, match="'coref'. Did you mean 'coreference'"):
+        ReaderPreprocessor.fit(examples, tokenizer="spaces", edge_types=["far", "coref"])
     for types in ("near", [], ["near", "near"], [1], None):
         with pytest.raises(ValueError, match="edge_types must be a list of different names"):
             EdgeTable(types, 1)

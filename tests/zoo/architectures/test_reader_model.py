@@ -1,10 +1,15 @@
 """The readers as Keras models; `test_model_conformance` has what they share with all others."""
 
+import itertools
+from time import process_time
+
 import keras
 import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem.datasets import AnnotatedExample, simulator
+from keras_corefmem.layers import MAGEGRU
 from keras_corefmem.preprocessing import Batches, pad
 from keras_corefmem.preprocessing.reader_preprocessor import Encoded
 from tests.support.evaluation import JIT
@@ -117,3 +122,70 @@ def test_an_answer_without_a_mention_is_no_unknown_one(make_reader, encoded):
     row = Encoded(np.array([1, 1]), np.array([1]), 0, chain_ids=np.zeros(3))
     logits = predict(reader, [row], 8, 8)
     assert logits[0].argmax() > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"encoder": "coref_gru"},
+            "edge_types .* need an encoder that reads sources",
+        ),
+        ({"edge_units": [2]}, r"edge_units must be one number, or one for each of .*; got \[2\]"),
+        ({"edge_units": 4}, "edge_units=4 for each of 2 edge types and units=8"),
+        ({"encoder": "dag_rnn", "edge_attention": True}, "edge_attention is for mage_gru and"),
+        ({"encoder": "mage_gru_shared", "units": 2}, "units .* at least 3 for mage_gru_shared"),
+        ({"edge_types": ["person", "person"]}, "edge_types must be a list of different names"),
+    ],
+)
+def test_edges_that_no_encoder_reads_are_refused(options, message):
+    options = {"encoder": "mage_gru", "units": 8, "edge_units": 2, **options}
+    with pytest.raises(ValueError, match=message):
+        zoo.AttentionSumReader(5, 3, **{"edge_types": ["coreference", "person"], **options})
+
+
+def test_any_layer_of_sources_reads_typed_edges(tmp_path):
+    layer = MAGEGRU((4, 2, 2), bidirectional=True, return_sequences=True)
+    options = {"encoder": layer, "edge_types": ("place", "person"), "embedding_dim": 4}
+    reader = zoo.AttentionSumReader.from_examples(simulator.simulate(1, 12), **options)
+    assert reader.input["passage_sources"].shape[2:] == (2, 1)
+    reader.save(tmp_path / "reader.keras")
+    texts = "Mary went to the kitchen.", "Where is Mary?"
+    expected = reader.read(*texts).probability
+    assert zoo.load(tmp_path / "reader.keras").read(*texts).probability == expected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(JIT, reason="measured on TensorFlow")
+def test_four_edge_types_cost_at_most_half_more_than_coreference():
+    rng, (time, question, batch) = np.random.default_rng(0), (90, 10, 32)
+    words = rng.choice([f"w{n}" for n in range(500)], (batch, time + question))
+    chains = rng.integers(1, 11, words.shape) * (rng.random(words.shape) < 0.3)
+    types = ["coreference", "dependency", "role", "narrative"]
+
+    def edges():
+        for kind, target in itertools.product(types[1:], range(2, time + question + 1)):
+            near = np.arange(max(1, target - 20), target)
+            count = min(len(near), rng.integers(0, 4))
+            yield from ((int(s), target, kind) for s in rng.choice(near, count, replace=False))
+
+    def examples(typed):
+        for row, numbers in zip(words, chains.tolist(), strict=True):
+            texts = (" ".join(row[:time]),), " ".join(row[time:]), row[0]
+            yield AnnotatedExample(*texts, chain_ids=numbers, edges=list(edges()) if typed else ())
+
+    def seconds(typed, **options):
+        data = list(examples(typed))
+        options = {"encoder": "mage_gru", "units": 64, "layers": 2, **options}
+        model = zoo.GatedAttentionReader.from_examples(data, **options)
+        model.compile()
+        batches, lengths = model.batches(data, batch, buckets=[time], question_length=question), []
+        for _ in range(12):
+            start = process_time()
+            model.train_on_batch(*batches[0])
+            lengths.append(process_time() - start)
+        return min(lengths[2:])
+
+    alone = seconds(False, edge_units=24)
+    typed = seconds(True, edge_types=types, edge_units=[16, 8, 8, 8], max_sources=3)
+    assert typed < 1.5 * alone

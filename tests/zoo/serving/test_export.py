@@ -8,6 +8,7 @@ from keras_corefmem.datasets import Example, annotate_examples
 from keras_corefmem.preprocessing import pad
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from tests.support.evaluation import JIT
+from tests.support.model_cases import TYPED, features_of, shared
 from zoo import export
 
 # What is not asked for cannot be imported.
@@ -201,3 +202,17 @@ def test_refuses_models_that_cannot_read_text(tmp_path, make_reader):
     with pytest.raises(ValueError, match="Sequential is not a reader"):
         export(keras.Sequential([keras.Input((1,))]), tmp_path / "model")
     assert not list(tmp_path.iterdir())
+
+
+def test_features_with_typed_edges_are_answered(tmp_path):
+    tf = pytest.importorskip("tensorflow")
+    model = shared("ga-mage-gru-typed")
+    export(model, tmp_path / "model")
+    features = features_of(model, TYPED[:4], 24)
+    assert features["passage_sources"].shape == (4, 24, 3, 2)
+    logits = tf.saved_model.load(tmp_path / "model").signatures["logits"]
+    (found,) = logits(**{name: tf.constant(array) for name, array in features.items()}).values()
+    np.testing.assert_allclose(found, model.predict_on_batch(features), rtol=1e-4, atol=1e-5)
+    features["passage_sources"][:, :, 1:] = 0
+    (without,) = logits(**{name: tf.constant(array) for name, array in features.items()}).values()
+    assert np.abs(without - found).max() > 1e-3
