@@ -14,6 +14,7 @@ PREDICTED = 0.9
 EVIDENCE, TOLERANCE, RARE = 3.0, 0.05, 0.2
 # Divergence, as a share of the entropy of patterns, from which a word selects its pattern.
 SELECTIVE = 0.1
+ENTITY_TYPES = "person", "place", "thing"
 # What stands before places.
 PLACING, ARTICLES = frozenset(("in", "to", "at", "from", "into")), frozenset(("the", "a", "an"))
 

@@ -85,12 +85,13 @@ class EdgeTable:
             missing, known = missing - given, known | given
             if not missing:
                 return
-        options = known | EDGE_TYPES.keys() | {COREFERENCE}
         for name in sorted(missing):
+            hint = did_you_mean(name, {*known, *EDGE_TYPES, COREFERENCE} - {name})
+            others = ", ".join(sorted(known)) or "none"
             raise ValueError(
-                f"No training example has an edge of type {name!r}.{did_you_mean(name, options)} "
-                f"There are {', '.join(sorted(known)) or 'none'} besides {COREFERENCE}: annotate "
-                "the examples (keras_corefmem.datasets.annotate_examples), or give them edges."
+                f"No training example has an edge of type {name!r}.{hint} There are {others} "
+                f"besides {COREFERENCE}: annotate the examples "
+                "(keras_corefmem.datasets.annotate_examples), or give them edges."
             )
 
     def _number(self, place, source, target, edge_type, example, tokens):

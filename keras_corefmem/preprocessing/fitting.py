@@ -13,6 +13,7 @@ from keras_corefmem.graphs import (
     tagged_entity_words,
 )
 from keras_corefmem.graphs.edge_types import base_type
+from keras_corefmem.graphs.entity_words import ENTITY_TYPES
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
@@ -30,7 +31,6 @@ LEGACY: dict[str, type[Preprocessor]] = {
     "pointers": ReaderPreprocessor,
 }
 
-ENTITY_TYPES = frozenset(("person", "place", "thing"))
 HEADS = ("pointer_sum", "span_sum", "classification")
 
 
@@ -76,7 +76,7 @@ def fit_preprocessor(
             words = learn_entity_words(examples, tokenize)
         else:
             words = tagged_entity_words(examples, tagger, tokenize)
-        typed = ENTITY_TYPES.intersection(map(base_type, kwargs.get("edge_types", ())))
+        typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))
         kwargs["entity_words"] = entity_types(examples, words, tokenize) if typed else words
 
     def fit(lemmatizer: Any) -> ReaderPreprocessor:

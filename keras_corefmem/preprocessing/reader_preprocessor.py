@@ -9,7 +9,8 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
-from keras_corefmem.graphs.edge_types import COREFERENCE, base_type
+from keras_corefmem.graphs.edge_types import COREFERENCE
+from keras_corefmem.graphs.entity_words import ENTITY_TYPES
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable
@@ -205,10 +206,13 @@ class ReaderPreprocessor(Preprocessor):
             tokenizer,
             **kwargs,
         )
+        learned: set[str] = set()
         if isinstance(entity_words, Mapping):
             types = {lemma(word): name for word, name in entity_words.items()}
             preprocessor.type_words([types.get(lemma(word)) for word in words])
-        return preprocessor.with_edges_of(examples, max_sources)
+            # Stories may lack things.
+            learned = {*types.values(), *ENTITY_TYPES}
+        return preprocessor.with_edges_of(examples, max_sources, learned)
 
     def type_words(self, names: Sequence[str | None]) -> None:
         """Tells the edge type of the chain of each word, besides coreference."""
@@ -217,20 +221,21 @@ class ReaderPreprocessor(Preprocessor):
             known = [0 if column is None else column + 1 for column in columns]
             self.word_types = np.array([0, 0, *known, *[0] * (self.unknown_types - 1)], "int32")
 
-    def with_edges_of(self, examples: Sequence[Example], max_sources: int | None) -> Self:
+    def with_edges_of(
+        self, examples: Sequence[Example], max_sources: int | None, learned: Iterable[str] = ()
+    ) -> Self:
         """Chooses how many edges of a type may enter a token, unless that is known.
 
         Raises:
-            ValueError: if no example has an edge of one of the types.
+            ValueError: if no example has an edge of one of the types, but for those of words that
+                are `learned`.
         """
-        typed = () if self.word_types is None else self.word_types
-        learned = {COREFERENCE, *(base_type(self.edge_types[n - 1]) for n in set(typed) - {0})}
-        own = [base for base in self.edge_table.bases if base not in learned]
+        own = [base for base in self.edge_table.bases if base not in {COREFERENCE, *learned}]
         if own or any(example.edges for example in examples):
+            self.edge_table.check_known(own, examples)
             # Some are enough.
             some = examples[:: -(-len(examples) // SAMPLE)]
             edges = self._oriented([self.encode(example) for example in some])
-            self.edge_table.check_known(own, examples)
             if max_sources is None:
                 max_sources = self.edge_table.room(edges)
         if max_sources is not None:

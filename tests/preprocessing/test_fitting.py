@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import CandidateExample, Example, Sentence
+from keras_corefmem.datasets import CandidateExample, Example, Sentence, simulator
 from keras_corefmem.datasets.example import UNANSWERED
 from keras_corefmem.preprocessing import (
     CandidatePreprocessor,
@@ -18,6 +18,7 @@ from keras_corefmem.preprocessing import (
     pad,
 )
 from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.fitting import fit_preprocessor
 
 EXAMPLES = [
     Example(("Mary left the kitchen.", "John slept."), "Who slept?", "John", (2,)),
@@ -151,3 +152,15 @@ def test_examples_without_answers_are_read_but_not_learned_from(cls, examples, o
     for example, other in zip(examples, unanswered, strict=True):
         answers = [np.asarray(preprocessor.encode(each).answer) for each in (example, other)]
         assert answers[0].shape == answers[1].shape and not answers[1].any()
+
+
+def test_entities_of_stories_are_sorted_where_edge_types_say_so():
+    stories, types = simulator.simulate(1, 60), ["coreference", "person", "place", "thing"]
+    preprocessor, _ = fit_preprocessor(stories, edge_types=types)
+    # Nobody carries things in this task.
+    assert set(preprocessor.word_types) == {0, 2, 3} and preprocessor.max_sources == 1
+    plain, _ = fit_preprocessor(stories)
+    assert plain.word_types is None
+    np.testing.assert_array_equal(preprocessor.word_types > 0, plain.word_chains > 0)
+    own, _ = fit_preprocessor(stories, edge_types=["hero"], entity_words={"mary": "hero"})
+    assert own.word_types.sum() == 1
