@@ -10,7 +10,7 @@ from keras_corefmem.graphs import TypedEdges, annotate, join
 from keras_corefmem.layers import MAGEGRU
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.preprocessing.edge_table import EdgeTable
-from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
+from keras_corefmem.preprocessing.layout import ORDERS
 from tests.support import oracles
 
 WORDS = list("abcdefgh")

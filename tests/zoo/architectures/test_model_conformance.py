@@ -9,7 +9,7 @@ import pytest
 
 import zoo
 from keras_corefmem.preprocessing.fitting import HEADS
-from keras_corefmem.preprocessing.reader_preprocessor import ORDERS
+from keras_corefmem.preprocessing.layout import ORDERS
 from tests.support.evaluation import JIT, alike
 from tests.support.model_cases import (
     ALONE,

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
-from keras_corefmem.preprocessing.reader_preprocessor import PASSAGE_LEADS, RANDOM
+from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, RANDOM
 from zoo.architectures.passage.encoders import encode, structure_read
 
 PARTS = ("passage", "question")

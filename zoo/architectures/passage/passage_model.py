@@ -6,7 +6,7 @@ import numpy as np
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.graphs.edge_types import COREFERENCE
-from keras_corefmem.preprocessing.reader_preprocessor import PASSAGE_LEADS, Layout, sequences
+from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.passage.edge_attention import edge_weights, shares_by_type
