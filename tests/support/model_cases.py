@@ -174,6 +174,12 @@ ALIKE |= {"dmn-plus-retrieving", "memn2n-retrieving", "dmn-tagger-gated"}
 DISTINCT = [name for name in CASES if name not in ALIKE]
 # Readers compile long: where that is most of a test, it is for one of each encoder.
 WITHOUT_TWINS = [name for name in CASES if name not in TWINS]
+# One of every class, head, loss and kind of text, for what layers have no part in, or have tests
+# of their own for.
+RELATED = {"as-dag-rnn", "as-mage-gru-shared", "ren", "dmn", "dmn-plus", "gru", "ren-sent"}
+RELATED |= {"qdren-sent", "ren-wind", "memn2n-retrieving", "dmn-sentiment-spelt"}
+RELATED |= {"dmn-tagger-gated"}
+OF_EVERY_KIND = [name for name in WITHOUT_TWINS if name not in RELATED]
 
 
 def make(name, spread=None, **options):

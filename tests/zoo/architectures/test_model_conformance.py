@@ -15,6 +15,7 @@ from tests.support.model_cases import (
     ALONE,
     CASES,
     DISTINCT,
+    OF_EVERY_KIND,
     READERS,
     WITHOUT_TWINS,
     make,
@@ -25,11 +26,11 @@ from zoo.architectures.config import COMMON, STRUCTURE
 from zoo.configs import configuration
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
-every_model = pytest.mark.parametrize("name", DISTINCT if JIT else CASES)
+every_model = pytest.mark.parametrize("name", DISTINCT if JIT else WITHOUT_TWINS)
 KINDS = ["as-coref-gru", "qdren", "dmn-lists", "dmn-plus-retrieving", "dmn-tagger"]
 # What hardly depends on the backend is tested on TensorFlow, and for one of each kind on JAX.
 ONE_EACH = [*KINDS, "bidaf-supervised"]
-most_models = pytest.mark.parametrize("name", ONE_EACH if JIT else WITHOUT_TWINS)
+most_models = pytest.mark.parametrize("name", ONE_EACH if JIT else OF_EVERY_KIND)
 # From JAX, a model takes ten times as long to export.
 EXPORTED = KINDS[::2] if JIT else [*DISTINCT, "dmn-plus-retrieving", "dmn-sentiment-spelt"]
 
@@ -87,7 +88,7 @@ def test_padding_and_company_change_no_logit(name):
     every = np.concatenate(together)
     assert np.ptp(every[:, 1:], axis=0).max() > 0.1
     assert (every[:, 0] < every[:, 1:].max(axis=1) - 50).all()
-    for n in (0, 5, 11):
+    for n in (0, 11):
         alone = logits_of(model, encoded[n : n + 1], 1, 0)
         np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
 
@@ -171,7 +172,7 @@ def test_a_saved_model_reads_the_same(name, tmp_path):
     for reading, wanted in zip(loaded.read(*texts), expected, strict=True):
         assert told(reading)[0] == told(wanted)[0]
         np.testing.assert_allclose(
-            reading.probabilities, wanted.probabilities, rtol=1e-5, atol=1e-6
+            reading.probabilities, wanted.probabilities, rtol=1e-4, atol=1e-5
         )
 
 
@@ -234,7 +235,7 @@ for name, texts in data["texts"].items():
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
-        *((name, "mixed_bfloat16") for name in (ONE_EACH if JIT else WITHOUT_TWINS)),
+        *((name, "mixed_bfloat16") for name in (ONE_EACH if JIT else OF_EVERY_KIND)),
         *((name, "mixed_float16") for name in KINDS if not JIT),
     ],
 )

@@ -145,13 +145,26 @@ def test_presets_say_what_they_are(name):
     assert result_of(card)["seed"] == card["seed"]
 
 
-OTHERS = sorted({*preset.presets()} - {*preset.presets(preset.FOLDER)})
-OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in OTHERS]
+def presets_by_kind():
+    """Names of presets that differ in sizes and shares alone, in lists."""
+    kinds = {}
+    for name, content in preset.read_presets().items():
+        arguments = content["arguments"].items()
+        options = {k: v if isinstance(v, str | bool) else v == 1 for k, v in arguments}
+        kind = content["class"], content.get("weights", {}).keys(), options
+        kinds.setdefault(str(kind), []).append(name)
+    return list(kinds.values())
 
 
-@pytest.mark.parametrize("name", [*preset.presets(preset.FOLDER), *OTHERS])
-def test_presets_load(name):
-    assert zoo.from_preset(name).preprocessor.answers[0] == "[unknown]"
+@pytest.mark.parametrize("names", presets_by_kind(), ids=lambda names: names[0])
+def test_presets_load(names):
+    model = zoo.from_preset(names[0])
+    assert model.preprocessor.answers[0] == "[unknown]"
+    dimensions = [len(weight.shape) for weight in model.weights]
+    for name in names[1:]:
+        weights = preset.read_bundled(name).read_weights().values()
+        assert sorted(weight.ndim for weight in weights) == sorted(dimensions), name
+        assert all(np.isfinite(weight).all() for weight in weights), name
 
 
 @pytest.mark.parametrize(
