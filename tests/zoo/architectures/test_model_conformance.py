@@ -10,7 +10,7 @@ import pytest
 import zoo
 from keras_corefmem.preprocessing.fitting import HEADS
 from keras_corefmem.preprocessing.layout import ORDERS
-from tests.support.evaluation import JIT, alike
+from tests.support.evaluation import JIT, alike, assert_same_weights
 from tests.support.model_cases import (
     ALONE,
     CASES,
@@ -163,6 +163,7 @@ def test_a_saved_model_reads_the_same(name, tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = zoo.load(tmp_path / "model.keras")
     assert type(loaded) is type(model) and loaded.get_config() == model.get_config()
+    assert_same_weights(loaded, model)
     if CASES[name].texts is ALONE:
         texts = [[" ".join(e.words) for e in examples]]
     else:
