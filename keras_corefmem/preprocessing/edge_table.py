@@ -1,5 +1,6 @@
 """Typed edges of examples as the sources of each token."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,17 @@ from keras_corefmem.utils.names import did_you_mean
 SOURCES, KEPT = (1, 2, 4), 0.99
 PARTS = "passage", "question"
 NO_EDGES = np.zeros((0, 3), "int32")
+
+
+def warn_of_unread_edges(examples: Sequence[Example], types: Sequence[str] = ()) -> None:
+    """Warns where training examples have edges that a model does not read."""
+    given = {base_type(edge_type) for example in examples for *_, edge_type in example.edges}
+    if unread := sorted(given.difference(types)):
+        warnings.warn(
+            f"The examples have edges of types that the model does not read: {', '.join(unread)}. "
+            'Name them in edge_types of a reader with encoder="mage_gru".',
+            stacklevel=4,
+        )
 
 
 class EdgeTable:
@@ -53,10 +65,11 @@ class EdgeTable:
             number of the type among `bases`.
 
         Raises:
-            ValueError: if an edge of the user leaves the text, or has another type.
+            ValueError: if an edge of the user leaves the text or has another type; the latter is
+                left unread where the reader reads coreference alone.
         """
         edges = [self._number(n, *edge, example, tokens) for n, edge in enumerate(example.edges, 1)]
-        own = np.array(edges, "int32").reshape(-1, 3)
+        own = np.array([edge for edge in edges if edge[2] >= 0], "int32").reshape(-1, 3)
         structure = getattr(example, "structure", None)
         if structure is None:
             return own
@@ -97,7 +110,9 @@ class EdgeTable:
     def _number(self, place, source, target, edge_type, example, tokens):
         start = f"{example.source}: " if example.source else ""
         named = f"{start}edge {place}, {(source, target, edge_type)},"
-        if base_type(edge_type) not in self.bases:
+        known = base_type(edge_type) in self.bases
+        # Who chooses no types is warned once, by `fit`.
+        if not known and self.bases != [COREFERENCE]:
             hint = did_you_mean(edge_type, self.types)
             raise ValueError(
                 f"{named} has a type that the reader does not know.{hint} It "
@@ -110,7 +125,7 @@ class EdgeTable:
             )
         if edge_type.endswith(INVERSE):
             source, target = target, source
-        return source, target, self.bases.index(base_type(edge_type))
+        return source, target, self.bases.index(base_type(edge_type)) if known else -1
 
     def oriented(
         self, rows: Sequence[Any], group: Sequence[str], starts: Mapping[str, Any]

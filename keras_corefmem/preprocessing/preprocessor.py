@@ -47,6 +47,7 @@ class Preprocessor(abc.ABC):
         strings: names of the raw texts that it reads, the arguments of `encode_text`.
         feature_names: names of all features that `collate` makes.
         tags: whether each word has an answer of its own, instead of the text.
+        reads_edges: whether there are models of it that read typed edges.
         local: whether answers are candidates of the text at hand, as `answers_of` tells.
         num_characters: number of character ids, 0 where words are not spelled.
         signals: room for attention targets by the name of their signal.
@@ -70,7 +71,7 @@ class Preprocessor(abc.ABC):
     renamed: ClassVar[dict[str, str]] = {}
     # Attributes that are further arguments of the constructor.
     arguments: ClassVar[tuple[str, ...]] = ()
-    tags = local = False
+    tags = local = reads_edges = False
     # Names of what annotated the text that a model was trained on, if anything did.
     annotator: str | None = None
     truecase: str | None = None
@@ -104,12 +105,7 @@ class Preprocessor(abc.ABC):
         """Encodes raw `strings`, with answer 0."""
 
     def with_edges(self, encoded: Any, example: Example) -> Any:
-        """Returns an encoded example, or its encoded text, with the edges of the example."""
-        if example.edges:
-            raise ValueError(
-                f"A {type(self).__name__} reads no edges: leave them out, or take a reader with "
-                "an encoder that does, such as mage_gru."
-            )
+        """Returns an encoded example, or its encoded text, with the edges that the model reads."""
         return encoded
 
     def collate(

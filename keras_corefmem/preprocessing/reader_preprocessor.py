@@ -13,7 +13,7 @@ from keras_corefmem.graphs.edge_types import COREFERENCE
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable
+from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable, warn_of_unread_edges
 from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.layout import ORDERS, PASSAGE_LEADS, RANDOM, Layout, sequences
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
@@ -95,6 +95,7 @@ class ReaderPreprocessor(Preprocessor):
         *("unknown_types", "joint", "order", "max_chains"),
         *("edge_types", "max_sources"),
     )
+    reads_edges = True
     renamed = {"entities": "word_chains"}
 
     def __init__(
@@ -182,6 +183,8 @@ class ReaderPreprocessor(Preprocessor):
                 are `learned`.
         """
         own = [base for base in self.edge_table.bases if base not in {COREFERENCE, *learned}]
+        if self.edge_table.bases == [COREFERENCE]:
+            warn_of_unread_edges(examples, [COREFERENCE])
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
             # Some are enough.

@@ -11,6 +11,7 @@ import numpy as np
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, SEPARATOR, check_examples, encode_answer
 from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
@@ -105,6 +106,7 @@ class StoryPreprocessor(Preprocessor):
         arguments are those of the constructor.
         """
         check_examples(examples)
+        warn_of_unread_edges(examples)
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]

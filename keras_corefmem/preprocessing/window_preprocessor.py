@@ -10,6 +10,7 @@ import numpy as np
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers
 from keras_corefmem.preprocessing.answers import check_examples
+from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import EncodedStory, StoryPreprocessor
 from keras_corefmem.text.tokenizers import get_tokenizer
@@ -24,6 +25,7 @@ def cloze_words(
 ) -> tuple[list[str], list[str]]:
     """Learns vocabulary and answers of cloze questions."""
     check_examples(examples)
+    warn_of_unread_edges(examples)
     check_sizes(max_words=max_words)
     counts = count_words(examples, get_tokenizer(TOKENIZER))
     present = find_markers(" ".join(counts))

@@ -8,7 +8,7 @@ import pytest
 from keras_corefmem.datasets import AnnotatedExample, Example
 from keras_corefmem.graphs import TypedEdges, annotate, join
 from keras_corefmem.layers import MAGEGRU
-from keras_corefmem.preprocessing import ReaderPreprocessor
+from keras_corefmem.preprocessing import ReaderPreprocessor, StoryPreprocessor
 from keras_corefmem.preprocessing.edge_table import EdgeTable
 from keras_corefmem.preprocessing.layout import ORDERS
 from tests.support import oracles
@@ -168,6 +168,18 @@ def test_edges_that_do_not_fit_are_refused(edge, message):
     preprocessor = fit_near(EXAMPLE.edges)
     with pytest.raises(ValueError, match=message):
         preprocessor.encode(dataclasses.replace(EXAMPLE, edges=[edge], source="b:2"))
+
+
+@pytest.mark.parametrize("kind", [ReaderPreprocessor, StoryPreprocessor])
+def test_models_without_edge_types_leave_edges_unread(kind):
+    with pytest.warns(UserWarning, match="types that the model does not read: near. Name them in"):
+        preprocessor = kind.fit([EXAMPLE], tokenizer="spaces")
+    bare = preprocessor.encode(dataclasses.replace(EXAMPLE, edges=()))
+    features = [
+        preprocessor.collate([each], 1, 3, 1) for each in (preprocessor.encode(EXAMPLE), bare)
+    ]
+    for name, array in features[0].items():
+        np.testing.assert_array_equal(features[1][name], array)
 
 
 def test_types_that_do_not_fit_are_refused():

@@ -105,6 +105,8 @@ def read(
     joined = edges if lists and edges else [edges] * count
     if len(joined) != count:
         raise ValueError(f"There are {count} texts, but edges of {len(joined)}: give a list each.")
+    if any(joined) and not preprocessor.reads_edges:
+        raise ValueError(f"{model.name} reads no edges, leave them out.")
     if annotator is None and truecase is None:
         warn_of_missing_structure(model, stacklevel=4)
         encoded = [preprocessor.encode_text(*row) for row in rows]

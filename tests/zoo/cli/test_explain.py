@@ -212,7 +212,7 @@ def test_edges_of_json_lines_are_shown_and_read(tmp_path, capsys):
     assert found[1] == pytest.approx(odds.max() / odds.sum(), rel=1e-5)
     with pytest.raises(ValueError, match="There are 2 texts, but edges of 1: give a list each"):
         reader.read([PASSAGE] * 2, QUESTION, edges=[[]])
-    with pytest.raises(ValueError, match="StoryPreprocessor reads no edges: leave them out"):
-        zoo.RecurrentEntityNetwork.from_examples(EXAMPLES).read(
+    with pytest.raises(ValueError, match="qdren reads no edges, leave them out"):
+        zoo.RecurrentEntityNetwork.from_examples(EXAMPLES, name="qdren").read(
             PASSAGE, QUESTION, edges=[(1, 2, "near")]
         )
