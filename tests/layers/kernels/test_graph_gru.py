@@ -62,9 +62,10 @@ def test_gradients_equal_finite_differences_of_the_equations(name, masked):
 
 @pytest.fixture
 def doubles():
-    keras.config.set_floatx("float64")
+    policy = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("float64")
     yield
-    keras.config.set_floatx("float32")
+    keras.config.set_dtype_policy(policy)
 
 
 @pytest.mark.skipif(keras.backend.backend() == "jax", reason="JAX has no float64 by default")
