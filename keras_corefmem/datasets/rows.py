@@ -137,9 +137,10 @@ class _Row:
             known |= {"question_start": int(self.fields["question_start"])}
             return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
         tokens, chains = annotation.tokens, annotation.chain_ids().tolist()
-        question = self.fields.get("question")
+        question, structure = self.fields.get("question"), Structure.of(annotation)
         if is_doc(question):
             second = from_doc(question)
+            structure = structure.followed_by(Structure.of(second), len(tokens))
             ids = second.chain_ids()
             words, more = second.tokens, (ids + (ids > 0) * max(chains)).tolist()
         else:
@@ -153,7 +154,7 @@ class _Row:
             for start, end in zip(annotation.sentences, ends, strict=True)
         ]
         known |= {"chain_ids": [*chains, *more], "supporting_facts": self.facts()}
-        known |= {"structure": Structure.of(annotation)}
+        known |= {"structure": structure}
         return AnnotatedExample(sentences, " ".join(words), self.answer(), **known)
 
     def text(self, name):

@@ -62,6 +62,28 @@ class Structure:
         mentions = self.mentions[self.mentions[:, 1] < end]
         return Structure(governors, mentions, _before(self.arguments, end), inside)
 
+    def followed_by(self, other: "Structure", tokens: int) -> "Structure":
+        """Returns the structure of so many tokens and others behind, with chains of their own."""
+        governors = self.governors
+        if len(other.governors):
+            own = governors if len(governors) else np.arange(tokens, dtype="int32")
+            governors = np.concatenate([own, other.governors + tokens])
+        first = 1 + max(self.mentions[:, 0], default=-1)
+        mentions = other.mentions + np.array([first, tokens], "int32")
+        none = _pairs([])
+        edges = {
+            edge_type: np.concatenate(
+                [self.edges.get(edge_type, none), other.edges.get(edge_type, none) + tokens]
+            )
+            for edge_type in (*self.edges, *other.edges)
+        }
+        return Structure(
+            governors,
+            np.concatenate([self.mentions, mentions]).astype("int32"),
+            np.concatenate([self.arguments, other.arguments + tokens]),
+            edges,
+        )
+
     @property
     def chains(self) -> list[list[int]]:
         """The head tokens of each chain, in the order of the text."""

@@ -335,6 +335,11 @@ def test_docs_and_rows_have_edges(doc):
     assert example.edges == ((1, 8, "near"),)
     dependencies = edges_of(example.structure, "dependency")
     assert dependencies.tolist() == [[2, 1], [2, 3], [5, 4], [5, 6]]
+    question = spacy.tokens.Doc(doc.vocab, ["Who", "woke"], heads=[1, 1], deps=["dep"] * 2)
+    for passage, before in ((parsed, [[2, 1], [2, 3], [5, 4], [5, 6]]), (doc, [])):
+        (example,) = as_examples([(passage, {"question": question, "answer": "Mary"})])
+        assert edges_of(example.structure, "dependency").tolist() == [*before, [8, 7]]
+        assert len(example.chain_ids) == 8
     row = {"passage": "Mary slept.", "question": "Who?", "answer": "Mary", "edges": [[1, 2, "a"]]}
     lists = {name: [value, value] for name, value in row.items()}
     for data in (row, [row], lists):

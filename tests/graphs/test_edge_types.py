@@ -53,6 +53,15 @@ def test_edges_before_a_token(annotation):
     assert edges_of(structure.before(2), "near").tolist() == []
 
 
+def test_one_structure_behind_another(annotation):
+    structure = Structure.of(annotation)
+    both = structure.followed_by(structure, len(annotation))
+    for kind in ("dependency", "role", "narrative", "married_to", "near"):
+        edges = edges_of(structure, kind)
+        assert edges_of(both, kind).tolist() == [*edges.tolist(), *(edges + 6).tolist()]
+    assert both.chains == [[0, 4], [6, 10]]
+
+
 def test_words_are_related_to_the_nearest_on_both_sides():
     words = "robin bird robin robin bird".split()
     found = lexical_edges(words, {("robin", "bird"): "hypernym"})
