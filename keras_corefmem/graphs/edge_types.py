@@ -96,7 +96,7 @@ def check_edges(edges: Any, place: str = "") -> tuple[Edge, ...]:
         try:
             source, target, edge_type = edge
             whole = int(source) == source and int(target) == target
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             whole = False
         if not whole or not isinstance(edge_type, str) or not edge_type:
             wanted = 'must be (source, target, type), such as (3, 17, "married_to")'

@@ -82,6 +82,7 @@ def test_words_are_related_to_the_nearest_on_both_sides():
         ([(1, 2, "x"), (0, 2, "x")], r"a:3: edge 2, \(0, 2, 'x'\), leaves the text: .*from 1"),
         ([(1, 2)], r"a:3: edge 1 must be \(source, target, type\), .* got \(1, 2\)"),
         ([(1, 2.5, "x")], r"edge 1 must be .* got \(1, 2.5, 'x'\)"),
+        ([(1, float("inf"), "x")], r"edge 1 must be .* got \(1, inf, 'x'\)"),
         ([(1, 2, 3)], r"edge 1 must be .* got \(1, 2, 3\)"),
         ([[1, "b", "x"]], "edge 1 must be"),
         ("ab", "edges must be a list of"),

@@ -125,6 +125,8 @@ class TextTrainer(LightModel):
             **kwargs,
         )
         self.chooses_xla = jit_compile is None and self.jit_compile
+        # An earlier `fit` may have ended before XLA was to compile.
+        self.by_kernel = False
         # Made while TensorFlow traces a step, its variables would have it trace the step again.
         self.optimizer.build(self.trainable_variables)
 

@@ -83,6 +83,11 @@ def test_the_number_of_an_epoch_says_what_xla_compiles(splits, tmp_path, monkeyp
     training.fit(whole, batches, tmp_path / "whole", settings)
     assert_same_weights(model, whole)
     assert model.jit_compile and not model.by_kernel
+    short, batches = training.prepare(splits, settings)
+    training.fit(short, batches, tmp_path / "short", run(epochs=1))
+    assert short.by_kernel
+    short.compile(jit_compile=True)
+    assert not short.by_kernel
 
 
 def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_path):
