@@ -100,7 +100,7 @@ class EdgeTable:
                 return
         for name in sorted(missing):
             hint = did_you_mean(name, {*known, *EDGE_TYPES, COREFERENCE} - {name})
-            others = ", ".join(sorted(known)) or "none"
+            others = ", ".join(sorted(known - {COREFERENCE})) or "none"
             raise ValueError(
                 f"No training example has an edge of type {name!r}.{hint} There are {others} "
                 f"besides {COREFERENCE}: annotate the examples "

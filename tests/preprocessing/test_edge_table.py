@@ -189,6 +189,9 @@ def test_types_that_do_not_fit_are_refused():
         ReaderPreprocessor.fit(examples, tokenizer="spaces", edge_types=["far", "near", "role"])
     with pytest.raises(ValueError, match="'coref'. Did you mean 'coreference'"):
         ReaderPreprocessor.fit(examples, tokenizer="spaces", edge_types=["far", "coref"])
+    linked = [dataclasses.replace(EXAMPLE, edges=[(1, 2, "coreference")])]
+    with pytest.raises(ValueError, match="There are none besides coreference"):
+        ReaderPreprocessor.fit(linked, tokenizer="spaces", edge_types=["role"])
     for types in ("near", [], ["near", "near"], [1], None):
         with pytest.raises(ValueError, match="edge_types must be a list of different names"):
             EdgeTable(types, 1)
