@@ -2,5 +2,19 @@
 
 import os
 
+import keras
+import pytest
+
 # Compiling takes far longer here than running.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
+
+@pytest.fixture
+def doubles():
+    """Layers are made in float64."""
+    if keras.backend.backend() == "jax":
+        pytest.skip("JAX has no float64 by default")
+    policy = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("float64")
+    yield
+    keras.config.set_dtype_policy(policy)

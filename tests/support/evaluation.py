@@ -120,14 +120,17 @@ def assert_follows(
 ):
     """Compares a built layer and its gradients with an oracle in float64, for random weights.
 
+    Gradients of a layer in float64 are compared to 1e-9.
+
     `names` are those of the inputs but the first, where they are not in order; `join` makes one
     tensor, that of the oracle, of several outputs. Returns the output and the gradients.
     """
     rng = np.random.default_rng(0)
-    arrays = [*inputs, *random_weights(layer, rng, scale)]
+    arrays, exact = [*inputs, *random_weights(layer, rng, scale)], layer.compute_dtype == "float64"
     count, doubles = len(inputs), [array.astype("float64") for array in arrays]
+    arrays = doubles if exact else arrays
     expected = oracle(*doubles)
-    upstream = rng.normal(size=expected.shape).astype("float32")
+    upstream = rng.normal(size=expected.shape).astype(layer.compute_dtype)
 
     def function(*tensors):
         inputs, weights = tensors[:count], tensors[count:]
@@ -137,8 +140,11 @@ def assert_follows(
         return join(outputs)
 
     output, gradients = value_and_gradients(function, arrays, upstream)
-    np.testing.assert_allclose(output, expected, atol=1e-5)
-    assert_gradients(lambda *arrays: np.sum(oracle(*arrays) * upstream), doubles, gradients)
+    np.testing.assert_allclose(output, expected, atol=1e-12 if exact else 1e-5)
+    options = {"step": 2e-4, "tolerance": 1e-9} if exact else {}
+    assert_gradients(
+        lambda *arrays: np.sum(oracle(*arrays) * upstream), doubles, gradients, **options
+    )
     return output, gradients
 
 

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import MASKED, clear_masked, mask_scores
+from keras_corefmem.layers.kernels.buffers import widen
 
 
 class _TwoSequences(keras.layers.Layer):
@@ -108,7 +109,7 @@ class BidirectionalAttention(_TwoSequences):
         of_context, of_query, of_product = ops.split(self.kernel, 3)
         products = ops.matmul(context * of_product[:, 0], ops.transpose(query, (0, 2, 1)))
         parts = products, ops.matmul(context, of_context), ops.matmul(query, of_query)
-        products, by_context, by_query = (ops.cast(part, "float32") for part in parts)
+        products, by_context, by_query = map(widen, parts)
         scores = products + by_context + ops.transpose(by_query, (0, 2, 1))
         scores = mask_scores(scores, None if query_mask is None else query_mask[:, None])
         attention = ops.cast(ops.softmax(scores, axis=-1), context.dtype)

@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from keras_corefmem.layers.kernels.buffers import widen
+
 # So low that a softmax gives 0, and finite, so that gradients are.
 MASKED = -1e9
 
@@ -15,6 +17,6 @@ def clear_masked(vectors, mask=None):
 
 
 def mask_scores(scores, mask=None):
-    """Scores in float32, `MASKED` where a mask, broadcastable to them, is false."""
-    scores = ops.cast(scores, "float32")
+    """Scores in float32 or better, `MASKED` where a mask, broadcastable to them, is false."""
+    scores = widen(scores)
     return scores if mask is None else ops.where(mask, scores, MASKED)

@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import float_type
 from keras_corefmem.utils.checks import check_sizes
 
 
@@ -63,7 +64,7 @@ class AttentionSum(keras.layers.Layer):
 
     def compute_output_spec(self, passage, query, candidates):
         count = candidates.shape[2] if len(candidates.shape) == 3 else self.num_candidates
-        return keras.KerasTensor((passage.shape[0], count), dtype="float32")
+        return keras.KerasTensor((passage.shape[0], count), float_type(self.compute_dtype))
 
     def compute_mask(self, passage, previous_mask):
         return None

@@ -5,8 +5,14 @@ from keras import ops
 
 
 def float_type(tensor):
-    """The type to compute in: float64 stays, and half precision is computed in float32."""
-    return "float64" if keras.backend.standardize_dtype(tensor.dtype) == "float64" else "float32"
+    """The type to compute in, of a tensor or type: float64 stays, half precision is widened."""
+    dtype = keras.backend.standardize_dtype(getattr(tensor, "dtype", tensor))
+    return "float64" if dtype == "float64" else "float32"
+
+
+def widen(tensor):
+    """A tensor in the type to compute in."""
+    return ops.cast(tensor, float_type(tensor))
 
 
 def rows(buffer, start, count):

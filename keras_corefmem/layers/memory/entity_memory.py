@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import clear_masked
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
     EntityInputs,
@@ -156,7 +157,7 @@ class EntityMemoryCell(AbstractRNNCell):
         before = before + (ops.matmul(sentence, self.sentence_kernel) + self.bias)[:, None]
         slopes = None if self.slopes is None else ops.cast(self.slopes, before.dtype)
         candidate = ACTIVATIONS[self.activation_name][0](before, slopes)
-        raw = ops.cast(memory + gate[..., None] * candidate, "float32")
+        raw = widen(memory + gate[..., None] * candidate)
         memory = ops.cast(normalize(raw)[0], self.compute_dtype)
         memory = ops.reshape(memory, (-1, self.slots * self.units))
         return memory, [memory, states[1]]
@@ -324,7 +325,7 @@ class EntityOutput(keras.layers.Layer):
         _build_activation(self.activation, 1, units)
 
     def call(self, memory, question):
-        scores = ops.cast(ops.einsum("bd,bmd->bm", question, memory), "float32")
+        scores = widen(ops.einsum("bd,bmd->bm", question, memory))
         attention = ops.softmax(scores, axis=-1)
         summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)
         before = question + ops.matmul(summary, self.kernel)

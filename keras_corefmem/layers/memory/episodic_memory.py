@@ -6,6 +6,7 @@ from keras import ops
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
 from keras_corefmem.utils.checks import check_shape, check_shares, check_sizes
 
@@ -143,7 +144,7 @@ class EpisodicMemory(keras.layers.Layer):
 
     def scores_of(self, facts, memory, question):
         hidden = self.hidden(self.features(facts, memory, question))
-        return ops.cast(self.score(hidden)[..., 0], "float32")
+        return widen(self.score(hidden)[..., 0])
 
     def gates_of(self, scores):
         return ops.sigmoid(scores) if self.attention == "gated" else ops.softmax(scores, axis=-1)
@@ -188,7 +189,7 @@ class EpisodicMemory(keras.layers.Layer):
                 new = ops.where(reading, new, memory)
             memory = new
         if not gates_by_pass:
-            return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), "float32")
+            return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), float_type(facts))
         if self.gate_loss and supporting_facts is not None:
             scores = ops.stack(scores_by_pass, axis=1)
             loss = _supervision_loss(scores, supporting_facts, self.end_of_passes)
@@ -200,7 +201,7 @@ class EpisodicMemory(keras.layers.Layer):
         if time is not None and self.end_of_passes:
             time += 1
         memory = keras.KerasTensor(question.shape, dtype=self.compute_dtype)
-        return memory, keras.KerasTensor((batch, self.passes, time), dtype="float32")
+        return memory, keras.KerasTensor((batch, self.passes, time), float_type(self.compute_dtype))
 
     def compute_mask(self, *args, **kwargs):
         return None
@@ -221,7 +222,7 @@ def _supervision_loss(scores, facts, end_of_passes):
     """`-log softmax_t(s_i)[f_i]`, the mean over passes i that should attend to a fact, or 0."""
     passes, time = ops.shape(scores)[1:]
     targets = _supervision_targets(facts, passes, time, end_of_passes)
-    supervised = ops.cast(targets > 0, "float32")
+    supervised = ops.cast(targets > 0, scores.dtype)
     index = ops.maximum(targets, 1)[..., None] - 1
     logs = ops.take_along_axis(ops.log_softmax(scores, axis=-1), index, axis=-1)[..., 0]
     return -ops.sum(supervised * logs) / ops.maximum(ops.sum(supervised), 1)

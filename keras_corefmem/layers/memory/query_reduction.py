@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import MASKED, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_shape, check_sizes
 
@@ -132,8 +133,8 @@ class QueryReduction(keras.layers.Layer):
         sentences, queries = (clear_masked(each, mask) for each in (sentences, queries))
         update, added = self.cell.gates(sentences, queries, reset)
         # log(1 - σ(s)) = -softplus(s), exact where the gate is almost 1.
-        logs = -ops.softplus(ops.cast(update[..., 0], "float32"))
-        added = ops.cast(added, "float32")
+        logs = -ops.softplus(widen(update[..., 0]))
+        added = widen(added)
         if mask is not None:
             logs = ops.where(mask, logs, 0.0)
             added = ops.where(mask[..., None], added, 0.0)

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import clear_masked, mask_scores
+from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
 
@@ -81,7 +82,7 @@ class WordMemory(EpisodicMemory):
             by_memory = ops.einsum("btd,bid->bit", projected, memories)[..., None]
             hidden = hidden + ops.matmul(memories, rows[1])[:, :, None]
             hidden = hidden + by_question * kernel[-2] + by_memory * kernel[-1]
-        return ops.cast(self.score(ops.tanh(hidden))[..., 0], "float32")
+        return widen(self.score(ops.tanh(hidden))[..., 0])
 
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
         mask = facts_mask if mask is None else mask
@@ -111,7 +112,7 @@ class WordMemory(EpisodicMemory):
             new = self.next_memory(update, *flat, training)
             memories = ops.reshape(new, (batch, time, self.units))
         if not gates_by_pass:
-            return memories, ops.zeros((batch, 0, time, time), "float32")
+            return memories, ops.zeros((batch, 0, time, time), float_type(facts))
         return memories, ops.stack(gates_by_pass, axis=1)
 
     def read_all(self, facts, projected, gates, before):
@@ -131,7 +132,8 @@ class WordMemory(EpisodicMemory):
     def compute_output_spec(self, facts, question, **kwargs):
         batch, time, _ = facts.shape
         memories = keras.KerasTensor(facts.shape, dtype=self.compute_dtype)
-        return memories, keras.KerasTensor((batch, self.passes, time, time), dtype="float32")
+        shape, dtype = (batch, self.passes, time, time), float_type(self.compute_dtype)
+        return memories, keras.KerasTensor(shape, dtype)
 
 
 def _project(parts):

@@ -124,19 +124,8 @@ def test_the_last_memory_and_its_gradients():
     )
 
 
-def test_float64_stays_float64():
-    if keras.backend.standardize_dtype(ops.zeros(1, "float64").dtype) != "float64":
-        pytest.skip("JAX was started without 64 bits")
-    layer, inputs, mask = make("ren", dtype="float64", return_sequences=True)
-    x = inputs["sentences"].astype("float64") + 1e-9
-    weights = {weight.name: ops.convert_to_numpy(weight) for weight in layer.trainable_variables}
-    expected = [
-        memory_oracles.entity_memory(text, None, weights["keys"], [True] * TIME, weights, "prelu")
-        for text in x
-    ]
-    output = evaluate(layer, x)
-    assert output.dtype == "float64"
-    np.testing.assert_allclose(output, [memory for memory, _ in expected], atol=1e-12)
+def test_gradients_in_float64_are_exact(doubles):
+    test_memory_gates_and_gradients_follow_the_equations("slopes_by_slot")
 
 
 def test_without_sentences_the_memory_holds_the_keys():

@@ -78,6 +78,10 @@ def test_memory_gates_and_gradients_follow_the_equations(kind, name):
         assert np.all(gates.transpose(0, 2, 1)[~mask] == 0)
 
 
+def test_gradients_in_float64_are_exact(doubles):
+    test_memory_gates_and_gradients_follow_the_equations(EpisodicMemory, "dmn")
+
+
 @pytest.mark.parametrize("update_gate", [True, False])
 def test_the_fused_gru_equals_its_cell_in_a_keras_rnn(update_gate):
     rng = np.random.default_rng(3)
