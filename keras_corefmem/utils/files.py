@@ -43,7 +43,9 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
         return pydantic.TypeAdapter(kind).validate_python(content)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
-        key, message = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        # Pydantic also names the member of a union there, as in `list[…]`.
+        keys = [str(key) for key in first["loc"] if re.fullmatch(r"[\w-]+", str(key))]
+        key, message = ".".join(keys), first["msg"].removeprefix("Value error, ")
         if not key:
             raise ValueError(f"{path}: {message}") from None
         raise ValueError(f"{path}: {key}: {message} (got {first['input']!r}).") from None

@@ -258,7 +258,7 @@ ENCODERS = {
 )
 def test_an_encoder_is_any_layer(name, kind, tmp_path):
     layer, structure = ENCODERS[name][0](), ENCODERS[name][1]
-    model = make(kind, encoder=layer)
+    model = make(kind, encoder=layer, edge_types=("coreference",))
     assert (f"passage_{structure}" in model.features) == bool(structure)
     assert not layer.built
     copies = [each for each in model.layers if type(each) is type(layer) and "encod" in each.name]
