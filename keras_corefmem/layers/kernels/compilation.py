@@ -39,7 +39,7 @@ def compiled(function):
     return function
 
 
-def run_at_once():
+def runs_concurrently():
     """Whether functions that are compiled themselves run at the same time where none needs another.
 
     So they do in a graph of TensorFlow; but a graph that XLA compiles runs one loop after another.

@@ -10,7 +10,7 @@ import functools
 from keras import ops
 
 from keras_corefmem.layers.kernels.buffers import float_type, rows
-from keras_corefmem.layers.kernels.compilation import differentiable, run_at_once
+from keras_corefmem.layers.kernels.compilation import differentiable, runs_concurrently
 from keras_corefmem.layers.kernels.direction import Direction
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
@@ -49,7 +49,7 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         >>> tuple(states.shape)
         (3, 2, 4)
     """
-    if len(directions) == 2 and run_at_once():
+    if len(directions) == 2 and runs_concurrently():
         both = zip(directions, (False, True), strict=True)
         return [graph_gru(recurrence, [d], edges, mask, against)[0] for d, against in both]
     names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)

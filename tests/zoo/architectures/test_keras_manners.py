@@ -106,8 +106,7 @@ def test_models_have_a_precision(name, dtype, tmp_path):
     assert model.dtype_policy.name == dtype and keras.config.dtype_policy() == before
     model.set_weights(shared(name).get_weights())
     found, expected = (inspected(each, name)[0] for each in (model, shared(name)))
-    # Attention is float32.
-    assert found.dtype == (np.float64 if (name, dtype) == ("qdren", "float64") else np.float32)
+    assert found.dtype == (np.float64 if dtype == "float64" else np.float32)
     np.testing.assert_allclose(found, expected, atol=0.1 * np.ptp(expected[..., 1:]))
     encoded = [model.preprocessor.encode(e) for e in CASES[name].examples[:8]]
     batches = model.preprocessor.batches(encoded, model.features, batch_size=8)
