@@ -133,5 +133,5 @@ def test_search(cook):
     ] == pytest.approx(max(scores))
 
 
-def test_page_has_ten():
-    assert len(RECIPES) == 10
+def test_page_has_eleven():
+    assert len(RECIPES) == 11

@@ -10,7 +10,7 @@ from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.corpora.tfrecord import write_shard
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.utils.files import Path, replacing
-from keras_corefmem.utils.processes import import_quietly
+from keras_corefmem.utils.processes import quiet
 
 
 def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Text]]]:
@@ -64,12 +64,12 @@ def _entry(path, texts, tokens):
 
 def _count_tokens(path, texts):
     """Number of tokens in a shard; `None` where it is broken."""
-    # TensorFlow would log that there is no GPU.
-    import_quietly("keras_corefmem.corpora.records")
-    from keras_corefmem.corpora import records
-
     try:
-        known = list(records.read_shard(path))
+        # TensorFlow would log that there is no GPU.
+        with quiet():
+            from keras_corefmem.corpora import records
+
+            known = list(records.read_shard(path))
     except ValueError:
         return None
     if [(a.text, fields) for a, fields in known] != [(t.text, t.fields) for t in texts]:
