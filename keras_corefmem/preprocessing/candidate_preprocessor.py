@@ -267,15 +267,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
         return result
 
     def _features(
-        self,
-        passage: Any,
-        question: Any,
-        names: Any,
-        xp: Any = np,
-        chains: Any = None,
-        rows: Sequence = (),
+        self, passage: Any, question: Any, names: Any, xp: Any = np, *args: Any, **kwargs: Any
     ) -> dict[str, Any]:
-        result = super()._features(passage, question, names, xp, chains, rows)
+        result = super()._features(passage, question, names, xp, *args, **kwargs)
         if "passage_asked" in names:
             same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
             asked = xp.where(passage == 0, 0, xp.where(same, 1, 2))

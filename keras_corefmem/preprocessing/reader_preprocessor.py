@@ -15,7 +15,14 @@ from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable, warn_of_unread_edges
 from keras_corefmem.preprocessing.features import check_ids, pad
-from keras_corefmem.preprocessing.layout import ORDERS, PASSAGE_LEADS, RANDOM, Layout, sequences
+from keras_corefmem.preprocessing.layout import (
+    ORDERS,
+    PASSAGE_LEADS,
+    RANDOM,
+    Layout,
+    passage_leads,
+    sequences,
+)
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
@@ -267,12 +274,11 @@ class ReaderPreprocessor(Preprocessor):
             types = {name: xp.take(self.word_types, array) for name, array in ids.items()}
         if self.has_random_order:
             totals = (xp.sum(array, axis=1, keepdims=True) for array in ids.values())
-            leads = sum(totals) % 2 == 1
+            leads = passage_leads(sum(totals))
         result = {**ids, "candidates": xp.take(self.pointers, passage)}
-        result |= self.links(chains, names, xp, rows, types, leads)
-        return (
-            result if leads is None else {**result, PASSAGE_LEADS: xp.asarray(leads, dtype="int32")}
-        )
+        if leads is not None:
+            result[PASSAGE_LEADS] = xp.asarray(leads, dtype="int32")
+        return result | self.links(chains, names, xp, rows, types, leads)
 
     def links(
         self,
@@ -339,7 +345,7 @@ class ReaderPreprocessor(Preprocessor):
         leads = None
         if self.has_random_order:
             totals = [int(row.passage.sum() + row.question.sum()) for row in rows]
-            leads = np.array(totals)[:, None] % 2 == 1
+            leads = passage_leads(np.array(totals)[:, None])
         layouts = [Layout(g, lengths, leads) for g in sequences(self.joint, self.order)]
         starts = (layout.starts(len(rows)) for layout in layouts)
         pairs = ((layout.group, start) for layout, start in zip(layouts, starts, strict=True))

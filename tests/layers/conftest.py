@@ -10,6 +10,11 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
 @pytest.fixture
+def singles():
+    """Layers are made in float32, as they are by default."""
+
+
+@pytest.fixture
 def doubles():
     """Layers are made in float64."""
     if keras.backend.backend() == "jax":

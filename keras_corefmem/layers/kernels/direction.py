@@ -5,7 +5,6 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import NamedTuple
 
-import keras
 from keras import ops
 
 from keras_corefmem.layers.kernels.buffers import gather, rows, write
@@ -159,7 +158,7 @@ class Direction:
             sums = self.successors.read_all(self.sums, pick)
         elif self.slices:
             sums = self.predecessors.read(self.history, self.slices, pick)
-        previous = rows(self.before, start, size)
+        previous = pick(self.before)
         gathered, folded, carry = self.combine(previous, sums, pick)
         product = ops.matmul(self.masked(gathered), self.inputs.kernel)
         projected = self.project(pick(self.inputs.projected))
@@ -227,38 +226,38 @@ class Direction:
     def no_gradients(self):
         """Zeros for what the blocks add their gradients to."""
         given, later = self.inputs._asdict().items(), ("initial_state", "recurrent_mask")
-        given = {name: value for name, value in given if value is not None and name not in later}
-        return keras.tree.map_structure(ops.zeros_like, given)
+        return {
+            name: ops.zeros_like(value)
+            for name, value in given
+            if value is not None and name not in later
+        }
 
     def add_block(self, gradients, block, state, dhidden):
         """Gradients after a block, as large products of the gradients of its states."""
-        inputs, gradients = self.inputs, dict(gradients)
+        inputs, sums, by_token = self.inputs, {}, {}
         gathered = ops.reshape(self.masked(block.gathered), (-1, self.spec.gathered_units))
         dproduct = ops.reshape(self.by_block(dhidden, block.fa), (-1, inputs.kernel.shape[1]))
-        gradients["kernel"] += ops.matmul(ops.transpose(gathered), dproduct)
-        values = ops.concatenate([dhidden * factor for factor in block.fx], axis=-1)
+        sums["kernel"] = ops.matmul(ops.transpose(gathered), dproduct)
+        projected = ops.concatenate([dhidden * factor for factor in block.fx], axis=-1)
         if inputs.bias is not None:
-            gradients["bias"] += ops.sum(values, axis=(0, 1))
+            sums["bias"] = ops.sum(projected, axis=(0, 1))
         if inputs.input_kernel is not None:
             features = ops.reshape(block.pick(inputs.projected), (-1, inputs.projected.shape[-1]))
-            flat = ops.reshape(values, (-1, values.shape[-1]))
-            gradients["input_kernel"] += ops.matmul(ops.transpose(features), flat)
-            values = ops.matmul(values, ops.transpose(inputs.input_kernel))
-        gradients["projected"] = write(gradients["projected"], block.start, values)
+            flat = ops.reshape(projected, (-1, projected.shape[-1]))
+            sums["input_kernel"] = ops.matmul(ops.transpose(features), flat)
+            projected = ops.matmul(projected, ops.transpose(inputs.input_kernel))
+        by_token["projected"] = projected
         if inputs.carry_gate is not None:
-            gate = dhidden * block.fc * (block.carry - block.previous)
-            gradients["carry_gate"] = write(gradients["carry_gate"], block.start, gate)
+            by_token["carry_gate"] = dhidden * block.fc * (block.carry - block.previous)
         if inputs.sequential_weights is not None:
             (start, stop), dgathered = self.spec.slices[0], block.of_history(state.dgathered)
             products = dgathered[..., : stop - start] * block.previous[..., start:stop]
-            values = ops.sum(products, axis=-1)
-            gradients["sequential_weights"] = write(
-                gradients["sequential_weights"], block.start, values
-            )
+            by_token["sequential_weights"] = ops.sum(products, axis=-1)
         if inputs.edge_weights is not None:
-            values = self.weight_gradients(block, state.dgathered)
-            gradients["edge_weights"] = write(gradients["edge_weights"], block.start, values)
-        return gradients
+            by_token["edge_weights"] = self.weight_gradients(block, state.dgathered)
+        added = {name: gradients[name] + value for name, value in sums.items()}
+        written = {n: write(gradients[n], block.start, value) for n, value in by_token.items()}
+        return {**added, **written}
 
     def weight_gradients(self, block, dgathered):
         """Products of the two ends of the edges into a block, `(block, types, edges, batch)`."""

@@ -96,13 +96,10 @@ class CorefGRUCell(GraphCell):
             # Whoever reads an edge weighs it: backward, that is the antecedent.
             reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
             reads = edges.successors[:, 0, 0] > 0
-        return (
-            super()
-            .direction_inputs(x, edges, reverse)
-            ._replace(
-                sequential_weights=ops.where(reads, share, 1.0),
-                edge_weights=(1 - reader)[:, None, None],
-            )
+        inputs = super().direction_inputs(x, edges, reverse)
+        return inputs._replace(
+            sequential_weights=ops.where(reads, share, 1.0),
+            edge_weights=(1 - reader)[:, None, None],
         )
 
     def call(self, inputs, states, training=None):

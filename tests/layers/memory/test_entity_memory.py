@@ -56,8 +56,11 @@ def join(outputs):
     return ops.concatenate([outputs[0], outputs[1][..., None]], axis=-1)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_memory_gates_and_gradients_follow_the_equations(name):
+@pytest.mark.parametrize(
+    ("name", "precision"), [*((name, "singles") for name in CASES), ("slopes_by_slot", "doubles")]
+)
+def test_memory_gates_and_gradients_follow_the_equations(name, precision, request):
+    request.getfixturevalue(precision)
     layer, inputs, mask = make(name, return_sequences=True, return_gates=True)
 
     def oracle(*arrays):
@@ -122,10 +125,6 @@ def test_the_last_memory_and_its_gradients():
         [*inputs.values(), *random_weights(layer, rng)],
         upstream,
     )
-
-
-def test_gradients_in_float64_are_exact(doubles):
-    test_memory_gates_and_gradients_follow_the_equations("slopes_by_slot")
 
 
 def test_without_sentences_the_memory_holds_the_keys():

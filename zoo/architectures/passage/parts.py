@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
-from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, RANDOM
+from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, RANDOM, Layout
 from zoo.architectures.passage.encoders import encode, structure_read
 
 PARTS = ("passage", "question")
@@ -76,24 +76,13 @@ def encode_joint(encoder, name, order, vectors, structure, masks, leads=None):
 
     Where the passage `leads`, `(batch, 1)`, it comes first, whatever the order.
     """
-
-    def chosen(first, second):
-        shape = (slice(None), slice(None)) + (None,) * (len(first.shape) - 2)
-        return ops.where(ops.not_equal(leads, 0)[shape], second, first)
-
-    def joined(parts):
-        one = ops.concatenate([parts[part] for part in order], axis=1)
-        if leads is None:
-            return one
-        return chosen(one, ops.concatenate([parts[part] for part in order[::-1]], axis=1))
-
-    links = None if structure[order[0]] is None else joined(structure)
-    states = encode(encoder, joined(vectors), links, joined(masks))
+    layout = Layout(order, {}, None if leads is None else ops.not_equal(leads, 0), ops)
+    links = None if structure[order[0]] is None else layout.join(structure)
+    states = encode(encoder, layout.join(vectors), links, layout.join(masks))
     split = SplitSequences(name=f"split_{name}")
     parts = split(states, vectors[order[0]])
     if leads is not None:
-        others = split(states, vectors[order[1]])[::-1]
-        parts = map(chosen, parts, others)
+        parts = map(layout.choose, zip(parts, split(states, vectors[order[1]])[::-1], strict=True))
     return dict(zip(order, parts, strict=True))
 
 

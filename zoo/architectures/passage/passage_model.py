@@ -10,13 +10,14 @@ from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.passage.edge_attention import edge_weights, shares_by_type
-from zoo.architectures.passage.encoders import structure_read
+from zoo.architectures.passage.encoders import structure_read, widths_of
 from zoo.architectures.text_model import TextModel
 
 
-def check_edge_units(units, edge_units, types):
+def check_edge_units(config):
     """Checks that edges leave units of a `mage_gru` to the sequence."""
-    widths = edge_units if isinstance(edge_units, list) else [edge_units] * len(types)
+    units, edge_units, types = config.units, config.edge_units, config.edge_types
+    widths = widths_of(config)
     if len(widths) != len(types):
         raise ValueError(
             f"edge_units must be one number, or one for each of {', '.join(types)}; got {widths}."
@@ -45,7 +46,7 @@ class PassageModel(TextModel):
                 f"units must be even for coref_gru, half for coreference; got {units}."
             )
         if encoder == "mage_gru":
-            check_edge_units(units, config.edge_units, types)
+            check_edge_units(config)
         if structure_read(encoder) != "sources" and (types != [COREFERENCE]):
             raise ValueError(
                 f"edge_types {', '.join(types)} need an encoder that reads sources, such as "
@@ -96,8 +97,6 @@ class PassageModel(TextModel):
         for parts in sequences(self.config["joint"], self.order):
             names = {part: f"{part}_{structure}" for part in parts}
             links = {part: np.asarray(features[name]) for part, name in names.items()}
-            if leads is not None:
-                leads = leads.reshape(leads.shape + (1,) * (links[parts[0]].ndim - 2))
             joined = Layout(parts, {}, leads).join(links)
             check_positions(joined, f"{' and '.join(names.values())}: position")
 
