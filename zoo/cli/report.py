@@ -2,7 +2,7 @@
 
 import pathlib
 
-from zoo.cli.options import RESULTS, argument, option
+from zoo.cli.options import DATA_DIR, RESULTS, argument, option
 from zoo.cli.reproduce import parse_study
 
 
@@ -15,6 +15,16 @@ def report(
     compare: tuple[str, str] | None = option(
         "MODEL MODEL", "test whether two models of a study differ by more than chance", default=None
     ),
+    agreement: bool = option(
+        None, "how far seeds and models agree, question by question", "--agreement", default=False
+    ),
+    gains: tuple[str, str] | None = option(
+        "RUN RUN", "list the questions that the second run alone answers", default=None
+    ),
+    labels: str | None = option(
+        "FILE", "scores by label: a line a number of a question, a tab, a label", default=None
+    ),
+    data_dir: DATA_DIR = None,
     plots: str | None = option("DIR", "draw the results, as PNG and SVG", default=None),
     by: str | None = option(
         "NAME", "with --plots: curves against an argument, such as l2", default=None
@@ -25,25 +35,33 @@ def report(
 ) -> None:
     """Print the tables of measured results."""
     from keras_corefmem.utils.files import replacing
+    from zoo import reports
     from zoo.experiments.results import SEARCHES, recorded_searches
     from zoo.experiments.studies import STUDIES
-    from zoo.reports import significance, tables
+    from zoo.reports import tables
 
-    if (compare or by) and not study:
-        raise ValueError("--compare and --by are about one study: name it, corefmem report STUDY.")
+    one = {"compare": compare, "agreement": agreement, "gains": gains, "labels": labels, "by": by}
+    if not study and (given := [name for name, value in one.items() if value]):
+        raise ValueError(f"--{given[0]} is about one study: name it, corefmem report STUDY.")
     if by and not plots:
         raise ValueError("--by is of pictures: give --plots DIR with it.")
     chosen = [study] if study else list(STUDIES)
     if plots:
         draw(chosen, plots, by, search, results)
     if study and compare:
-        print(significance.comparison(study, *compare, results))
+        print(reports.comparison(study, *compare, results))
+    if study and agreement:
+        print(reports.agreement(study, results))
+    if study and gains:
+        print(reports.gains(study, *gains, data_dir, results))
+    if study and labels:
+        print(reports.by_label(study, labels, results))
     for path in map(pathlib.Path, write or ()):
         text = tables.fill(path.read_text(encoding="utf-8"), results)
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")
-    if plots or compare or write:
+    if plots or compare or write or agreement or gains or labels:
         return
     wanted = [] if study else recorded_searches(results)
     if search:

@@ -53,6 +53,7 @@ class Outcome:
             "best_epoch": self.progress.best_epoch + 1,
             "valid_accuracy": self.best["val_accuracy"],
             "valid_loss": self.best["val_loss"],
+            "valid_losses": [round(logs["val_loss"], 4) for logs in self.progress.history],
             **{name: round(seconds, 1) for name, seconds in self.progress.seconds.items()},
             "backend": keras.backend.backend(),
             "package": keras_corefmem.__version__,
@@ -68,8 +69,9 @@ class Outcome:
 
 
 def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> dict[str, Any]:
-    test = training.evaluate(model, batches)
-    content = {"test_accuracy": test["accuracy"], "test_wrong": test["wrong"]}
+    test = training.evaluate(model, batches, texts=True)
+    scores = ("accuracy", "wrong", "predicted")
+    content = {f"test_{name}": test[name] for name in scores}
     content |= _describe_kinds(examples, test["wrong"])
     if model.config.get("self_attention", "none") != "none":
         content["attention_mass"] = measure_attention_mass(model, examples)

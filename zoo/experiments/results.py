@@ -108,6 +108,27 @@ def _from_ranges(text: str) -> list[int]:
     return list(itertools.chain.from_iterable(range(int(e[0]), int(e[-1]) + 1) for e in ends))
 
 
+def _by_answer(result: Result) -> dict[str, dict[str, str]]:
+    """The wrong answers as ranges of the numbers of questions that have each."""
+    if "test_predicted" not in result:
+        return {}
+    numbers: dict[str, list[int]] = {}
+    for number, answer in zip(result["test_wrong"], result["test_predicted"], strict=True):
+        numbers.setdefault(answer, []).append(number)
+    return {"test_predicted": {answer: as_ranges(numbers[answer]) for answer in sorted(numbers)}}
+
+
+def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
+    """The wrong answers in the order of `test_wrong`."""
+    pairs = content["test_predicted"].items()
+    predicted = {number: answer for answer, text in pairs for number in _from_ranges(text)}
+    if sorted(predicted) != content["test_wrong"]:
+        raise ValueError(
+            f"{place}: test_predicted has not one answer for each of test_wrong; run it again."
+        )
+    return [predicted[number] for number in content["test_wrong"]]
+
+
 def _path(study: str, folder: str | os.PathLike) -> pathlib.Path:
     return pathlib.Path(folder, f"{study}.jsonl")
 
@@ -118,6 +139,8 @@ def _check(place: str | os.PathLike, content: Any) -> Result:
         raise ValueError(f"{place}: no result of a run, which has {fields}; remove it.")
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(content["test_wrong"])
+    if isinstance(content.get("test_predicted"), dict):
+        content["test_predicted"] = _in_order(place, content)
     return {str(_FIELDS_BEFORE.get(name, name)): value for name, value in content.items()}
 
 
@@ -125,7 +148,8 @@ def _write(study: str, results: Iterable[Result], folder: str | os.PathLike) -> 
     with replacing(_path(study, folder)) as partial, open(partial, "w", encoding="utf-8") as file:
         for result in sorted(results, key=result_name):
             if "test_wrong" in result:
-                result = {**result, "test_wrong": as_ranges(result["test_wrong"])}
+                wrong, predicted = as_ranges(result["test_wrong"]), _by_answer(result)
+                result = {**result, "test_wrong": wrong, **predicted}
             file.write(json.dumps(result, separators=(",", ":")) + "\n")
 
 

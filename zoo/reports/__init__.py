@@ -5,6 +5,9 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "agreements": ["agreement"],
+        "gained": ["gains"],
+        "labels": ["by_label", "read_labels"],
         "plots": ["draw", "draw_search"],
         "published": ["PublishedRow", "published_rows"],
         "significance": ["comparison", "holm", "mcnemar"],

@@ -44,7 +44,7 @@ def _percent(number: float | None) -> str:
     return "–" if number is None else f"{number:.1f}"
 
 
-def _cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -> str:
+def score_cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -> str:
     """Score of the best run by validation, then mean and deviation over seeds at its settings."""
     if not runs:
         return "–"
@@ -96,7 +96,7 @@ class StudyColumns:
             column = [f"`{model}`"]
             for signal in SIGNALS:
                 runs = [run for run in measured[model] if signal in run["attention_mass"]]
-                column.append(_cell(runs, functools.partial(_attention_mass, signal)))
+                column.append(score_cell(runs, functools.partial(_attention_mass, signal)))
             columns.append(column)
         return columns if measured else []
 
@@ -106,7 +106,7 @@ class StudyColumns:
         backends = {run["backend"] for runs in recorded for run in runs}
         return [
             f"`{model}`",
-            *map(_cell, tasks),
+            *map(score_cell, tasks),
             *self._sums(tasks),
             str(sum(map(len, recorded))),
             list_numbers(len(at_best_settings(runs)) for runs in recorded),
@@ -122,7 +122,7 @@ class StudyColumns:
             return [_percent(score(best_result(r)) if r else None) for r in groups.values()]
         if not self.errors:
             parts = (functools.partial(_kind_score, kind) for kind in self.study.kinds)
-            return [_cell(tasks[0], part) for part in parts]
+            return [score_cell(tasks[0], part) for part in parts]
         if not all(tasks):
             return ["–", "–"]
         errors = [score(best_result(runs)) for runs in tasks if runs]

@@ -5,20 +5,21 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.answers import answer_text, best_sequences
 from zoo.architectures.devices import first_replica
 
 
-def evaluate(model: Any, batches: Any) -> dict[str, Any]:
+def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
     """Scores a compiled model on every question, or on every word that is tagged.
 
     Args:
         model: a compiled model.
         batches: its `Batches`.
+        texts: whether to return the wrong answers too.
 
     Returns:
         A dictionary: `accuracy`, `loss` (the mean), `count`, and `wrong`, the indices of the
-        answers that are wrong.
+        answers that are wrong; with `texts`, `predicted`, the text of each of these.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -27,7 +28,7 @@ def evaluate(model: Any, batches: Any) -> dict[str, Any]:
         >>> zoo.training.evaluate(model, model.batches(stories))["count"]
         8
     """
-    wrong: list[int] = []
+    wrong: dict[int, Any] = {}
     total, count = 0.0, 0
     loss = keras.losses.get(model.loss)
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
@@ -40,13 +41,27 @@ def evaluate(model: Any, batches: Any) -> dict[str, Any]:
             best = best_sequences(logits, 1)[0][:, 0]
             right = ((best == answers) & (answers > 0)).all(axis=-1)
         else:
-            right = (np.argmax(logits, axis=-1) == answers) & (answers > 0)
+            best = np.argmax(logits, axis=-1)
+            right = (best == answers) & (answers > 0)
         count += int(np.count_nonzero(weights))
         total += float(np.sum(losses[weights > 0]))
-        wrong += batches.numbers(index)[(weights > 0) & ~right].tolist()
-    return {
+        missed = (weights > 0) & ~right
+        wrong |= zip(batches.numbers(index)[missed].tolist(), best[missed], strict=True)
+    scores: dict[str, Any] = {
         "accuracy": 1 - len(wrong) / count,
         "loss": total / count,
         "count": count,
-        "wrong": sorted(wrong),
     }
+    scores["wrong"] = sorted(wrong)
+    if texts:
+        scores["predicted"] = [_text(batches, number, wrong[number]) for number in scores["wrong"]]
+    return scores
+
+
+def _text(batches: Any, number: int, best: Any) -> str:
+    """The text of an answer, by the number of the example or, of a tagger, of the word."""
+    known = batches.preprocessor.answers
+    if not batches.preprocessor.tags:
+        known = batches.preprocessor.answers_of(batches.encoded[number])
+    # A passage may have fewer candidates than the model has room for.
+    return answer_text([n if n < len(known) else 0 for n in np.ravel(best)], known)

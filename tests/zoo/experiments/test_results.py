@@ -41,6 +41,19 @@ def test_the_same_run_is_recorded_once(tmp_path):
     assert [(each["tag"], each["valid_loss"]) for each in found] == [("", 1.0), ("wide", 1e-7)]
 
 
+def test_wrong_answers_are_kept_by_answer(tmp_path):
+    answers = ["garden", "hall,box", "garden", "garden", "no"]
+    append_result(result(test_predicted=answers), tmp_path)
+    append_result(result(seed=1), tmp_path)
+    path = tmp_path / "babi-1k.jsonl"
+    assert '"test_predicted":{"garden":"0,4-5","hall,box":"3","no":"999"}' in path.read_text()
+    first, old = read_results("babi-1k", tmp_path)
+    assert first["test_predicted"] == answers and "test_predicted" not in old
+    path.write_text(path.read_text().replace('"no":"999"', '"no":"998"'))
+    with pytest.raises(ValueError, match="babi-1k.jsonl:1: test_predicted has not one answer"):
+        read_results("babi-1k", tmp_path)
+
+
 @pytest.mark.parametrize("numbers", [[], [0], [1, 2], [5, 3, 4, 9], list(range(0, 2000, 3))])
 def test_ranges_hold_every_number(numbers, tmp_path):
     append_result(result(test_wrong=numbers), tmp_path)

@@ -201,7 +201,7 @@ def test_accuracy_counts_every_tag(data_dir):
     settings = training.Settings.of("dmn-tagger", **TINY)
     model, batches = training.prepare(splits, settings)
     sentences = [*splits.test, Sentence(("The", "film"), ("DT", "NEW"))]
-    found = training.evaluate(model, model.batches(sentences, batch_size=4))
+    found = training.evaluate(model, model.batches(sentences, batch_size=4), texts=True)
     tags = [tag for sentence in sentences for tag in sentence.answer]
     chosen = []
     for sentence in sentences:
@@ -214,6 +214,7 @@ def test_accuracy_counts_every_tag(data_dir):
         ]
     wrong = [n for n, pair in enumerate(zip(chosen, tags, strict=True)) if pair[0] != pair[1]]
     assert found["wrong"] == wrong and found["count"] == len(tags) and len(tags) - 1 in wrong
+    assert found["predicted"] == [chosen[n] for n in wrong]
 
 
 def test_a_table_of_accuracies_by_passes(tmp_path):

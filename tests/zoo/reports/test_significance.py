@@ -106,7 +106,7 @@ def test_the_command_prints_it_and_files_hold_it(folder, capsys):
         (["babi-mix", "--compare", "ga-gru", "qrn"], "holds no run of ga-gru, but of no model"),
         (["babi-1k", "--compare", "ga-gru", "ga-gru"], "--compare ga-gru ga-gru: give two models"),
         (["babi-1k", "--compare", "ga-gru", "lstm"], "have no task of babi-1k in common"),
-        (["--compare", "ga-gru", "lstm"], "are about one study: name it"),
+        (["--compare", "ga-gru", "lstm"], "--compare is about one study: name it"),
         (["babi-1k", "--compare", "ga-gru", "ren"], "not tested on the same questions of babi-1k"),
     ],
 )

@@ -218,8 +218,10 @@ def test_every_question_counts(uninterrupted):
     assert len(encoded) % 8
     size = len(batches["test"].preprocessor.answers)
     total = 0
+    known = batches["test"].preprocessor.answers
     for answer in range(1, size):
-        result = training.evaluate(Constant(answer, size), batches["test"])
+        result = training.evaluate(Constant(answer, size), batches["test"], texts=True)
+        assert result["predicted"] == [known[answer]] * len(result["wrong"])
         wrong = [n for n, example in enumerate(encoded) if example.answer != answer]
         assert result["count"] == len(encoded)
         assert result["wrong"] == wrong

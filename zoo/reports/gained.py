@@ -1,0 +1,97 @@
+"""The questions that one run answers and another does not."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from keras_corefmem.utils.markdown import markdown_table
+from keras_corefmem.utils.names import did_you_mean
+from zoo.experiments.results import Result, read_results, result_name
+from zoo.experiments.studies import study_named
+from zoo.reports.scores import made_by
+from zoo.reports.significance import count_answers
+
+
+def gains(
+    study: str,
+    first: str,
+    second: str,
+    data_dir: str | None = None,
+    folder: str | os.PathLike = "results",
+) -> str:
+    """Lists the test questions that a run answers right and another one before it wrong.
+
+    Such are the sentences that a memory network with two passes labels right, with one wrong.
+
+    Args:
+        study: name of the study.
+        first: name of the run that is wrong, as the results name it: model, task and seed.
+        second: name of the run that is right.
+        data_dir: folder of the data set.
+        folder: folder of results.
+
+    Returns:
+        A table in Markdown: the number of each question from 1, its text, the right answer, and
+        that of the first run, – where it kept none.
+
+    Raises:
+        ValueError: if there is no such study or run, or both were not tested on the same questions,
+            or these are not those of the data.
+
+    Reference: the examples of sentiment in [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285),
+    Section 4.5.
+
+    Example:
+        >>> runs = "dmn-sentiment-fine-1-seed-0", "dmn-sentiment-fine-2-seed-0"
+        >>> table = zoo.reports.gains("sst", *runs, data_dir="data")  # doctest: +SKIP
+    """
+    from zoo.experiments import data
+
+    known = study_named(study)
+    runs = {result_name(run): run for run in read_results(study, folder)}
+    before, after = (_run_named(name, study, folder, runs) for name in (first, second))
+    counts = count_answers(before, after)
+    tasks = [known.tasks[run["task"]].data for run in (before, after)]
+    if tasks[0] != tasks[1]:
+        raise ValueError(f"{first} and {second} answer different questions: give runs of one task.")
+    examples = data.load(known.dataset, tasks[0], data_dir, known.language).test
+    questions = list(_questions(examples))
+    if len(questions) != (total := before["questions"]["test"]):
+        place = f" in {data_dir}" if data_dir else ""
+        raise ValueError(
+            f"{known.dataset}{place} has {len(questions)} test questions, the runs {total}: give "
+            "the data that they were tested on."
+        )
+    answered = dict(zip(before["test_wrong"], before.get("test_predicted", ()), strict=False))
+    rows = [
+        [str(n + 1), text, right, answered.get(n, "–")]
+        for n, (text, right) in enumerate(questions)
+        if n in set(before["test_wrong"]) - set(after["test_wrong"])
+    ]
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    head = ["", "text", "right answer", f"`{first}`"]
+    return (
+        f"{counts.second} of {total} are answered right by `{second}` and wrong by `{first}`, "
+        f"{counts.first} the other way round.\n\n{markdown_table([head, *cells], 4)}\n\n"
+        + made_by(f"corefmem report {study} --gains {first} {second} --data-dir DIR")
+    )
+
+
+def _run_named(name: str, study: str, folder: str | os.PathLike, runs: dict[str, Result]) -> Result:
+    if name not in runs:
+        hint = did_you_mean(name, runs) or f" It has {', '.join(runs) or 'none'}."
+        raise ValueError(f"{folder}/{study}.jsonl has no run {name!r}.{hint}")
+    return runs[name]
+
+
+def _questions(examples: list[Any]) -> Iterator[tuple[str, str]]:
+    """Text and answer of each question; of tags, the word in its sentence."""
+    for example in examples:
+        if hasattr(example, "question"):
+            yield f"{example.passage} {example.question}", example.answer
+        elif isinstance(example.answer, str):
+            yield " ".join(example.words), example.answer
+        else:
+            text = " ".join(example.words)
+            for word, tag in zip(example.words, example.answer, strict=True):
+                yield f"{word}: {text}", tag

@@ -1,0 +1,131 @@
+"""Scores by labels that a person gave to questions, such as what answering them takes."""
+
+import functools
+import os
+from typing import NamedTuple
+
+from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.markdown import markdown_table
+from zoo.experiments.results import Result
+from zoo.experiments.studies import ERROR, study_named
+from zoo.reports.columns import score_cell
+from zoo.reports.scores import group_runs, recorded_runs, sort_models, task_label
+
+ALL = "all with a label"
+
+
+class Labels(NamedTuple):
+    """Labels of questions.
+
+    Args:
+        path: the file.
+        questions: numbers of the questions that have each label, from 1, by label.
+        lines: the line of the file that names each question first.
+    """
+
+    path: str
+    questions: dict[str, set[int]]
+    lines: dict[int, int]
+
+
+def read_labels(path: str | os.PathLike) -> Labels:
+    """Reads labels of questions.
+
+    A line of the file is the number of a question in the test part, from 1, a tab, and a label. A
+    question with several labels has several lines; empty lines and those from a `#` on are skipped.
+
+    Args:
+        path: the file.
+
+    Raises:
+        ValueError: if a line is something else, or there is none; it names file and line.
+
+    Example:
+        >>> open("labels.tsv", "w").write("7\\tcoreference\\n9\\tcoreference\\n9\\tspeaker\\n") > 0
+        True
+        >>> zoo.reports.read_labels("labels.tsv").questions
+        {'coreference': {7, 9}, 'speaker': {9}}
+    """
+    questions: dict[str, set[int]] = {}
+    lines: dict[int, int] = {}
+    for number, line in enumerate(read_text(path, "labels").split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        question, tab, label = line.partition("\t")
+        label, place = label.strip(), f"{path}:{number}"
+        if not (tab and label and question.strip().isdecimal() and int(question)):
+            raise ValueError(
+                f"{place}: {line!r} is not the number of a question, from 1, a tab, and its label."
+            )
+        if int(question) in questions.setdefault(label, set()):
+            raise ValueError(f"{place}: question {int(question)} has the label {label!r} already.")
+        questions[label].add(int(question))
+        lines.setdefault(int(question), number)
+    if not questions:
+        raise ValueError(f"{path}: no labels; a line is the number of a question, a tab, a label.")
+    return Labels(str(path), questions, lines)
+
+
+def by_label(study: str, path: str | os.PathLike, folder: str | os.PathLike = "results") -> str:
+    """Makes a table of scores by label, for each task of a study.
+
+    A row a label, the most frequent first: how many of the questions with a label have it, and
+    scores of the models as in `tables_of`.
+
+    Args:
+        study: name of the study.
+        path: file of labels, see `read_labels`.
+        folder: folder of results.
+
+    Returns:
+        Markdown.
+
+    Raises:
+        ValueError: if there is no such study, it has no runs, or the file is wrong.
+
+    References: Table 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), with labels of
+    [Chu et al., EACL 2017](https://arxiv.org/abs/1610.08431).
+
+    Example:
+        >>> table = zoo.reports.by_label("lambada", "labels.tsv")  # doctest: +SKIP
+    """
+    known, labels = study_named(study), read_labels(path)
+    runs = recorded_runs(study, folder)
+    if not runs:
+        raise ValueError(
+            f"{folder} has no run of {study}: `corefmem reproduce {study}` makes them."
+        )
+    for run in runs:
+        _check_numbers(labels, run["questions"]["test"])
+    groups, every = group_runs(runs), set(labels.lines)
+    rows = dict(sorted(labels.questions.items(), key=lambda item: (-len(item[1]), item[0])))
+    models, parts = sort_models(study, (run["model"] for run in runs)), []
+    for task in known.tasks:
+        there = [model for model in models if (model, task) in groups]
+        if not there:
+            continue
+        heading = [known.measure, "questions", "share", *(f"`{model}`" for model in there)]
+        table = [heading]
+        for label, questions in {**rows, ALL: every}.items():
+            score = functools.partial(_score, frozenset(questions), known.measure == ERROR)
+            cells = (score_cell(groups[model, task], score) for model in there)
+            share = f"{len(questions) / len(every):.0%}"
+            table.append([label, str(len(questions)), share, *cells])
+        title = [task_label(study, task)] if len(known.tasks) > 1 else []
+        parts += [*title, markdown_table(table)]
+    return "\n\n".join(parts)
+
+
+def _check_numbers(labels: Labels, count: int) -> None:
+    last = max(labels.lines)
+    if last > count:
+        raise ValueError(
+            f"{labels.path}:{labels.lines[last]}: there is no question {last}, the test part has "
+            f"{count}."
+        )
+
+
+def _score(questions: frozenset[int], error: bool, run: Result) -> float:
+    wrong = sum(n + 1 in questions for n in run["test_wrong"])
+    share = 100 * wrong / len(questions)
+    return share if error else 100 - share
