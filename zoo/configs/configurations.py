@@ -59,6 +59,11 @@ class _Overrides(TypedDict, total=False):
     training: TrainingOptions
 
 
+@pydantic.with_config(STRICT)
+class _DatasetOverrides(_Overrides, total=False):
+    tasks: dict[str, _Overrides]
+
+
 @pydantic.dataclasses.dataclass(frozen=True, kw_only=True, config={"extra": "forbid"})
 class Configuration:
     """A named model: its class, arguments and training.
@@ -71,7 +76,9 @@ class Configuration:
         class_name: name of its class in `zoo`.
         arguments: arguments of the class' `from_examples`.
         training: how it is trained, where that differs from `zoo.training.Settings`.
-        datasets: further arguments and training by name of a data set.
+        datasets: further arguments and training by name of a data set and, as its `tasks`, by that
+            of a task.
+        differs: where the model is not as in its paper.
 
     Example:
 
@@ -86,19 +93,24 @@ class Configuration:
     class_name: str = pydantic.Field(alias="class")
     arguments: dict[str, Any] = pydantic.Field(default_factory=dict)
     training: TrainingOptions = pydantic.Field(default_factory=TrainingOptions)
-    datasets: dict[str, _Overrides] = pydantic.Field(default_factory=dict)
+    datasets: dict[str, _DatasetOverrides] = pydantic.Field(default_factory=dict)
+    differs: str = ""
 
-    def training_options(self, dataset: str | None = None) -> TrainingOptions:
+    def training_options(
+        self, dataset: str | None = None, task: int | str | None = None
+    ) -> TrainingOptions:
         """Training of the model on a data set, with `arguments` where these differ there.
 
         Args:
             dataset: name of the data set.
+            task: task of the data set.
         """
-        own = self.datasets.get(dataset or "", {})
-        options = TrainingOptions(**{**self.training, **own.get("training", {})})
-        if "arguments" in own:
-            options["arguments"] = dict(own["arguments"])
-        return options
+        own = self.datasets.get(dataset or "", _DatasetOverrides())
+        of_task = own.get("tasks", {}).get(str(task), _Overrides())
+        training = own.get("training", {}), of_task.get("training", {})
+        arguments = {**own.get("arguments", {}), **of_task.get("arguments", {})}
+        options = TrainingOptions(**{**self.training, **training[0], **training[1]})
+        return TrainingOptions(**options, arguments=arguments) if arguments else options
 
 
 def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
@@ -110,15 +122,18 @@ def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
         raise ValueError(f"{path} is not valid TOML: {error}.") from None
 
 
+def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    both = (key for key in own if isinstance(own[key], dict) and isinstance(shared.get(key), dict))
+    return {**shared, **own, **{key: _merge(shared[key], own[key]) for key in both}}
+
+
 def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
     """Reads the models of a family."""
     shared = read_toml(path)
     entries = validate(f"{path}: models", shared.pop("models", {}), dict[str, dict[str, Any]])
     models: dict[str, Configuration] = {}
     for name, own in entries.items():
-        both = [key for key in ("arguments", "training") if key in shared and key in own]
-        merged = {"name": name, **shared, **own}
-        merged |= {key: {**shared[key], **own[key]} for key in both}
+        merged = _merge({"name": name, **shared}, own)
         models[name] = validate(f"{path}: models.{name}", merged, Configuration)
     return models
 

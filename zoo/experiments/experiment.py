@@ -59,7 +59,8 @@ class Experiment:
     settings: training.Settings = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        settings = training.Settings.of(self.model, self.dataset, seed=self.seed, **self.changes)
+        where = self.dataset, self.task
+        settings = training.Settings.of(self.model, *where, seed=self.seed, **self.changes)
         object.__setattr__(self, "settings", settings)
 
     @property

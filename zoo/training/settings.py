@@ -69,16 +69,23 @@ class Settings:
         object.__setattr__(self, "arguments", rename(self.arguments))
 
     @classmethod
-    def of(cls, model: str, dataset: str | None = None, **changes: Any) -> "Settings":
+    def of(
+        cls,
+        model: str,
+        dataset: str | None = None,
+        task: int | str | None = None,
+        **changes: Any,
+    ) -> "Settings":
         """Returns the settings that a model is trained with by default, with changes.
 
         Args:
             model: name of the model.
             dataset: name of the data set; some have settings of their own.
+            task: task of the data set, the same.
             **changes: fields that differ; of the arguments, those that differ.
         """
         chosen = configuration(model)
-        defaults = dict(chosen.training_options(dataset))
+        defaults = dict(chosen.training_options(dataset, task))
         return cls(model=chosen.name, **merge_settings(defaults, changes))
 
 

@@ -98,11 +98,13 @@ def test_published_settings(
     settings = training.Settings.of(name)
     assert (settings.learning_rate, settings.halve_every) == (rate, None)
     assert (settings.optimizer, settings.batch_size) == (optimizer, batch)
+    assert settings.clip_norm == 40
     arguments = configuration(name).arguments
     assert set(arguments) <= set(zoo.RecurrentEntityNetwork.arguments())
     model = zoo.RecurrentEntityNetwork.from_examples(EXAMPLES, **arguments)
     config = model.get_config()
     assert (config["question_dependent"], config["slots"]) == (question, slots)
+    assert config["answer_tokens"] is None
     assert (1 - config["dropout"], 2 * config["l2"]) == pytest.approx((keep, factor))
     assert getattr(model.preprocessor, "half_width", None) == half_width
     assert (config["passages"] == "windows") == (half_width is not None)

@@ -6,8 +6,10 @@ import re
 import pytest
 
 import zoo
+from keras_corefmem.datasets import simulator
 from zoo.configs import configuration
 from zoo.configs.configurations import read_family
+from zoo.experiments import Experiment
 
 FAMILY = """
 family = "ga"
@@ -22,6 +24,15 @@ arguments = { layers = 1 }
 training = { halve_every = "never" }
 [datasets.lambada.training]
 epochs = 2
+[models.ga-own.datasets.lambada.arguments]
+units = 16
+[models.ga-own.datasets.lambada.tasks]
+2 = { arguments = { dropout = 0.1 }, training = { epochs = 4 } }
+"""
+# Madotto and Attardi (2017), Table 3: blocks, λ and the share that dropout keeps, by task.
+TABLE_3 = """
+20/0/.5 30/0/.5 40/0/.5 20/0/.5 50/0/.2 30/0/.5 30/0/.5 20/1e-3/.7 40/1e-4/.5 20/0/.5
+20/0/.5 20/0/.5 40/1e-3/.7 30/1e-4/.5 20/0/.5 20/1e-3/.5 40/1e-3/.5 30/1e-4/.5 20/0/.5 20/0/.5
 """
 
 
@@ -46,7 +57,19 @@ def test_a_model_has_what_its_family_shares(tmp_path):
     assert (model.name, model.family, model.class_name) == ("ga-own", "ga", "GatedAttentionReader")
     assert model.arguments == {"layers": 1, "units": 32}
     assert model.training_options() == {"halve_every": None}
-    assert model.training_options("lambada") == {"halve_every": None, "epochs": 2}
+    shared = {"halve_every": None, "epochs": 2, "arguments": {"units": 16}}
+    assert model.training_options("lambada") == shared == model.training_options("lambada", 1)
+
+
+def test_a_task_may_have_settings_of_its_own(tmp_path):
+    (tmp_path / "ga.toml").write_text(FAMILY)
+    model = read_family(tmp_path / "ga.toml")["ga-own"]
+    both = {"units": 16, "dropout": 0.1}
+    expected = {"halve_every": None, "epochs": 4, "arguments": both}
+    assert (
+        model.training_options("lambada", 2) == expected == model.training_options("lambada", "2")
+    )
+    assert model.training_options("cnn", 2) == {"halve_every": None}
 
 
 @pytest.mark.parametrize(
@@ -58,6 +81,7 @@ def test_a_model_has_what_its_family_shares(tmp_path):
         ("halve_every", "half", "models.ga-own: training.half: Extra inputs are not permitted"),
         ('"never"', "0", "models.ga-own: training.halve_every: Input should be greater than 0"),
         ("epochs = 2", 'epochs = "2"', "datasets.lambada.training.epochs: Input should be a valid"),
+        ("epochs = 4", "epoch = 4", "lambada.tasks.2.training.epoch: Extra inputs are not"),
         ("[models.ga-own]", "[models]", "models: description: Input should be a valid dictionary"),
         ("[arguments]", "arguments", "is not valid TOML"),
     ],
@@ -68,6 +92,78 @@ def test_errors_name_file_and_key(old, new, key, tmp_path):
     with pytest.raises(ValueError) as error:
         read_family(tmp_path / "ga.toml")
     assert key in str(error.value) and str(tmp_path / "ga.toml") in str(error.value)
+
+
+def printed(model, dataset="babi", task=1):
+    """Settings of a run, and all arguments that the model is made with."""
+    settings = Experiment(model, dataset, task).settings
+    known = configuration(model)
+    defaults = getattr(zoo, known.class_name).defaults()
+    return settings, {**defaults, **known.arguments, **settings.arguments}
+
+
+def expect(values, **expected):
+    assert {name: values[name] for name in expected} == expected
+
+
+def test_qdren_is_trained_as_printed():
+    for task, cell in enumerate(TABLE_3.split(), 1):
+        settings, arguments = printed("qdren-printed", task=task)
+        slots, factor, kept = map(float, cell.split("/"))
+        expect(arguments, question_dependent=True, gate_bias=False, units=100, slots=slots)
+        assert (2 * arguments["l2"], 1 - arguments["dropout"]) == pytest.approx((factor, kept))
+        rate = 0.0001 if task == 12 else 0.001
+        expect(vars(settings), learning_rate=rate, halve_every=None, clip_norm=40, optimizer="adam")
+        expect(vars(settings), epochs=300, patience=50, batch_size=32)
+
+
+@pytest.mark.parametrize(
+    "model, dataset, units, edge_units",
+    [
+        ("ga-mage-gru-printed", "babi", 64, 16),
+        ("ga-mage-gru-printed", "cnn", 256, 32),
+        ("ga-mage-gru-printed", "lambada", 256, 48),
+        ("as-mage-gru-printed", "babi", 64, 16),
+        ("as-mage-gru-printed", "cnn", 384, 48),
+        ("as-mage-gru-printed", "lambada", 256, 48),
+    ],
+)
+def test_mage_is_as_printed(model, dataset, units, edge_units):
+    arguments = printed(model, dataset)[1]
+    expect(arguments, encoder="mage_gru", units=units, edge_units=edge_units, carry="previous")
+    expect(arguments, order="random", joint=True, language="")
+
+
+def test_mage_has_as_many_weights_as_a_gru():
+    examples = simulator.simulate(1, 8)
+
+    def count(name):
+        known = configuration(name)
+        return (
+            getattr(zoo, known.class_name).from_examples(examples, **known.arguments).count_params()
+        )
+
+    for family in ("ga", "as"):
+        assert (
+            count(f"{family}-mage-gru-printed")
+            == count(f"{family}-gru")
+            < count(f"{family}-mage-gru")
+        )
+
+
+def test_coref_gru_is_as_printed():
+    settings, arguments = printed("ga-coref-gru-printed")
+    expect(vars(settings), learning_rate=0.01, halve_every=120, batch_size=32)
+    expect(arguments, encoder="coref_gru", units=64, layers=3, dropout=0.1, language="")
+    settings, arguments = printed("ga-coref-gru-printed", "wikihop")
+    expect(vars(settings), learning_rate=0.0005, halve_every=2500, batch_size=16, epochs=5)
+    expect(arguments, units=64, dropout=0.2, embedding_dim=100, joint=False, question_overlap=True)
+    expect(arguments, characters=True, character_units=50, character_activation="relu")
+    expect(arguments, word_length=15, max_words=99_900, unknown_types=100)
+    settings, arguments = printed("ga-coref-gru-printed", "lambada")
+    expect(vars(settings), learning_rate=0.0005, halve_every=22_000, batch_size=64)
+    expect(arguments, units=256, dropout=0.2, question_overlap=False)
+    assert "characters" not in arguments
 
 
 def test_no_model_of_that_name():

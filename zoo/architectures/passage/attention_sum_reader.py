@@ -61,6 +61,7 @@ class AttentionSumReader(ReaderModel):
         num_characters: int, number of character ids where words are spelled, otherwise 0.
         word_length: int, characters of a word that are read.
         character_units: int, filters of width 5 over the characters of a word, of 10 units each.
+        character_activation: str, what follows these filters.
         answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
             where it is a candidate of several words; or `"classification"`.
         joint: bool, whether question and passage are one sequence, linked by coreference.
@@ -109,6 +110,7 @@ class AttentionSumReader(ReaderModel):
         num_characters: LearnedCount = 0,
         word_length: Size = 15,
         character_units: Size = 50,
+        character_activation: Any = "tanh",
         answer_head: AnswerHead = "pointer_sum",
         joint: bool = True,
         order: Order = "question_first",

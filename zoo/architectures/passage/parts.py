@@ -34,7 +34,7 @@ def make_inputs(config):
     return inputs
 
 
-def embed(inputs, config, character_dim=10, activation="tanh", table=None):
+def embed(inputs, config, character_dim=10, activation="relu", table=None):
     """Embeds the words of passage and question."""
     table = table or keras.layers.Embedding(
         config.vocabulary_size, config.embedding_dim, name="word_embedding"

@@ -33,7 +33,7 @@ class ReaderModel(PassageModel):
     @classmethod
     def build_graph(cls, config):
         inputs = make_inputs(config)
-        vectors = embed(inputs, config)
+        vectors = embed(inputs, config, activation=config.character_activation)
         masks = {name: ops.not_equal(inputs[name], 0) for name in PARTS}
         structure, order = structure_of(inputs, config.encoder), ORDERS[config.order]
         gate = GatedAttention(name="gated_attention")
