@@ -22,6 +22,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "DynamicMemoryNetwork",
             "EndToEndMemoryNetwork",
             "GatedAttentionReader",
+            "GatesFirst",
             "LinearStart",
             "NGramClassifier",
             "QueryReductionNetwork",

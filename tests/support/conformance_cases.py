@@ -24,6 +24,7 @@ from keras_corefmem.layers import (
     MultiplicativeMask,
     PositionEncoding,
     QueryReduction,
+    ScaledGradient,
     SinusoidalPositions,
     SupervisedMultiHeadAttention,
     WordMemory,
@@ -112,6 +113,7 @@ CASES = [
     Case("attention_encoder", partial(AttentionEncoder, 1, 2, 6, 5)),
     Case("bidirectional_attention", BidirectionalAttention, "features question", apart=(1,)),
     Case("highway", Highway),
+    Case("scaled_gradient", ScaledGradient),
     unmasked("layer_mix", LayerMix, "characters"),
     Case("sinusoidal_positions", SinusoidalPositions),
 ]

@@ -74,8 +74,8 @@ SMALL = {"units": 6, "edge_units": 2, "embedding_dim": 6, "buckets": 512}
 RETRIEVE = {"retrieve": 4, "retrieve_hops": 2}
 SPELT = {"characters": True, "word_length": 4}
 BIDAF = {"heads": 2, "inner_units": 8, "early_layers": 1, **SPELT, "character_units": 4}
-STORIES_READ = ("ren", "qdren", "dmn", "dmn-supervised", "dmn-plus", "memn2n", "qrn", "lstm", "gru")
-STORIES_READ += ("ngram",)
+STORIES_READ = ("ren", "qdren", "dmn", "dmn-supervised", "dmn-printed", "dmn-plus", "memn2n")
+STORIES_READ += ("qrn", "lstm", "gru", "ngram")
 # Each reads in another way.
 READERS = {
     **{f"ga-{encoder}": {"layers": 2} for encoder in ("gru", "one-hot", "dag-rnn", "mage-gru")},

@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "passage.bidaf_reader": ["BiDAFReader"],
         "passage.gated_attention_reader": ["GatedAttentionReader"],
         "sentences.sentence_dynamic_memory_network": ["SentenceDynamicMemoryNetwork"],
-        "stories.dynamic_memory_network": ["DynamicMemoryNetwork"],
+        "stories.dynamic_memory_network": ["DynamicMemoryNetwork", "GatesFirst"],
         "stories.end_to_end_memory_network": ["EndToEndMemoryNetwork", "LinearStart"],
         "stories.ngram_classifier": ["NGramClassifier"],
         "stories.query_reduction_network": ["QueryReductionNetwork"],

@@ -75,6 +75,7 @@ class Configuration:
         description: one line about it.
         class_name: name of its class in `zoo`.
         arguments: arguments of the class' `from_examples`.
+        word_vectors: whether its runs in studies start from pretrained vectors, as of a `Study`.
         training: how it is trained, where that differs from `zoo.training.Settings`.
         datasets: further arguments and training by name of a data set and, as its `tasks`, by that
             of a task.
@@ -92,6 +93,7 @@ class Configuration:
     description: str
     class_name: str = pydantic.Field(alias="class")
     arguments: dict[str, Any] = pydantic.Field(default_factory=dict)
+    word_vectors: bool = False
     training: TrainingOptions = pydantic.Field(default_factory=TrainingOptions)
     datasets: dict[str, _DatasetOverrides] = pydantic.Field(default_factory=dict)
     differs: str = ""
@@ -158,7 +160,7 @@ def models(family: str | None = None) -> list[str]:
     Example:
 
     >>> zoo.models("dmn")
-    ['dmn', 'dmn-supervised', 'dmn-plus']
+    ['dmn', 'dmn-supervised', 'dmn-printed', 'dmn-plus']
     """
     if family is None:
         return sorted(_all())

@@ -65,8 +65,13 @@ class Run:
         changes = {**shared, **task.settings, **self.settings, "arguments": arguments}
         place = self.data_dir, study.language
         return Experiment(
-            self.model, study.dataset, task.data, self.seed, *place, changes, study.word_vectors
+            self.model, study.dataset, task.data, self.seed, *place, changes, self.word_vectors
         )
+
+    @property
+    def word_vectors(self) -> bool:
+        """Whether the study or its model starts from the pretrained vectors in `data_dir`."""
+        return STUDIES[self.study].word_vectors or configuration(self.model).word_vectors
 
     def folder(self, runs: str | pathlib.Path) -> pathlib.Path:
         return pathlib.Path(runs) / self.study / self.name
@@ -75,7 +80,7 @@ class Run:
     def command(self) -> str:
         words = ["corefmem", "reproduce", self.study, "--models", self.model]
         words += ["--tasks", str(self.task), "--seeds", str(self.seed)]
-        if STUDIES[self.study].needs_folder:
+        if STUDIES[self.study].needs_folder or self.word_vectors:
             words += ["--data-dir", "DIR"]
         words += settings_options(self.settings)
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))

@@ -1,4 +1,4 @@
-"""Building blocks of other layers: highway, dropout, splitting, retrieval of sentences."""
+"""Building blocks: highway, dropout, splitting, retrieval of sentences, scaled gradients."""
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.highway import Highway
@@ -7,7 +7,8 @@ from keras_corefmem.layers.core.retrieve_sentences import (
     RetrieveSentences,
     inverse_sentence_frequency,
 )
+from keras_corefmem.layers.core.scaled_gradient import ScaledGradient
 from keras_corefmem.layers.core.split_sequences import SentenceEnds, SplitSequences
 
-__all__ = ["HashDropout", "Highway", "RestoreSentences", "RetrieveSentences", "SentenceEnds"]
-__all__ += ["SplitSequences", "inverse_sentence_frequency"]
+__all__ = ["HashDropout", "Highway", "RestoreSentences", "RetrieveSentences", "ScaledGradient"]
+__all__ += ["SentenceEnds", "SplitSequences", "inverse_sentence_frequency"]

@@ -101,7 +101,7 @@ def test_numbers_of_keras_are_ours(name):
     ours = training.evaluate(model, model.batches(examples, 12))
     found = model.evaluate(examples, batch_size=5, verbose=0, return_dict=True)
     assert found["accuracy"] == pytest.approx(ours["accuracy"], abs=1e-6)
-    if "supervised" in name:
+    if "supervised" in name or model.config.get("gate_loss"):
         # The losses of what is supervised are in it.
         assert found["loss"] > ours["loss"]
     else:
@@ -259,7 +259,8 @@ def test_mixed_precision_stays_close(name, policy):
 
 
 # Whole numbers that may be 0, and others that may exceed 1 or be anything.
-COUNTS, FACTORS = {"passes", "linear_start", "num_characters"}, {"l2", "gate_loss", "loss_weight"}
+COUNTS = {"passes", "linear_start", "gates_first", "num_characters"}
+FACTORS = {"l2", "gate_loss", "loss_weight"}
 FREE = {"update_bias", "activation", "initializer", "mask_initializer", "question_mask_initializer"}
 
 
@@ -299,6 +300,8 @@ def test_bad_arguments_are_refused():
         make("ga-gru", units=0)
     with pytest.raises(ValueError, match="gate_loss and retrieve exclude each other"):
         make("dmn-supervised", retrieve=3)
+    with pytest.raises(ValueError, match="gates_first needs a gate_loss"):
+        make("dmn", gates_first=3)
     preprocessor = shared("ren").preprocessor
     with pytest.raises(ValueError, match="sentence_length=7, the model 9; give both the same"):
         zoo.RecurrentEntityNetwork(20, 5, 9, preprocessor=preprocessor)

@@ -49,6 +49,25 @@ def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     assert np.all(attention >= 0) and np.all((shares > 0.01) & (shares < 1 + 1e-5))
 
 
+def test_a_plain_fit_learns_from_supporting_facts_first():
+    model = make("dmn-printed", spread=0, gates_first=1, l2=0.0, dropout=0.0)
+    answer, gates = (model.get_layer(name) for name in ("answer", "episodic_memory"))
+    factor, learned = model.get_layer("answer_weight").factor, []
+
+    def note(epoch, logs):
+        values = [keras.ops.convert_to_numpy(each.trainable_weights[0]) for each in (answer, gates)]
+        learned.append((*values, float(factor), logs["loss"]))
+
+    seen = keras.callbacks.LambdaCallback(on_epoch_end=note)
+    start = [keras.ops.convert_to_numpy(each.trainable_weights[0]) for each in (answer, gates)]
+    model.fit(model.batches(STORIES, batch_size=8), epochs=2, callbacks=seen, verbose=0)
+    (said, attended, between, loss), (later, _, after, _) = learned
+    np.testing.assert_array_equal(said, start[0])
+    assert np.any(attended != start[1]) and np.any(later != said)
+    # What is saved is a model that learns from answers too, and their loss is in the logs.
+    assert between == after == 1 and loss > np.log(len(model.preprocessor.answers) - 1)
+
+
 def test_keys_tied_to_entities():
     model = make("ren", spread=0, tied_keys=True, units=8)
     words = model.preprocessor.vocabulary.words

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import keras_corefmem
 import zoo
 from keras_corefmem.datasets import simulator
 from zoo.configs import configuration
@@ -169,3 +170,24 @@ def test_coref_gru_is_as_printed():
 def test_no_model_of_that_name():
     with pytest.raises(ValueError, match="There is no model 'ga'; choose one of as-coref-gru, "):
         configuration("ga")
+
+
+def test_the_dynamic_memory_network_is_as_printed():
+    """Kumar et al., ICML 2016, Equations 5 to 10 and Section 4."""
+    known = configuration("dmn-printed")
+    assert known.word_vectors
+    stories = simulator.simulate(8, 24)
+    model = zoo.DynamicMemoryNetwork.from_examples(stories, units=4, **known.arguments)
+    config, facts = model.config, max(len(story.supporting_facts) for story in stories)
+    memory = model.get_layer("episodic_memory")
+    # z(c, m, q) has seven vectors and two bilinear numbers; gates are sigmoids.
+    assert memory.hidden.kernel.shape == (7 * 4 + 2, 4) and memory.similarity.shape == (4, 4)
+    assert (config["attention"], config["update"]) == ("gated", "gru")
+    # A pass for each supporting fact, and one for the fact that ends them.
+    assert config["passes"] == facts + 1 and memory.end.shape == (1, 1, 4)
+    # α is 1 in all epochs, β is 0 in the first ones.
+    assert config["gate_loss"] == 1.0 and config["gates_first"] > 0
+    # Words of an answer, and its end.
+    assert config["answer_length"] == 1 + max(s.answer.count(",") + 1 for s in stories)
+    assert isinstance(model.get_layer("answer"), keras_corefmem.layers.AnswerDecoder)
+    assert config["input_module"] == "words" and config["dropout"] > 0 and config["l2"] > 0

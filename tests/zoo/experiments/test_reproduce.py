@@ -53,6 +53,14 @@ def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
         plan(**{"study": "babi-1k", **arguments})
 
 
+def test_models_that_start_from_word_vectors_have_them_in_any_study():
+    (printed,), (plain,) = (
+        plan("babi-1k", "data", [name], [1]) for name in ("dmn-printed", "dmn-supervised")
+    )
+    assert printed.experiment.word_vectors and not plain.experiment.word_vectors
+    assert printed.command.endswith(" --data-dir DIR") and "--data-dir" not in plain.command
+
+
 def test_tasks_of_some_models_are_planned_for_these_alone():
     assert [run.task for run in plan("babi-mentions", models=["ga-gru"])] == ["plain"]
     names = [run.name for run in plan("babi-mentions", seeds=(3,))]

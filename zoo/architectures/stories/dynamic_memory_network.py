@@ -13,6 +13,7 @@ from keras_corefmem.layers import (
     EpisodicMemory,
     HashDropout,
     PositionEncoding,
+    ScaledGradient,
     SentenceEnds,
 )
 from keras_corefmem.preprocessing.answers import SEPARATOR
@@ -20,6 +21,9 @@ from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from zoo.architectures.config import Count, ExamplesMethod, Factor, Learned, Share, Size
 from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel, unit_uniform
+
+# The layer whose factor is the weight of the loss of answers.
+ANSWER_WEIGHT = "answer_weight"
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -53,6 +57,8 @@ class DynamicMemoryNetwork(StoryModel):
         answer_length: int, words of the longest answer and its end, or 1 where answers are classes.
         max_facts: int, number of supporting facts of a question that are told.
         gate_loss: float, weight of the loss of passes that do not attend to the supporting facts.
+        gates_first: int, number of epochs at the start of training that learn from the
+            supporting facts alone, not from answers (`GatesFirst`).
         embeddings_initializer: initializer, initializer of the word vectors; `None` for uniform
             ones of variance 1. Those of Keras are so small that all facts look alike to the gates
             at first.
@@ -101,6 +107,7 @@ class DynamicMemoryNetwork(StoryModel):
         answer_length: Learned = 1,
         max_facts: Learned = 1,
         gate_loss: Factor = 0.0,
+        gates_first: Count = 0,
         embeddings_initializer: Any = None,
         dropout: Share = 0.1,
         l2: Factor = 0.0,
@@ -120,6 +127,15 @@ class DynamicMemoryNetwork(StoryModel):
                 "gate_loss and retrieve exclude each other: supporting facts are numbered in "
                 "whole passages."
             )
+        if config.gates_first and not config.gate_loss:
+            raise ValueError("gates_first needs a gate_loss: nothing else learns in these epochs.")
+
+    @property
+    def warm_up_epochs(self):
+        return self.config["gates_first"]
+
+    def training_callbacks(self):
+        return [GatesFirst(epochs)] if (epochs := self.config["gates_first"]) else []
 
     @staticmethod
     def extra_inputs(config):
@@ -163,9 +179,13 @@ class DynamicMemoryNetwork(StoryModel):
         drop = HashDropout(config.dropout, name="answer_dropout")
         if config.answer_length > 1:
             decode = AnswerDecoder(config.num_answers, config.answer_length, name="answer")
-            return decode(drop(memory), encoded_question), attention
-        both = drop(ops.concatenate([memory, encoded_question], axis=-1))
-        logits = keras.layers.Dense(config.num_answers, dtype=answer_dtype(), name="answer")(both)
+            logits = decode(drop(memory), encoded_question)
+        else:
+            both = drop(ops.concatenate([memory, encoded_question], axis=-1))
+            answer = keras.layers.Dense(config.num_answers, dtype=answer_dtype(), name="answer")
+            logits = answer(both)
+        if config.gates_first:
+            logits = ScaledGradient(name=ANSWER_WEIGHT, dtype=answer_dtype())(logits)
         return logits, attention
 
     @ExamplesMethod
@@ -201,3 +221,31 @@ class DynamicMemoryNetwork(StoryModel):
             "answer_length": preprocessor.answer_length,
             "max_facts": preprocessor.max_facts,
         }
+
+
+class GatesFirst(keras.callbacks.Callback):
+    """Trains a `DynamicMemoryNetwork` on its supporting facts alone for the first epochs.
+
+    Its loss is that of gates, `gate_loss` times, and β times that of answers, where β is 0 in these
+    epochs and 1 behind them. The `fit` of the network adds the callback by itself.
+
+    Args:
+        epochs: number of these epochs.
+
+    Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
+
+    Example:
+
+    >>> zoo.GatesFirst(epochs=10).epochs
+    10
+    """
+
+    def __init__(self, epochs):
+        super().__init__()
+        self.epochs = epochs
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.model.get_layer(ANSWER_WEIGHT).factor.assign(float(epoch >= self.epochs))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.get_layer(ANSWER_WEIGHT).factor.assign(1.0)

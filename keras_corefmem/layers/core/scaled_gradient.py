@@ -1,0 +1,44 @@
+"""Gradients times a factor that changes during training."""
+
+import keras
+from keras import ops
+
+from keras_corefmem.layers.core.serializable import serializable
+
+
+@serializable
+class ScaledGradient(keras.layers.Layer):
+    """Passes its inputs on, and back their gradient times a factor.
+
+    In front of a loss, the factor is the weight of that loss. It is a weight of the layer that is
+    not trained and starts at 1; a callback may assign another number between epochs, as
+    `zoo.GatesFirst` does.
+
+    Args:
+        **kwargs: arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: finite numbers of any shape.
+
+    Returns:
+        The inputs.
+
+    Example:
+        >>> layer = keras_corefmem.layers.ScaledGradient()
+        >>> np.asarray(layer(np.array([[1.0, 2.0]]))).tolist()
+        [[1.0, 2.0]]
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def build(self, inputs_shape):
+        self.factor = self.add_weight(name="factor", shape=(), initializer="ones", trainable=False)
+
+    def call(self, inputs):
+        still = ops.stop_gradient(inputs)
+        return still + ops.cast(self.factor, inputs.dtype) * (inputs - still)
+
+    def compute_output_shape(self, inputs_shape):
+        return inputs_shape
