@@ -75,6 +75,9 @@ def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> 
     content |= _describe_kinds(examples, test["wrong"])
     if model.config.get("self_attention", "none") != "none":
         content["attention_mass"] = measure_attention_mass(model, examples)
+    if model.config.get("edge_attention"):
+        shares = model.edge_shares(batches)
+        content["edge_attention"] = {"shares": shares.shares, "even": shares.even}
     return content
 
 

@@ -1,6 +1,7 @@
 """Executes the runs of a study side by side; an interrupted one continues."""
 
 import concurrent.futures
+import functools
 import multiprocessing
 import pathlib
 from collections.abc import Callable, Iterable, Sequence
@@ -37,11 +38,17 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     from zoo.experiments.experiment import run_experiment
 
     remedy = "give this one a --tag of its own, or remove the folder"
-    outcome = run_experiment(run.experiment, run.folder(runs), remedy=remedy)
+    experiment = run.experiment
+    places = experiment.dataset, experiment.task, experiment.data_dir, experiment.language
+    outcome = run_experiment(experiment, run.folder(runs), splits=_load(*places), remedy=remedy)
     names = ("study", "model", "task", "seed", "tag", "command")
     content = {**{name: getattr(run, name) for name in names}, **outcome.describe()}
     append_result(content, results)
     return content
+
+
+# Runs of a process share what they read, which takes a minute for the records of LAMBADA.
+_load = functools.lru_cache(1)(data.load)
 
 
 def reproduce(

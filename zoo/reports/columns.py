@@ -14,6 +14,7 @@ from zoo.reports.scores import (
     kind_score,
     list_numbers,
     score,
+    sort_edge_types,
     sort_models,
     task_label,
 )
@@ -53,6 +54,14 @@ def score_cell(runs: list[Result] | None, score: Callable[[Result], float] = sco
     if len(scores) > 1:
         spread = f" ({statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f})"
     return f"{score(best_result(runs)):.1f}{spread}"
+
+
+def _edge_cell(measured: list[dict[str, dict[str, float]]], name: str) -> str:
+    """Mean attention over seeds to edges of a type, and what it would be if all were alike."""
+    if name not in measured[0]["shares"]:
+        return "–"
+    share, even = (statistics.mean(100 * m[k][name] for m in measured) for k in ("shares", "even"))
+    return f"{share:.1f} ({even:.1f})"
 
 
 class StudyColumns:
@@ -99,6 +108,24 @@ class StudyColumns:
                 column.append(score_cell(runs, functools.partial(_attention_mass, signal)))
             columns.append(column)
         return columns if measured else []
+
+    def edges(self) -> list[Column]:
+        """Attention to edges by type, a row a model and task; no column where none is measured."""
+        measured = {
+            key: at_best_settings(runs)
+            for key, runs in self.groups.items()
+            if "edge_attention" in runs[0]
+        }
+        keys = [
+            (m, task) for m in self.models for task in self.study.tasks if (m, task) in measured
+        ]
+        types = {name for key in keys for name in measured[key][0]["edge_attention"]["shares"]}
+        labels = (f"`{model}`, {task_label(self.name, task)}" for model, task in keys)
+        columns = [["attention in % (if all edges were alike)", *labels]]
+        for name in sort_edge_types(types):
+            cells = (_edge_cell([run["edge_attention"] for run in measured[k]], name) for k in keys)
+            columns.append([name, *cells])
+        return columns if keys else []
 
     def _measured(self, model: str) -> Column:
         tasks = [self.groups.get((model, task)) for task in self.study.tasks]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from zoo.configs import configuration
 from zoo.experiments.results import Result
-from zoo.experiments.studies import STUDIES
+from zoo.experiments.studies import STUDIES, Task
 from zoo.reports.published import published_rows
 from zoo.reports.scores import at_best_settings, group_runs, score, sort_models, task_label
 
@@ -35,7 +35,7 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
     for model in sort_models(study, (run["model"] for run in runs)):
         published = published_rows(study).get(model)
         for key, task in known.tasks.items():
-            value = {**task.settings, **task.arguments}.get(known.by[0])
+            value = _value(known.by[0], task, groups.get((model, key)))
             panel = panels.setdefault(task.group, {})
             if (model, key) in groups:
                 scores = list(map(score, at_best_settings(groups[model, key])))
@@ -47,6 +47,38 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
                 row = panel.setdefault((model, PUBLISHED), Curve(published.paper, {}, PUBLISHED))
                 row.points[value] = [published.scores[key]]
     return {name: list(panel.values()) for name, panel in panels.items() if panel}
+
+
+def shares_of(study: str, runs: list[Result]) -> dict[str, dict[str, dict[str, float]]]:
+    """Mean attention to edges of each type, in percent, by group of tasks and label of a run.
+
+    The first of a group is what it would be if all edges were alike, in its first task.
+    """
+    known, groups = STUDIES[study], group_runs(runs)
+    panels: dict[str, dict[str, dict[str, float]]] = {}
+    for model in sort_models(study, (run["model"] for run in runs)):
+        for key, task in known.tasks.items():
+            alike = at_best_settings(groups[model, key]) if (model, key) in groups else []
+            measured = [run["edge_attention"] for run in alike if "edge_attention" in run]
+            if measured:
+                panel = panels.setdefault(task.group, {"all alike": _mean(measured, "even")})
+                value = _value(known.by[0], task, alike)
+                label = f"{value:,}" if _is_number(value) else task.label
+                panel[label] = _mean(measured, "shares")
+    return panels
+
+
+def _value(by: str, task: Task, runs: list[Result] | None) -> Any:
+    """The argument or setting of a task; without a number of training questions, that of all."""
+    value = {**task.settings, **task.arguments}.get(by)
+    if value is None and by == "train_size" and runs:
+        return runs[0]["questions"]["train"]
+    return value
+
+
+def _mean(measured: list[dict[str, dict[str, float]]], kind: str) -> dict[str, float]:
+    types = measured[0][kind]
+    return {name: statistics.mean(100 * each[kind][name] for each in measured) for name in types}
 
 
 def curves_by(runs: list[Result], by: str) -> Panels:

@@ -6,6 +6,7 @@ from typing import Any
 
 from zoo.reports.curves import BASELINE, PUBLISHED, Curve, Panels
 from zoo.reports.plot_style import COLOURS, LINE, MARKERS, PALE, new_figure
+from zoo.reports.scores import sort_edge_types
 
 # Panels side by side.
 COLUMNS = 4
@@ -52,6 +53,36 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
             axes.set_ylabel(measure)
         if not same or n == columns - 1:
             _name_ends(axes, curves, order)
+    return figure
+
+
+def draw_shares(
+    heading: str, panels: dict[str, dict[str, dict[str, float]]], label: str, counts: list[int]
+) -> Any:
+    """Draws shares by name that sum to 100 as stacked bars, one for each label of a panel."""
+    from matplotlib.patches import Patch
+
+    bars = [bar for panel in panels.values() for bar in panel.values()]
+    names = sort_edge_types({name for bar in bars for name in bar})
+    colours = dict(zip(names, (LINE, *COLOURS), strict=False))
+    figure, grid = new_figure(
+        (1 + 1.9 * len(panels), 3.6), heading, counts, grid=(1, len(panels)), sharey=True
+    )
+    for axes, (title, panel) in zip(grid, panels.items(), strict=True):
+        for x, shares in enumerate(panel.values()):
+            bottom = 0.0
+            for name, share in ((name, shares[name]) for name in names if name in shares):
+                axes.bar(x, share, 0.8, bottom, color=colours[name])
+                if share >= 6:
+                    middle = bottom + share / 2
+                    axes.text(x, middle, f"{share:.0f}", size=7.5, ha="center", va="center")
+                bottom += share
+        axes.set_title(title.replace("-", " "), loc="left")
+        axes.set_xticks(range(len(panel)), list(panel), rotation=30)
+        axes.set_xlabel(label)
+    grid[0].set_ylabel("mean attention in %")
+    patches = [Patch(color=colour, label=name) for name, colour in colours.items()]
+    figure.legend(handles=patches, loc="outside lower left", frameon=False, ncols=len(names))
     return figure
 
 

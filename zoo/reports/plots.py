@@ -8,11 +8,11 @@ from keras_corefmem.utils.files import replacing
 from zoo.configs import configuration
 from zoo.experiments.results import Result
 from zoo.experiments.studies import STUDIES
-from zoo.reports.curves import curves_by, curves_of, curves_of_search, numbers_of
-from zoo.reports.plot_curves import draw_curves
+from zoo.reports.curves import curves_by, curves_of, curves_of_search, numbers_of, shares_of
+from zoo.reports.plot_curves import draw_curves, draw_shares
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import draw_kinds, draw_tasks
-from zoo.reports.scores import recorded_runs, sort_models
+from zoo.reports.scores import group_runs, recorded_runs, sort_models
 from zoo.reports.searches import read_search
 
 # What the files would say of the time and of versions.
@@ -60,7 +60,13 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
     known = STUDIES[study]
     if any(known.by):
         heading = f"{study}: {known.measure} by {known.by[1]}"
-        return {"": draw_curves(heading, curves_of(study, runs), known.by[1], known.measure)}
+        curves = draw_curves(heading, curves_of(study, runs), known.by[1], known.measure)
+        shares = shares_of(study, runs)
+        if not shares:
+            return {"": curves}
+        heading = f"{study}: attention to edges by {known.by[1]}"
+        counts = [len(runs) for runs in group_runs(runs).values()]
+        return {"": curves, "-attention": draw_shares(heading, shares, known.by[1], counts)}
     if not known.kinds:
         return {"": draw_tasks(study, runs)}
     families: dict[str, list[str]] = {}

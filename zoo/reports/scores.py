@@ -53,6 +53,12 @@ def sort_models(study: str, models: Iterable[str]) -> list[str]:
     return sorted(set(models), key=lambda name: (order.get(name, len(order)), name))
 
 
+def sort_edge_types(types: Iterable[str]) -> list[str]:
+    """Names of edge types, the sequence and coreference first."""
+    first = "sequence", "coreference"
+    return sorted(types, key=lambda name: (name not in first, name != first[0], name))
+
+
 def task_label(study: str, key: int | str) -> str:
     """Name of a task, with bAbI's own."""
     from keras_corefmem.datasets.stories.babi import TASKS as NAMES

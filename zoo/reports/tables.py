@@ -78,7 +78,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     for model in made.models:
         known = configuration(model)
         families[known.family if known.reads == "passages" else None].append(model)
-    parts = [*(made.columns(models) for models in families.values()), made.heads()]
+    parts = [*(made.columns(models) for models in families.values()), made.heads(), made.edges()]
     shown = [markdown_table(zip(*columns, strict=True)) for columns in parts if columns]
     return "\n\n".join([*shown, made_by(*commands(runs))])
 

@@ -4,7 +4,7 @@ import pytest
 from keras_corefmem.callbacks import EdgeAttention
 from tests.support.events import read_events
 from tests.support.model_cases import ANNOTATED, TYPED, features_of, make, shared
-from zoo.architectures.passage.edge_attention import shares_by_type
+from zoo.architectures.passage.edge_attention import EdgeShares
 
 TYPES = ["coreference", "near", "near^-1"]
 
@@ -14,11 +14,16 @@ def test_shares_are_means_over_the_tokens_that_read_edges():
     sources = np.zeros((2, 4, 2, 2), int)
     sources[0, 2, 0, 0], sources[0, 3, 0, 0], sources[0, 3, 1] = 1, 1, (1, 2)
     weights = np.where(sources[:, None] > 0, 0.25, 0.0) * np.ones((1, 2, 1, 1, 1))
-    shares = shares_by_type({"encoder": (weights, sources)}, ["a", "b"], None)
+    shares = EdgeShares(["a", "b"])
+    shares.add({"encoder": (weights[1:], sources[1:])})
+    assert shares.shares == shares.even == {"sequence": 1.0, "a": 0.0, "b": 0.0}
+    shares.add({"encoder": (weights, sources)})
     # Four edges of each direction by four readers.
-    assert shares == {"sequence": 0.5, "a": 0.25, "b": 0.25}
-    none = shares_by_type({"encoder": (weights[1:], sources[1:])}, ["a", "b"], None)
-    assert none == {"sequence": 1.0, "a": 0.0, "b": 0.0}
+    assert shares.shares == {"sequence": 0.5, "a": 0.25, "b": 0.25}
+    # Readers of 1 and 3 edges forward, of 3 and 1 backward: 1 and 4's first, and 2's.
+    even = {"a": (1 / 2 + 1 / 4 + 2 / 4) / 4, "b": (2 / 4 + 1 / 4 + 1 / 2) / 4}
+    assert {name: shares.even[name] for name in "ab"} == pytest.approx(even)
+    assert sum(shares.even.values()) == pytest.approx(1)
 
 
 def test_a_reader_tells_its_attention_to_edges_as_it_learns(tmp_path):
@@ -33,7 +38,9 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(tmp_path):
             cell.source_keys.assign(0 * cell.source_keys)
             cell.reader_keys.assign(0 * cell.reader_keys)
     even = model.attend_to_edges(features)
-    assert sum(even.values()) == pytest.approx(1) and even != before
+    assert even == pytest.approx(model.edge_shares(features).even) and even != before
+    batches = model.batches(TYPED[:6], batch_size=4, buckets=(24,), question_length=4)
+    assert model.attend_to_edges(batches) == pytest.approx(even)
     callback = EdgeAttention(tmp_path, TYPED[:6], model.preprocessor, model.attend_to_edges)
     callback.write(3)
     events = read_events(tmp_path / "validation")

@@ -5,8 +5,9 @@ import pytest
 
 import zoo
 from keras_corefmem.layers import attention_mass
-from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, shared
+from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, TYPED, shared
 from zoo.experiments.attention_mass import measure_attention_mass
+from zoo.experiments.outcome import describe_test
 
 
 def expected(reader, signal, examples):
@@ -55,3 +56,13 @@ def test_signals_without_targets_are_left_out():
 
 def test_readers_without_self_attention_have_none():
     assert measure_attention_mass(shared("bidaf-mage-gru"), ANNOTATED) == {}
+
+
+def test_attention_to_edges_is_among_the_results():
+    reader = shared("ga-mage-gru-typed")
+    measured = describe_test(reader, reader.batches(TYPED[:6], 4), TYPED[:6])["edge_attention"]
+    types = ["sequence", "coreference", "near", "near^-1"]
+    assert list(measured["shares"]) == list(measured["even"]) == types
+    for shares in measured.values():
+        assert sum(shares.values()) == pytest.approx(1) and min(shares.values()) > 0.01
+    assert measured["shares"] != measured["even"]

@@ -76,6 +76,29 @@ def test_a_study_that_varies_an_argument_is_curves(tmp_path):
     assert found.count("dmn-supervised") == 1
 
 
+def test_attention_to_edges_is_bars_beside_curves(tmp_path):
+    names = "coreference-1000", "role-1000", "role-all"
+    shares = {"sequence": 0.3, "coreference": 0.66, "role": 0.04}
+    measured = {"shares": shares, "even": {name: 1 / 3 for name in shares}}
+    sizes = {"train": 200_000, "valid": 100, "test": 100}
+    for model, fields in (("ga-mage-gru", {}), ("ga-mage-gru-attention", measured)):
+        runs = plan("lambada-edges", models=[model], tasks=names)
+        fields = {"edge_attention": fields} if fields else {}
+        write(tmp_path, runs, questions=sizes, **fields)
+    panels = curves_of("lambada-edges", read_results("lambada-edges", tmp_path))
+    assert panels["role"][0].points == {1000: [90.0], 200_000: [90.0]}
+    drawn = figures("lambada-edges", tmp_path)
+    assert list(drawn) == ["", "-attention"]
+    found = texts(drawn["-attention"])
+    assert {"sequence", "coreference", "role", "all alike", "number of training passages"} < {
+        *found
+    }
+    # Three bars of what was measured, two of what would be even; small shares have no room.
+    assert found.count("66") == 3 and found.count("33") == 6 and "4" not in found
+    bars = [patch for axes in drawn["-attention"].axes for patch in axes.patches]
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(5 * 100)
+
+
 def test_tasks_without_a_number_are_baselines(tmp_path):
     wrong = {"random": 60, "plain": 50}
     write(tmp_path, plan("babi-mentions"), lambda run: wrong.get(run.task, 10))

@@ -232,6 +232,27 @@ def test_heads_that_are_measured_have_a_table(tmp_path):
     assert found["to syntactic heads"] == ["–", "–"]
 
 
+def test_attention_to_edges_has_a_table(tmp_path):
+    for seed, share in enumerate((0.5, 0.3)):
+        shares = {"role": 0.2, "coreference": share, "sequence": 0.8 - share}
+        even = {"coreference": 0.25, "role": 0.25, "sequence": 0.5}
+        fields = {"study": "lambada-edges", "edge_attention": {"shares": shares, "even": even}}
+        record(tmp_path, "ga-mage-gru-attention", "role-1000", seed, **fields)
+    alone = {"shares": {"sequence": 0.9, "coreference": 0.1}, "even": even}
+    fields["edge_attention"] = alone
+    record(tmp_path, "ga-mage-gru-attention", "coreference-1000", **fields)
+    record(tmp_path, "ga-mage-gru", "role-1000", study="lambada-edges")
+    found = rows(report.tables_of("lambada-edges", tmp_path).split("\n\n")[1])
+    heading = "attention in % (if all edges were alike)"
+    assert found.pop(heading) == ["sequence", "coreference", "role"]
+    assert found == {
+        "`ga-mage-gru-attention`, coreference, 1000 passages": ["90.0 (50.0)", "10.0 (25.0)", "–"],
+        "`ga-mage-gru-attention`, coreference + role, 1000 passages": [
+            *("40.0 (50.0)", "40.0 (25.0)", "20.0 (25.0)")
+        ],
+    }
+
+
 def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
     guessed = {"last name": {"wrong": 3, "kinds": {"person": [1, 2]}}}
     for task, total in (("lambada-1000", 4), ("lambada-5000", 10)):

@@ -32,21 +32,51 @@ def edge_weights(model):
     return outputs
 
 
-def shares_by_type(outputs, types, rows):
-    """The mean attention of each type over the tokens that read an edge, the sequence's first.
+class EdgeShares:
+    """Mean attention to edges of each type, over the tokens that read an edge.
 
     Args:
-        outputs: arrays of weights `(batch, directions, time, types, edges)` and sources, by name.
         types: names of the types.
-        rows: examples that count, the first ones.
     """
-    total, count = np.zeros(len(types)), 0
-    for weights, sources in outputs.values():
-        weights, sources = np.asarray(weights)[:rows], np.asarray(sources)[:rows]
-        row, token, *_ = np.nonzero(sources)
-        # Forward, a token reads; backward, its source does.
-        for direction, readers in enumerate((token + 1, sources[sources > 0])[: weights.shape[1]]):
-            total += weights[:, direction].sum(axis=(0, 1, 3))
-            count += len(np.unique(np.stack([row, readers]), axis=1).T)
-    shares = total / max(count, 1)
-    return {SEQUENCE: float(1 - shares.sum()), **dict(zip(types, shares.tolist(), strict=True))}
+
+    def __init__(self, types):
+        self.types, self.readers = types, 0
+        # By attention, and as if all edges into a token, the sequential one too, were alike.
+        self.sums = np.zeros((2, len(types)))
+
+    def add(self, outputs, rows=None):
+        """Adds a batch.
+
+        Args:
+            outputs: arrays of weights `(batch, directions, time, types, edges)` and sources, by
+                name of the encoder.
+            rows: examples that count, the first ones; `None` for all.
+        """
+        for weights, sources in outputs.values():
+            weights, sources = np.asarray(weights)[:rows], np.asarray(sources)[:rows]
+            row, token, number, _ = np.nonzero(sources)
+            # Forward, a token reads; backward, its source does.
+            for direction, reader in enumerate((token + 1, sources[sources > 0])):
+                if direction < weights.shape[1]:
+                    key = row * (sources.shape[1] + 1) + reader
+                    _, edge, counts = np.unique(key, return_inverse=True, return_counts=True)
+                    alike = np.bincount(number, 1 / (1 + counts[edge]), len(self.types))
+                    self.sums += weights[:, direction].sum(axis=(0, 1, 3)), alike
+                    self.readers += len(counts)
+
+    @property
+    def shares(self):
+        """Shares by type, the sequence's first; they sum to 1."""
+        return self._named(self.sums[0])
+
+    @property
+    def even(self):
+        """The shares if attention told no edge from another."""
+        return self._named(self.sums[1])
+
+    def _named(self, sums):
+        shares = sums / max(self.readers, 1)
+        return {
+            SEQUENCE: float(1 - shares.sum()),
+            **dict(zip(self.types, shares.tolist(), strict=True)),
+        }

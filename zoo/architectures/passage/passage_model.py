@@ -1,6 +1,7 @@
 """The base of readers of passages: shared arguments, checked structure, views."""
 
 import functools
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from keras_corefmem.graphs.edge_types import COREFERENCE
 from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
-from zoo.architectures.passage.edge_attention import edge_weights, shares_by_type
+from zoo.architectures.passage.edge_attention import EdgeShares, edge_weights
 from zoo.architectures.passage.encoders import structure_read, widths_of
 from zoo.architectures.text_model import TextModel
 
@@ -110,8 +111,9 @@ class PassageModel(TextModel):
         It is the mean over layers and directions; what edges leave is that of `"sequence"`.
 
         Args:
-            features: dictionary of at least the features in `model.features`, as arrays.
-            rows: examples that count, the first ones; `None` for all.
+            features: dictionary of at least the features in `model.features`, as arrays; or
+                `Batches` of examples, as `model.batches` makes them.
+            rows: examples that count, the first ones of a dictionary; `None` for all.
 
         Returns:
             Dictionary of floats by type, which sum to 1.
@@ -120,10 +122,19 @@ class PassageModel(TextModel):
             ValueError: if the model has no edge attention, or there is an id or edge that it does
                 not know.
         """
+        return self.edge_shares(features, rows).shares
+
+    def edge_shares(self, features, rows=None):
+        """The `EdgeShares` of `attend_to_edges`."""
         if not self.config["edge_attention"]:
             raise ValueError("This reader sums its edges: give it edge_attention=True.")
-        outputs = self.predict_with(self._edge_weights, features)
-        return shares_by_type(outputs, self.config["edge_types"], rows)
+        parts = [features]
+        if not isinstance(features, Mapping):
+            parts = (features[index][0] for index in range(len(features)))
+        shares = EdgeShares(self.config["edge_types"])
+        for part in parts:
+            shares.add(self.predict_with(self._edge_weights, part), rows)
+        return shares
 
     def views(self, examples):
         look = self.attend_to_edges if self.config["edge_attention"] else None
