@@ -37,7 +37,14 @@ def test_every_variant_is_what_its_name_says(name):
         assert (f"{place}_attention" in layers) == expected
     signals = [signal for signal in ("dependency", "narrative") if signal in name]
     signals += [f"coref_{w}" for w in ("all", "previous", "next") if f"coref-{w}" in name]
-    assert list(model.signals) == signals
+    assert sorted(model.signals) == sorted(signals)
+    # The paper supervises layer 3 of its 4 early ones, or the late one; each signal has a head.
+    arguments = configuration(name).arguments
+    options = arguments.get("supervision", ()), arguments.get("self_attention", "none")
+    planned = plan_supervision(*options, LAYERS, 4)
+    place, layer = ("late", 1) if "-sa-late" in name or name.endswith("-late") else ("early", 3)
+    heads = {(place, layer, n) for n in range(len(signals))}
+    assert {tuple(each)[1:] for each in planned} == heads
     assert ("passage_sentences" in model.features) == ("dependency" in signals)
     assert ("passage_antecedents" in model.features) == name.endswith("coref-gru")
     # Variants differ in what they are called after alone: none reads the question with the passage.

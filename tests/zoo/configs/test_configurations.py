@@ -172,6 +172,16 @@ def test_no_model_of_that_name():
         configuration("ga")
 
 
+def test_bidaf_is_as_printed():
+    """Cheng and Erk, AAAI 2020; what they do not say is AllenNLP's."""
+    for name in zoo.models("bidaf"):
+        settings, arguments = printed(name, "lambada")
+        expect(arguments, units=100, heads=4, early_layers=4, late_layers=1, dropout=0.2)
+        expect(arguments, inner_units=512, embedding_dim=100, row_weight="count", joint=None)
+        expect(vars(settings), epochs=10, patience=2, batch_size=40, clip_norm=5.0)
+        expect(vars(settings), learning_rate=0.001, optimizer="adam")
+
+
 def test_the_dynamic_memory_network_is_as_printed():
     """Kumar et al., ICML 2016, Equations 5 to 10 and Section 4."""
     known = configuration("dmn-printed")
