@@ -15,6 +15,7 @@ relations. Numbers count from 0, strings are UTF-8.
 | `mentions` | int64 | 4M: chain, first token, token behind the last, head token |
 | `relation_ends` | int64 | 2R: source and target token |
 | `relation_types` | bytes | R |
+| `named_entities` | bytes | T, labels of named entities, or ""; 0 if none were recognized |
 | `fields` | bytes | 1, an object of JSON with what else is known of the text |
 """
 
@@ -33,6 +34,7 @@ from keras_corefmem.corpora.tfrecord import (
     FEATURES,
     FRAME,
     INTEGERS,
+    OPTIONAL,
     SCALARS,
     STRINGS,
     TUPLES,
@@ -51,7 +53,7 @@ def from_example(record: bytes) -> Record:
         features = tf.train.Example.FromString(record).features.feature
     except Exception as error:  # The class of the error depends on how protobuf was built.
         raise ValueError(f"This is no tf.train.Example: {error}.") from None
-    missing = [name for name in FEATURES if name not in features]
+    missing = [name for name in FEATURES if name not in features and name not in OPTIONAL]
     if missing:
         raise ValueError(f"A record of an annotated text has a feature {missing[0]}.")
     return from_features({name: _values(name, features[name]) for name in FEATURES})

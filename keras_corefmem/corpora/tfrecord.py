@@ -14,10 +14,12 @@ Record = tuple[Annotation, dict]
 
 # Features of one value, of a value for each token or the like, and of several, with their number.
 SCALARS = ("text", "fields")
-STRINGS = ("tokens", "labels", "tags", "relation_types")
+STRINGS = ("tokens", "labels", "tags", "relation_types", "named_entities")
 INTEGERS = ("starts", "sentences", "heads")
 TUPLES = {"mentions": 4, "relation_ends": 2}
 FEATURES = (*SCALARS, *STRINGS, *INTEGERS, *TUPLES)
+# Left out where there are none, and of records of version 0.1.
+OPTIONAL = ("named_entities",)
 
 # Bytes that a TFRecord has round its content: its length and two checksums.
 FRAME = 16
@@ -40,6 +42,7 @@ def to_example(annotation: Annotation, fields: dict) -> bytes:
     entries = (
         _message(1, _message(1, name.encode()) + _message(2, _feature(name, values[name])))
         for name in sorted(FEATURES)
+        if name in values
     )
     return _message(1, b"".join(entries))
 

@@ -12,6 +12,7 @@ from keras_corefmem.graphs.edges import TypedEdges
 from keras_corefmem.utils.deprecation import renamed_arguments
 
 MENTIONS = ("heads", "spans")
+_OF_TOKENS = "starts", "governors", "labels", "tags", "named_entities"
 # What files call the governors, and the typed edges, whose tokens they number from 0.
 _GOVERNORS, _RELATIONS = "heads", "relations"
 
@@ -69,6 +70,8 @@ class Annotation:
         chains: coreference chains, each a tuple of `Mention`s in the order of the text.
         typed_edges: `(source, target, type)` of further edges, in either direction, 1-based
             positions: relations of WordNet, predicates and their arguments, and so on.
+        named_entities: label of the named entity that each token is part of, `""` for none; empty
+            where nothing recognized any.
 
     Raises:
         ValueError: if a part does not fit the others; it says which.
@@ -92,9 +95,10 @@ class Annotation:
     tags: Sequence[str] = ()
     chains: Sequence[Sequence[Mention]] = ()
     typed_edges: Sequence[tuple[int, int, str]] = ()
+    named_entities: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "starts", "sentences", "governors", "labels", "tags"):
+        for name in ("tokens", "sentences", *_OF_TOKENS):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         chains = (
             tuple(sorted((Mention(*m) for m in chain), key=lambda m: (m.start, m.end)))
@@ -109,7 +113,7 @@ class Annotation:
         count = len(self.tokens)
         if not count:
             raise ValueError(f"An annotation needs a token; there is none of {self.text!r}.")
-        for name in ("starts", "governors", "labels", "tags"):
+        for name in _OF_TOKENS:
             length = len(getattr(self, name))
             if length != count and (length or name == "starts"):
                 raise ValueError(f"There are {count} tokens, but {length} {name}: give one each.")
@@ -232,10 +236,13 @@ class Annotation:
     def to_dict(self) -> dict[str, Any]:
         """Returns what JSON can hold of it.
 
-        Governors are called `heads` there, and typed edges `relations`, numbered from 0 like all.
+        Governors are called `heads` there, and typed edges `relations`, numbered from 0 like all;
+        named entities are left out where there are none.
         """
         content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         edges, governors = content.pop("typed_edges"), content.pop("governors")
+        if not self.named_entities:
+            del content["named_entities"]
         return {**content, _GOVERNORS: governors, _RELATIONS: _moved(edges, -1)}
 
     @classmethod

@@ -21,6 +21,7 @@ FULL = Annotation(
     tags="PROPN VERB PRON NOUN SCONJ PRON VERB PUNCT PRON VERB P".split(),
     chains=(((2, 4, 3), (8, 9, 8)), ((0, 1, 0), (2, 3, 2), (5, 6, 5))),
     typed_edges=((9, 4, "hypernym"), (1, 4, "spouse")),
+    named_entities=("PERSON", *[""] * 10),
 )
 BARE = Annotation("東京", ("東京",), (0,))
 PAIRS = [(FULL, {"answer": "Zoë", "candidates": ["a", "b"], "n": 1.5}), (BARE, {})]
@@ -47,6 +48,9 @@ def test_any_program_can_parse_a_record():
     assert mentions == [0, 0, 1, 0, 0, 2, 3, 2, 0, 5, 6, 5, 1, 2, 4, 3, 1, 8, 9, 8]
     assert list(feature["relation_ends"].int64_list.value) == [0, 3, 8, 3]
     assert list(feature["relation_types"].bytes_list.value) == [b"spouse", b"hypernym"]
+    # As records of version 0.1, where nothing recognized any.
+    bare = tf.train.Example.FromString(tfrecord.to_example(*PAIRS[1])).features.feature
+    assert set(feature) - set(bare) == {"named_entities"}
 
 
 def test_records_are_written_as_tensorflow_writes_them(tmp_path):

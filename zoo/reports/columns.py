@@ -13,6 +13,7 @@ from zoo.reports.scores import (
     guess_score,
     kind_score,
     list_numbers,
+    recorded_kinds,
     score,
     sort_edge_types,
     sort_models,
@@ -69,6 +70,7 @@ class StudyColumns:
 
     def __init__(self, name: str, runs: list[Result]) -> None:
         self.name, self.study, self.groups = name, STUDIES[name], group_runs(runs)
+        self.kinds = recorded_kinds(name, runs)
         self.models = sort_models(name, (run["model"] for run in runs))
         tasks, argument = self.study.tasks.values(), self.study.by[0]
         # Groups of tasks of which validation chooses the best.
@@ -89,7 +91,7 @@ class StudyColumns:
         below = [f"{group}, the best by validation" for group in self.chosen]
         if self.errors:
             below = ["mean error", f"failed tasks (> {FAILED}%)"]
-        return [self.study.measure, *rows, *below, *self.study.kinds.values(), *COUNTS]
+        return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
 
     def summary(self) -> list[Column]:
         """A row a model, and one for its paper, without tasks where other cells sum them up."""
@@ -148,7 +150,7 @@ class StudyColumns:
                 groups[task.group] += runs or []
             return [_percent(score(best_result(r)) if r else None) for r in groups.values()]
         if not self.errors:
-            parts = (functools.partial(_kind_score, kind) for kind in self.study.kinds)
+            parts = (functools.partial(_kind_score, kind) for kind in self.kinds)
             return [score_cell(tasks[0], part) for part in parts]
         if not all(tasks):
             return ["–", "–"]
@@ -162,7 +164,7 @@ class StudyColumns:
             below = [_percent(row.mean), "–" if row.failed is None else str(row.failed)]
         else:
             below = [_percent(row.best.get(name)) for name in self.chosen]
-            below += [_percent(row.kinds.get(kind)) for kind in self.study.kinds]
+            below += [_percent(row.kinds.get(kind)) for kind in self.kinds]
         return [row.paper, *cells, *below, *[""] * len(COUNTS)]
 
     def _baselines(self) -> list[Column]:
@@ -171,7 +173,7 @@ class StudyColumns:
         known = {task: run for task, run in pairs if "baselines" in run}
         if not known:
             return []
-        tasks, kinds = [known.get(task) for task in self.study.tasks], self.study.kinds
+        tasks, kinds = [known.get(task) for task in self.study.tasks], self.kinds
         first = next(iter(known.values()))
         sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
         counts = (str(first["test_kinds"].get(kind, (0, 0))[1]) for kind in kinds)

@@ -12,6 +12,7 @@ from zoo.reports.scores import (
     group_runs,
     guess_score,
     kind_score,
+    recorded_kinds,
     score,
     sort_models,
     task_label,
@@ -107,7 +108,7 @@ def _draw_cell(
 
 def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
     """Draws accuracy by kind of question, of few models as dots, of more as a table of shades."""
-    groups, kinds, measure = group_runs(runs), STUDIES[study].kinds, STUDIES[study].measure
+    groups, kinds, measure = group_runs(runs), recorded_kinds(study, runs), STUDIES[study].measure
     ((task, named),) = STUDIES[study].tasks.items()
     alike = {model: at_best_settings(groups[model, task]) for model in models}
     first = groups[models[0], task][0]

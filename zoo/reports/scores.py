@@ -42,6 +42,12 @@ def kind_score(kind: str, counts: dict[str, list[int]]) -> float:
     return 100 * right / max(count, 1)
 
 
+def recorded_kinds(study: str, runs: Iterable[Result]) -> dict[str, str]:
+    """Labels of the kinds of questions of a study, but for those that no run has counted."""
+    counted = {kind for run in runs for kind in run.get("test_kinds", ())}
+    return {kind: label for kind, label in STUDIES[study].kinds.items() if kind in counted}
+
+
 def guess_score(run: Result, name: str) -> float:
     """Share of a run's test questions that a baseline guesses, in percent."""
     return 100 - 100 * run["baselines"][name]["wrong"] / run["questions"]["test"]

@@ -12,6 +12,8 @@ from keras_corefmem.text.tokenizers import lower
 
 # Pronouns that are not of persons alone.
 IMPERSONAL = frozenset("it its itself they them their theirs themselves one".split())
+# Labels of persons, of OntoNotes and of CoNLL.
+PERSONS = ("PERSON", "PER")
 # Parts of speech, universal or of the Penn Treebank.
 TAGS = {
     "name": ("PROPN", "NNP", "NNPS"),
@@ -25,7 +27,9 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
 
     `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
     and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
-    chain with a pronoun, and `person` for a name in a chain with a pronoun of persons.
+    chain with a pronoun. Where named entities were recognized, `named_entity` and `named_person` go
+    by the label that it has most often; elsewhere `person` is a name in a chain with a pronoun of
+    persons.
     """
     example = AnnotatedExample.from_record(annotation, fields)
     tokens = [lower(token) for token in annotation.tokens]
@@ -33,8 +37,7 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
     places = {n for n in range(end) if tokens[n] == lower(example.answer)}
     kinds = ["answerable"] if places else []
     if places and annotation.tags:
-        counts = collections.Counter(annotation.tags[n] for n in sorted(places))
-        tag = max(counts, key=counts.__getitem__)
+        tag = _most_frequent(annotation.tags, places)
         kinds.append(next((kind for kind, tags in TAGS.items() if tag in tags), "other"))
     mentioned = [
         chain
@@ -44,11 +47,21 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
     heads = {tokens[mention.head] for chain in mentioned for mention in chain}
     if heads & PRONOUNS.keys():
         kinds.append("pronoun")
-    if "name" in kinds and heads & PRONOUNS.keys() - IMPERSONAL:
+    if annotation.named_entities:
+        label = _most_frequent(annotation.named_entities, places) if places else ""
+        kinds += ["named_entity"] if label else []
+        kinds += ["named_person"] if label in PERSONS else []
+    elif "name" in kinds and heads & PRONOUNS.keys() - IMPERSONAL:
         kinds.append("person")
     pairs = zip(tokens[:end], annotation.tags, strict=False)
     names = tuple(token for token, tag in pairs if tag in TAGS["name"] and is_word(token))
     return dataclasses.replace(example, kinds=tuple(kinds), name_words=names)
+
+
+def _most_frequent(labels, places):
+    """The label that tokens have most often, of several the first one."""
+    counts = collections.Counter(labels[n] for n in sorted(places))
+    return max(counts, key=counts.__getitem__)
 
 
 def _names(mention, places, annotation):

@@ -8,6 +8,8 @@ from keras_corefmem.utils.files import Path, load_json, write_json
 
 DEPENDENCIES = "basicDependencies"
 ROOT = "ROOT"
+# What is no named entity.
+OUTSIDE = "O"
 
 
 def read_corenlp(path: Path, text: str | None = None) -> Annotation:
@@ -19,7 +21,8 @@ def read_corenlp(path: Path, text: str | None = None) -> Annotation:
             them.
 
     Returns:
-        The annotation; dependencies, tags and chains are empty where the file has none.
+        The annotation; dependencies, tags, chains and named entities are empty where the file has
+        none.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -79,6 +82,9 @@ def _convert(content, text):
             [_mention(mention, offsets) for mention in chain]
             for chain in content.get("corefs", {}).values()
         ],
+        named_entities=["" if token["ner"] == OUTSIDE else token["ner"] for token in tokens]
+        if all("ner" in token for token in tokens)
+        else (),
     )
 
 
@@ -152,7 +158,9 @@ def _token(annotation, token, start):
         "before": annotation.text[end:begin],
         "after": annotation.text[begin + len(word) : behind],
     }
-    return fields | ({"pos": annotation.tags[token]} if annotation.tags else {})
+    fields |= {"pos": annotation.tags[token]} if annotation.tags else {}
+    named = annotation.named_entities
+    return fields | ({"ner": named[token] or OUTSIDE} if named else {})
 
 
 def _dependency(annotation, token, start, numbers):

@@ -30,7 +30,8 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
         resolve: a component, called on Docs that have no coreference; `None` leaves them without.
 
     Returns:
-        The annotation: tags are `pos_`, or `tag_` up to a `"__"`; labels are `dep_`.
+        The annotation: tags are `pos_`, or `tag_` up to a `"__"`; labels are `dep_`, those of named
+        entities `ent_type_` where a component such as `ner` set entities.
 
     Raises:
         ValueError: if all tokens are spaces.
@@ -45,7 +46,7 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
     if chains is None and resolve is not None:
         doc = resolve(doc)
         chains = chains_of(doc)
-    columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START"])
+    columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START", "ENT_TYPE"])
     # Distances to governors and "no" among sentence starts are signed, the ids of strings are not.
     relative = columns[:, 0].astype(np.int64).tolist()
     columns = columns.tolist()
@@ -77,6 +78,7 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
         [doc.vocab.strings[columns[index][1]] for index in kept] if parsed else (),
         _tags(doc, columns, kept),
         [chain for chain in mentions if chain],
+        named_entities=_named_entities(doc, columns, kept),
     )
 
 
@@ -127,3 +129,9 @@ def _tags(doc, columns, kept):
     if doc.has_annotation("TAG"):
         return [strings[columns[index][3]].split("__")[0] for index in kept]
     return ()
+
+
+def _named_entities(doc, columns, kept):
+    if not doc.has_annotation("ENT_IOB"):
+        return ()
+    return [doc.vocab.strings[columns[index][5]] for index in kept]

@@ -54,6 +54,23 @@ def test_a_name_is_in_the_chain_of_its_mention(tag, kinds):
     assert example.chain_ids == (1, 0, 0, 0, 1, 0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("answer", "label", "kinds"),
+    [
+        ("tom", "PERSON", ("name", "pronoun", "named_entity", "named_person")),
+        ("tom", "PER", ("name", "pronoun", "named_entity", "named_person")),
+        # A pronoun makes no person of what is recognized as something else, or not at all.
+        ("tom", "ORG", ("name", "pronoun", "named_entity")),
+        ("tom", "", ("name", "pronoun")),
+        ("dog", "PERSON", ("noun",)),
+    ],
+)
+def test_kinds_where_named_entities_are_recognized(answer, label, kinds):
+    named = [label if token == "Tom" else "" for token in TEXT.split(" ")]
+    assert make(answer, named_entities=named).kinds == ("answerable", *kinds)
+    assert make("bob", named_entities=named).kinds == ()
+
+
 def test_kinds_without_tags():
     assert make("tom", tags=()).kinds == ("answerable", "pronoun")
     assert make("tom", tags=(), chains=()).kinds == ("answerable",)

@@ -65,7 +65,12 @@ def test_parse_and_chains_may_lack():
 
 
 def test_what_is_written_is_read_again(tmp_path):
-    annotation = from_corenlp(CONTENT)
+    content = copy.deepcopy(CONTENT)
+    for sentence in content["sentences"]:
+        for word in sentence["tokens"]:
+            word["ner"] = "PERSON" if word["word"] == "Mary" else "O"
+    annotation = from_corenlp(content)
+    assert annotation.named_entities == ("PERSON", *[""] * 5)
     write_corenlp(tmp_path / "x.json", annotation)
     assert read_corenlp(tmp_path / "x.json") == annotation
     written = json.loads((tmp_path / "x.json").read_text())

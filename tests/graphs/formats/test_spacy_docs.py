@@ -59,6 +59,16 @@ def test_what_is_not_known_is_empty():
     assert annotation.sentences == (0,)
 
 
+def test_named_entities_are_those_of_a_component():
+    nlp = spacy.blank("en")
+    assert from_doc(nlp("Mary  left")).named_entities == ()
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "PERSON", "pattern": "Mary Ann"}])
+    assert from_doc(nlp("Yes  Mary Ann left")).named_entities == ("", "PERSON", "PERSON", "")
+    # It looked for some, in vain.
+    assert from_doc(nlp("He left")).named_entities == ("", "")
+
+
 def test_a_head_that_is_a_space_is_passed_on():
     vocab = spacy.blank("en").vocab
     doc = spacy.tokens.Doc(vocab, ["a", " ", "b", " "], heads=[1, 2, 2, 3], deps=["x", "", "r", ""])
