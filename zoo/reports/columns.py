@@ -4,9 +4,10 @@ import functools
 import statistics
 from collections.abc import Callable, Iterable
 
+from zoo.configs import configuration
 from zoo.experiments.results import Result, best_result
 from zoo.experiments.studies import ERROR, STUDIES
-from zoo.reports.published import published_rows
+from zoo.reports.published import PublishedRow, published_rows
 from zoo.reports.scores import (
     at_best_settings,
     group_runs,
@@ -21,6 +22,8 @@ from zoo.reports.scores import (
 )
 
 FAILED = 5
+PRINTED = "-printed"
+OTHERS = "reported, not measured here"
 # Where heads that a signal supervises attend to.
 SIGNALS = {
     "dependency": "syntactic heads",
@@ -44,6 +47,10 @@ def _attention_mass(signal: str, run: Result) -> float:
 
 def _percent(number: float | None) -> str:
     return "–" if number is None else f"{number:.1f}"
+
+
+def _as_printed(number: float | None) -> str:
+    return "–" if number is None else str(number)
 
 
 def score_cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -> str:
@@ -80,11 +87,30 @@ class StudyColumns:
     def columns(self, models: Iterable[str]) -> list[Column]:
         """Columns of guesses, measurements and published numbers of some models."""
         columns = [self.labels(), *self._baselines()]
-        for model in models:
+        models, rows = list(models), published_rows(self.name)
+        pending: list[PublishedRow] = []
+        for model, following in zip(models, [*models[1:], ""], strict=True):
             columns.append(self._measured(model))
-            if model in published_rows(self.name):
-                columns.append(self._published(model))
+            own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
+            pending += [row for row in own if row not in pending]
+            # What a paper reports stands behind the model as printed, too.
+            if not following.endswith(PRINTED):
+                columns += map(self._published, pending)
+                pending = []
         return columns
+
+    def others(self) -> list[Column]:
+        """What papers report of models that the study does not train, where it is known."""
+        kinds, end = self.study.kinds, -len(COUNTS)
+        labels = [OTHERS, *self.labels()[1 : end - len(self.kinds)], *kinds.values()]
+        columns = [labels, *(self._published(row, kinds)[:end] for row in self._unmeasured())]
+        lines = [cells for cells in zip(*columns, strict=True) if {*cells[1:]} != {"–"}]
+        return list(map(list, zip(*lines, strict=True))) if columns[1:] else []
+
+    def _unmeasured(self) -> list[PublishedRow]:
+        known = published_rows(self.name).items()
+        others = (rows for model, rows in known if model not in self.study.models)
+        return [row for rows in others for row in rows]
 
     def labels(self) -> Column:
         rows = [task_label(self.name, key) for key in self.study.tasks]
@@ -94,10 +120,15 @@ class StudyColumns:
         return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
 
     def summary(self) -> list[Column]:
-        """A row a model, and one for its paper, without tasks where other cells sum them up."""
+        """A row a model, and those of papers, without tasks where other cells sum them up."""
         first = 1 + len(self.study.tasks) if self.chosen or self.errors else 1
-        columns = self.columns(self.models)
-        return [[column[0], *column[first:-3], column[-2]] for column in columns]
+        columns = [*self.columns(self.models), *map(self._published, self._unmeasured())]
+        differs = {f"`{model}`": configuration(model).differs for model in self.models}
+        differs[self.study.measure] = "differs from the paper"
+        return [
+            [column[0], *column[first:-3], column[-2], differs.get(column[0], "")]
+            for column in columns
+        ]
 
     def heads(self) -> list[Column]:
         """Attention mass of heads by signal; no column where none is measured."""
@@ -157,14 +188,15 @@ class StudyColumns:
         errors = [score(best_result(runs)) for runs in tasks if runs]
         return [_percent(statistics.mean(errors)), str(sum(error > FAILED for error in errors))]
 
-    def _published(self, model: str) -> Column:
-        row = published_rows(self.name)[model]
-        cells = [_percent(row.scores.get(key)) for key in self.study.tasks]
+    def _published(self, row: PublishedRow, kinds: Iterable[str] = ()) -> Column:
+        cells = [_as_printed(row.scores.get(key)) for key in self.study.tasks]
+        for n, key in enumerate(self.study.tasks):
+            cells[n] += f" (max {row.maxima[key]})" if key in row.maxima else ""
         if self.errors:
-            below = [_percent(row.mean), "–" if row.failed is None else str(row.failed)]
+            below = [_as_printed(row.mean), _as_printed(row.failed)]
         else:
-            below = [_percent(row.best.get(name)) for name in self.chosen]
-            below += [_percent(row.kinds.get(kind)) for kind in self.kinds]
+            below = [_as_printed(row.best.get(name)) for name in self.chosen]
+            below += [_as_printed(row.kinds.get(kind)) for kind in kinds or self.kinds]
         return [row.paper, *cells, *below, *[""] * len(COUNTS)]
 
     def _baselines(self) -> list[Column]:

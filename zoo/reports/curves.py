@@ -33,7 +33,7 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
     known, groups = STUDIES[study], group_runs(runs)
     panels: dict[str, dict[Any, Curve]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
-        published = published_rows(study).get(model)
+        published = published_rows(study).get(model, [])
         for key, task in known.tasks.items():
             value = _value(known.by[0], task, groups.get((model, key)))
             panel = panels.setdefault(task.group, {})
@@ -43,9 +43,9 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
                     panel.setdefault(model, Curve(model, {})).points[value] = scores
                 else:
                     panel[model, key] = Curve(f"{model}, {task.label}", {None: scores}, BASELINE)
-            if published and key in published.scores:
-                row = panel.setdefault((model, PUBLISHED), Curve(published.paper, {}, PUBLISHED))
-                row.points[value] = [published.scores[key]]
+            for row in (row for row in published if key in row.scores):
+                curve = panel.setdefault((model, row.paper), Curve(row.paper, {}, PUBLISHED))
+                curve.points[value] = [row.scores[key]]
     return {name: list(panel.values()) for name, panel in panels.items() if panel}
 
 

@@ -19,6 +19,7 @@ class PublishedRow:
         mean: their mean.
         failed: number of tasks above 5%.
         scores: scores by task, where they are not `errors`.
+        maxima: those of the best run, by task, where `scores` are means over runs.
         best: score of the best number of passes, by group of tasks.
         kinds: scores by kind of question.
 
@@ -32,26 +33,33 @@ class PublishedRow:
     mean: float | None = None
     failed: int | None = None
     scores: dict[int | str, float] = dataclasses.field(default_factory=dict)
+    maxima: dict[int | str, float] = dataclasses.field(default_factory=dict)
     best: dict[str, float] = dataclasses.field(default_factory=dict)
     kinds: dict[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        # Keys of TOML are strings.
+        numbered = {key: int(key) for key in self.scores if str(key).isdigit()}
+        self.scores.update({number: self.scores.pop(key) for key, number in numbered.items()})
         self.scores.update(enumerate(self.errors, 1))
 
 
 @functools.cache
-def published_rows(study: str) -> dict[str, PublishedRow]:
-    """Reads what papers report of the models of a study, by model; nothing where none does.
+def published_rows(study: str) -> dict[str, list[PublishedRow]]:
+    """Reads what papers report of the models of a study, and of others.
 
     Args:
         study: name of the study.
+
+    Returns:
+        Rows by model, or by another name where the zoo has none; nothing where no paper reports it.
 
     Raises:
         ValueError: if a key of the file is unknown, missing or wrong.
 
     Example:
-        >>> zoo.reports.published_rows("babi-1k")["qrn"].mean
-        9.9
+        >>> [row.mean for row in zoo.reports.published_rows("babi-1k")["qrn"]]
+        [9.9]
     """
     path = FOLDER / "published" / f"{study}.toml"
-    return validate(path, read_toml(path), dict[str, PublishedRow]) if path.exists() else {}
+    return validate(path, read_toml(path), dict[str, list[PublishedRow]]) if path.exists() else {}

@@ -48,7 +48,8 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     Of a study, one table for each family of readers of passages and one for its other models. A row
     a task: test error or accuracy in percent of the best run by validation, and in parentheses mean
     ± standard deviation over seeds where there are several. Mean error and failed tasks stand where
-    all tasks are there; tasks in groups have the best of each instead.
+    all tasks are there; tasks in groups have the best of each instead. What papers report stands
+    beside, and in a table of its own where the study does not train the model.
 
     Args:
         name: name of what is measured.
@@ -78,13 +79,14 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     for model in made.models:
         known = configuration(model)
         families[known.family if known.reads == "passages" else None].append(model)
-    parts = [*(made.columns(models) for models in families.values()), made.heads(), made.edges()]
+    own = [made.columns(models) for models in families.values()]
+    parts = [*own, made.heads(), made.edges(), made.others()]
     shown = [markdown_table(zip(*columns, strict=True)) for columns in parts if columns]
     return "\n\n".join([*shown, made_by(*commands(runs))])
 
 
 def summary(study: str, folder: str | os.PathLike = "results") -> str:
-    """Makes a short table of a study: a row a model, and one below it for what its paper reports.
+    """Makes a short table of a study: a row a model, and below it those of what papers report.
 
     Args:
         study: name of the study.
