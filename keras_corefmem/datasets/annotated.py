@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import Example, most_frequent
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate
 from keras_corefmem.graphs.targets import Structure
@@ -54,7 +54,8 @@ class AnnotatedExample(Example):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "chain_ids", tuple(map(int, self.chain_ids)))
-        object.__setattr__(self, "candidates", tuple(self.candidates))
+        for name in ("candidates", "kinds"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.chain_ids) != count:
             raise ValueError(
@@ -63,6 +64,14 @@ class AnnotatedExample(Example):
             )
         if self.candidates:
             self._check_answer(self.candidates)
+
+    @property
+    def guesses(self) -> dict[str, str | None]:
+        """The name that the passage has most often, of several the last one, and the last name."""
+        if not self.name_words:
+            return {}
+        frequent = most_frequent(reversed(self.name_words))
+        return {"most frequent name": frequent, "last name": self.name_words[-1]}
 
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
         return self.cut(lower(text), tokenizer)
@@ -118,7 +127,8 @@ class AnnotatedExample(Example):
         Args:
             annotation: annotation of the passage and then its question.
             fields: `question_start`, the character at which the question starts, `answer` and,
-                where they are known, `candidates`, `edges`, `source`, `annotator` and `truecaser`.
+                where they are known, `candidates`, `edges`, `kinds`, `source`, `annotator` and
+                `truecaser`.
             mentions: see `Annotation.chain_ids`.
 
         Raises:
@@ -136,7 +146,7 @@ class AnnotatedExample(Example):
                 f"{place}: no token starts at character {fields['question_start']}, where the "
                 "question should."
             )
-        names = "candidates", "edges", "source", "annotator", "truecaser"
+        names = "candidates", "edges", "kinds", "source", "annotator", "truecaser"
         known = {name: fields[name] for name in names if name in fields}
         start = annotation.starts.index(fields["question_start"])
         return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
@@ -195,7 +205,7 @@ def to_text(example: Example) -> tuple[str, dict]:
     """Joins passage and question to a text to annotate, the answer apart; see `from_record`."""
     fields: dict[str, Any] = {"question_start": len(example.passage) + 1, "answer": example.answer}
     fields |= {"source": example.source} if example.source else {}
-    candidates = getattr(example, "candidates", ())
-    fields |= {"candidates": list(candidates)} if candidates else {}
-    fields |= {"edges": list(example.edges)} if example.edges else {}
+    for name in ("candidates", "kinds", "edges"):
+        values = getattr(example, name, ())
+        fields |= {name: list(values)} if values else {}
     return f"{example.passage} {example.question}", fields

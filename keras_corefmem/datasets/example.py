@@ -1,5 +1,6 @@
 """The record that every reader of a data set of questions yields."""
 
+import collections
 import dataclasses
 from collections.abc import Callable, Iterable
 
@@ -82,6 +83,11 @@ class Example:
         """The sentences as one string, joined by spaces."""
         return " ".join(self.sentences)
 
+    @property
+    def guesses(self) -> dict[str, str | None]:
+        """The answers that baselines guess without reading, by the names of these."""
+        return {}
+
     def beginning(self, count: int, tokenizer: Callable[[str], list[str]]) -> "Example":
         """Returns the question about the first sentences, with the edges between what is left."""
         kept = sum(len(self.tokens(text, tokenizer)) for text in self.sentences[:count])
@@ -113,6 +119,8 @@ class CandidateExample(Example):
 
     Args:
         candidates: possible answers, each a string of one or more words.
+        kinds: the kinds of questions that it is one of, which are counted apart; does not enter
+            comparisons.
 
     Raises:
         ValueError: if the answer is no candidate.
@@ -125,6 +133,7 @@ class CandidateExample(Example):
     """
 
     candidates: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,6 +141,23 @@ class CandidateExample(Example):
             raise ValueError(f"{self._place}`candidates` is one string, pass a tuple of strings.")
         object.__setattr__(self, "candidates", tuple(self.candidates))
         self._check_answer(self.candidates)
+
+
+def most_frequent(words: Iterable[str]) -> str | None:
+    """Returns the word that comes most often, of several the first one; `None` without words."""
+    counts = collections.Counter(words)
+    return max(counts, key=counts.__getitem__) if counts else None
+
+
+def count_kinds(examples: Iterable[Example], wrong: Iterable[int]) -> dict[str, list[int]]:
+    """Counts right answers and all questions of each kind; `wrong` has indices of examples."""
+    counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+    missed = set(wrong)
+    for index, example in enumerate(examples):
+        for kind in getattr(example, "kinds", ()):
+            counts[kind][0] += index not in missed
+            counts[kind][1] += 1
+    return dict(counts)
 
 
 def group_by_story(examples: Iterable[Example]) -> list[list[Example]]:

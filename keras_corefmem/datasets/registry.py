@@ -27,7 +27,9 @@ class DataSet:
         cased: whether its text may keep capital letters, which its readers do without.
         files: whether it is read from files.
         tasks: whether it has several tasks.
-        reported: name of the part that is reported.
+        reported: name of the part that is reported, `Splits.test`.
+        load_test: function from the same names to the published test part, where `reported` is
+            another one and there is such a part.
         download: whether `corefmem download` gets it.
         from_record: function from an `Annotation` and fields to an `AnnotatedExample`, where it is
             real text that `corefmem annotate` annotates.
@@ -47,7 +49,8 @@ class DataSet:
     cased: bool = False
     files: bool = True
     tasks: bool = False
-    reported: str = "test"
+    reported: Literal["development", "test"] = "test"
+    load_test: Callable[..., list[Any]] | None = None
     download: bool = False
     from_record: Callable[..., Any] | None = None
 
@@ -102,11 +105,17 @@ DATASETS = {
         "cloze questions about CNN's or the Daily Mail's news",
         lambda task, folder: passages.cnn.load(folder),
     ),
+    "emory": DataSet(
+        "cloze questions about dialogues of a television series, in folds 1 to 5",
+        lambda task, folder: passages.emory.load(folder, task),
+        tasks=True,
+    ),
     "lambada": DataSet(
         "LAMBADA: the last word of a passage; trained on `corefmem passages`",
         lambda task, folder, cased: passages.lambada.load(folder, cased),
         cased=True,
         reported="development",
+        load_test=lambda task, folder: passages.lambada.load_test(folder),
         from_record=lambda *record: passages.lambada_kinds.from_record(*record),
     ),
     "wikihop": _hops("wikihop", "WikiHop: relations"),
@@ -123,6 +132,7 @@ DATASETS = {
         lambda task, folder: _hold_out_sentences(sentences.sst.load(folder, task)),
         first_task="fine",
         tasks=True,
+        load_test=lambda task, folder: sentences.sst.load_test(folder, task),
         **_SENTENCES | {"texts": "sentences and phrases"},
     ),
     "pos": DataSet(
@@ -130,13 +140,14 @@ DATASETS = {
         lambda task, folder: _hold_out_sentences(sentences.pos.load_conllu(folder, task)),
         first_task="XPOS",
         tasks=True,
+        load_test=lambda task, folder: sentences.pos.load_conllu_test(folder, task),
         **_SENTENCES,
     ),
     "wsj": DataSet(
         "parts of speech of the Wall Street Journal, the usual sections of the Penn Treebank",
         lambda task, folder: sentences.pos.load_wsj(folder, task),
         first_task="PTB",
-        **_SENTENCES,
+        **_SENTENCES | {"reported": "test"},
     ),
 }
 
@@ -219,3 +230,34 @@ def load(
     if known.cased:
         options["cased"] = cased
     return known.load(known.first_task if task is None else task, data_dir, **options)
+
+
+def check_part(name: str, part: str) -> None:
+    """Refuses a part that a data set does not have, or that is not published."""
+    known = find(name)
+    parts = ["train", "valid", known.reported, *(["test"] if known.load_test else [])]
+    if part not in parts:
+        raise ValueError(f"--part {part}: {name} has the parts {', '.join(parts)}; give one.")
+
+
+def load_test(name: str, task: int | str | None = None, data_dir: Path | None = None) -> list[Any]:
+    """Loads the published test part of a data set whose development part is the one reported.
+
+    Args:
+        name: one of `DATASETS`.
+        task: name of a task, see `load`.
+        data_dir: folder of the files.
+
+    Raises:
+        FileNotFoundError: if the file is not there.
+        ValueError: if there is no such part.
+
+    Example:
+        >>> keras_corefmem.datasets.load_test("sst", data_dir=".")
+        Traceback (most recent call last):
+        FileNotFoundError: No files test.txt in ...
+    """
+    known = find(name)
+    if known.load_test is None:
+        raise ValueError(f"{name} has no test part besides those of datasets.load.")
+    return known.load_test(known.first_task if task is None else task, data_dir)

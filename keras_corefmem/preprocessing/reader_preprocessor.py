@@ -1,5 +1,6 @@
 """Passages and questions as sequences of tokens, with one set of answers for all of them."""
 
+import collections
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -138,13 +139,18 @@ class ReaderPreprocessor(Preprocessor):
         entity_words: Iterable[str] | Mapping[str, str] = (),
         lemmatizer: Callable[[str], str] | None = None,
         tokenizer: str = "words",
+        answers: Iterable[str] = (),
+        max_words: int | None = None,
+        min_count: int = 1,
         max_sources: int | None = None,
         **kwargs: Any,
     ) -> "ReaderPreprocessor":
         """Learns vocabulary and answers from training examples.
 
         Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
-        Of a table from such words to edge types, edges of those types join its mentions. Without
+        Of a table from such words to edge types, edges of those types join its mentions. There may
+        be `answers` that no example has. Known are entities, answers and the `max_words` most
+        frequent other words that occur `min_count` times. Without
         `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further arguments
         are those of the constructor.
         """
@@ -152,23 +158,30 @@ class ReaderPreprocessor(Preprocessor):
         lemma = lemmatizer or (lambda word: word)
         tokenize = get_tokenizer(tokenizer)
         texts = [text for e in examples for text in (e.passage, e.question)]
-        words = Vocabulary.from_tokens(tokenize(text) for text in texts).known
-        answers = sorted({example.answer for example in examples})
+        counts = collections.Counter(word for text in texts for word in tokenize(text))
+        answers = sorted({*answers, *(example.answer for example in examples)})
         names = sorted({lemma(word) for word in entity_words})
         chains = {name: n for n, name in enumerate(names, 1)}
         answer_numbers = {lemma(lower(answer)): n for n, answer in enumerate(answers, 1)}
+        words = Vocabulary.from_counts(counts).known
+        lemmas = {word: lemma(word) for word in words}
+        named = {*chains, *answer_numbers}
+        own = {word for word in words if lemmas[word] in named}
+        others = [word for word in words if counts[word] >= min_count and word not in own]
+        kept = own.union(others[:max_words])
+        words = [word for word in words if word in kept]
         preprocessor = cls(
             words,
             answers,
-            [chains.get(lemma(word), 0) for word in words],
-            [answer_numbers.get(lemma(word), 0) for word in words],
+            [chains.get(lemmas[word], 0) for word in words],
+            [answer_numbers.get(lemmas[word], 0) for word in words],
             tokenizer,
             **kwargs,
         )
         learned: set[str] = set()
         if isinstance(entity_words, Mapping):
             types = {lemma(word): name for word, name in entity_words.items()}
-            preprocessor.type_words([types.get(lemma(word)) for word in words])
+            preprocessor.type_words([types.get(lemmas[word]) for word in words])
             # Stories may lack things.
             learned = {*types.values(), *ENTITY_TYPES}
         return preprocessor.with_edges_of(examples, max_sources, learned)

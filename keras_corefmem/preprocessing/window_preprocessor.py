@@ -8,7 +8,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers
+from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers, number_markers
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.preprocessor import count_words
@@ -29,20 +29,20 @@ def cloze_words(
     check_sizes(max_words=max_words)
     counts = count_words(examples, get_tokenizer(TOKENIZER))
     present = find_markers(" ".join(counts))
-    if markers is None:
-        markers = 1 + max((int(marker.removeprefix("@entity")) for marker in present), default=-1)
-    answers = {f"@entity{number}": number for number in range(markers)}
+    answers = number_markers(present)
+    if markers is not None:
+        answers = [f"@entity{number}" for number in range(markers)]
     other = next((example for example in examples if example.answer not in answers), None)
     if other is not None:
         raise ValueError(
             f"The answer {other.answer!r} of {other.source or 'an example'} is none of the "
-            f"{markers} markers @entity0, @entity1, ...: give cloze questions, renumbered by "
+            f"{len(answers)} markers @entity0, @entity1, ...: give cloze questions, renumbered by "
             "cnn.relabel, and markers for all of them."
         )
     for marker in (*answers, *present, PLACEHOLDER):
         counts.pop(marker, None)
     words = Vocabulary.from_counts(counts, max_words + 2).known
-    return [PLACEHOLDER, *answers, *words], list(answers)
+    return [PLACEHOLDER, *answers, *words], answers
 
 
 def fit_sentences(

@@ -21,7 +21,9 @@ def evaluate(
     task: TASK = None,
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
-    part: Literal["train", "valid", "test"] = option(None, "part of the data set", default="test"),
+    part: Literal["train", "valid", "development", "test"] | None = option(
+        None, "part of the data set; by default the one that its studies report", default=None
+    ),
     annotator: ANNOTATOR = None,
     truecaser: TRUECASER = None,
 ) -> None:
@@ -30,7 +32,8 @@ def evaluate(
 
     reader, known = load_model(model), describe_data(model)
     from keras_corefmem import datasets
-    from keras_corefmem.datasets.registry import JSON_LINES
+    from keras_corefmem.datasets.example import count_kinds
+    from keras_corefmem.datasets.registry import JSON_LINES, check_part
     from keras_corefmem.utils.files import digest_of
     from zoo.experiments import data
     from zoo.reading import annotate_for, preprocessor_of
@@ -50,13 +53,18 @@ def evaluate(
     # A file that it was not trained on is read whole.
     whole = chosen.endswith(JSON_LINES) and not same
     described, annotates = data.find(chosen), annotator or truecaser
+    part = part or described.reported
+    check_part(chosen, part)
+    field = "test" if part == described.reported else part
     if whole:
         examples = datasets.as_examples(chosen)
+    elif part != described.reported and part == "test":
+        examples = datasets.load_test(chosen, task, place[0])
     elif annotates and described.from_record:
         examples = datasets.load(chosen, task, *place, cased=described.cased)
-        examples = getattr(examples, part)
+        examples = getattr(examples, field)
     else:
-        examples = getattr(data.load(chosen, task, *place, same.get("valid")), part)
+        examples = getattr(data.load(chosen, task, *place, same.get("valid")), field)
         for path, digest in same.get("content", {}).items():
             if digest_of(path) != digest:
                 warnings.warn(
@@ -77,3 +85,5 @@ def evaluate(
         f"{name}, {'all' if whole else part}: accuracy {result['accuracy']:.2%}, "
         f"{count - len(result['wrong'])} of {count} {described.counted}"
     )
+    for kind, (right, total) in count_kinds(examples, result["wrong"]).items():
+        print(f"  {kind}: {right / total:.2%}, {right} of {total}")

@@ -125,13 +125,13 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
-    test = evaluate(outcome.model, outcome.batches["test"])
+    test, known = evaluate(outcome.model, outcome.batches["test"]), find(experiment.dataset)
     print(
         f"\nBest of {len(outcome.progress.history)} epochs by validation: "
         f"{outcome.progress.best_epoch + 1}, "
         f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
-        f"Test accuracy: {test['accuracy']:.1%} of {test['count']} "
-        f"{find(experiment.dataset).counted}\n"
+        f"{known.reported.capitalize()} accuracy: {test['accuracy']:.1%} of {test['count']} "
+        f"{known.counted}\n"
     )
     chosen = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
     for example, line in zip(chosen, outcome.model.answer_lines(chosen), strict=True):

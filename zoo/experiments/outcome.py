@@ -11,6 +11,8 @@ import keras
 
 import keras_corefmem
 from keras_corefmem.datasets import Splits
+from keras_corefmem.datasets.example import count_kinds
+from keras_corefmem.text.tokenizers import lower
 from zoo import training
 from zoo.experiments.attention_mass import measure_attention_mass
 
@@ -83,17 +85,16 @@ def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> 
 
 def _describe_kinds(examples: Sequence[Any], wrong: list[int]) -> dict[str, Any]:
     """Counts answers by kind of question, the model's and those of baselines."""
-    from keras_corefmem.datasets.passages.lambada_kinds import count_kinds, guess_all
-
-    if not any(getattr(example, "kinds", ()) for example in examples):
-        return {}
-    return {
-        "test_kinds": count_kinds(examples, wrong),
-        "baselines": {
-            name: {"wrong": len(missed), "kinds": count_kinds(examples, missed)}
-            for name, missed in guess_all(examples).items()
-        },
-    }
+    kinds = count_kinds(examples, wrong)
+    content: dict[str, Any] = {"test_kinds": kinds} if kinds else {}
+    guesses = [getattr(example, "guesses", {}) for example in examples]
+    names = dict.fromkeys(name for each in guesses for name in each)
+    baselines = {}
+    for name in names:
+        pairs = zip(examples, guesses, strict=True)
+        missed = [n for n, (e, made) in enumerate(pairs) if made.get(name) != lower(e.answer)]
+        baselines[name] = {"wrong": len(missed), "kinds": count_kinds(examples, missed)}
+    return {**content, "baselines": baselines} if baselines else content
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:

@@ -72,6 +72,7 @@ class Study:
         word_vectors: whether models start from the pretrained vectors in the folder of the data.
         by: the argument or setting that varies, and a label of it.
         kinds: labels of the kinds of questions that are counted apart.
+        folds: whether its tasks are folds of one set of questions, which are counted together too.
         settings: fields of `zoo.training.Settings` that differ from how models are trained
             otherwise.
         families: the same of the models of a family, in place of `settings`.
@@ -96,6 +97,7 @@ class Study:
     word_vectors: bool = False
     by: tuple[str, str] = ("", "")
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
+    folds: bool = False
     settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
     families: dict[str, TrainingOptions] = dataclasses.field(default_factory=dict)
     tasks: dict[int | str, Task] = dataclasses.field(default_factory=dict)

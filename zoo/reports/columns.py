@@ -12,8 +12,10 @@ from zoo.reports.scores import (
     at_best_settings,
     group_runs,
     guess_score,
+    join_folds,
     kind_score,
     list_numbers,
+    pool_folds,
     recorded_kinds,
     score,
     sort_edge_types,
@@ -117,11 +119,14 @@ class StudyColumns:
         below = [f"{group}, the best by validation" for group in self.chosen]
         if self.errors:
             below = ["mean error", f"failed tasks (> {FAILED}%)"]
+        if self.study.folds:
+            below = ["all folds"]
         return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
 
     def summary(self) -> list[Column]:
         """A row a model, and those of papers, without tasks where other cells sum them up."""
-        first = 1 + len(self.study.tasks) if self.chosen or self.errors else 1
+        sums = self.chosen or self.errors or self.study.folds
+        first = 1 + len(self.study.tasks) if sums else 1
         columns = [*self.columns(self.models), *map(self._published, self._unmeasured())]
         differs = {f"`{model}`": configuration(model).differs for model in self.models}
         differs[self.study.measure] = "differs from the paper"
@@ -180,6 +185,8 @@ class StudyColumns:
             for task, runs in zip(self.study.tasks.values(), tasks, strict=True):
                 groups[task.group] += runs or []
             return [_percent(score(best_result(r)) if r else None) for r in groups.values()]
+        if self.study.folds:
+            return [score_cell(pool_folds(runs or [] for runs in tasks))]
         if not self.errors:
             parts = (functools.partial(_kind_score, kind) for kind in self.kinds)
             return [score_cell(tasks[0], part) for part in parts]
@@ -192,7 +199,9 @@ class StudyColumns:
         cells = [_as_printed(row.scores.get(key)) for key in self.study.tasks]
         for n, key in enumerate(self.study.tasks):
             cells[n] += f" (max {row.maxima[key]})" if key in row.maxima else ""
-        if self.errors:
+        if self.study.folds:
+            below = [_as_printed(row.mean)]
+        elif self.errors:
             below = [_as_printed(row.mean), _as_printed(row.failed)]
         else:
             below = [_as_printed(row.best.get(name)) for name in self.chosen]
@@ -207,8 +216,11 @@ class StudyColumns:
             return []
         tasks, kinds = [known.get(task) for task in self.study.tasks], self.kinds
         first = next(iter(known.values()))
+        if self.study.folds:
+            folds = [run for run in tasks if run]
+            tasks.append(join_folds(folds) if len(folds) == len(tasks) else None)
         sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
-        counts = (str(first["test_kinds"].get(kind, (0, 0))[1]) for kind in kinds)
+        counts = (str(first.get("test_kinds", {}).get(kind, (0, 0))[1]) for kind in kinds)
         columns = [["questions", *sizes, *counts]]
         for name, guessed in first["baselines"].items():
             scores = (_percent(guess_score(run, name) if run else None) for run in tasks)

@@ -1,7 +1,9 @@
 """Scores of recorded runs, and the order in which tables and pictures show them."""
 
 import collections
+import itertools
 import os
+import statistics
 from collections.abc import Iterable
 
 from zoo.experiments.results import Result, as_ranges, best_result, read_results
@@ -28,6 +30,29 @@ def at_best_settings(runs: Iterable[Result]) -> list[Result]:
     runs = list(runs)
     tag = best_result(runs)["tag"]
     return [run for run in runs if run["tag"] == tag]
+
+
+def pool_folds(folds: Iterable[Iterable[Result]]) -> list[Result]:
+    """Joins the runs of a model on all folds: one for each seed and tag that none lacks."""
+    named = [{(run["tag"], run["seed"]): run for run in runs} for runs in folds]
+    keys = (key for key in named[0] if all(key in runs for runs in named))
+    return [join_folds([runs[key] for runs in named]) for key in keys]
+
+
+def join_folds(runs: list[Result]) -> Result:
+    """Joins a run on each fold: their questions are counted together, validation is averaged."""
+    parts = runs[0]["questions"]
+    joined = {**runs[0], "questions": {p: sum(r["questions"][p] for r in runs) for p in parts}}
+    for name in ("valid_accuracy", "valid_loss"):
+        joined[name] = statistics.mean(run[name] for run in runs)
+    starts = itertools.accumulate((run["questions"]["test"] for run in runs), initial=0)
+    pairs = zip(starts, runs, strict=False)
+    joined["test_wrong"] = [start + n for start, run in pairs for n in run["test_wrong"]]
+    joined["baselines"] = {
+        name: {"wrong": sum(run["baselines"][name]["wrong"] for run in runs), "kinds": {}}
+        for name in runs[0].get("baselines", {})
+    }
+    return joined
 
 
 def score(run: Result) -> float:

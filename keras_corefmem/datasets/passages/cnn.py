@@ -6,11 +6,11 @@ From [Hermann et al., 2015](https://arxiv.org/abs/1506.03340).
 import dataclasses
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from keras_corefmem.datasets.example import CandidateExample
+from keras_corefmem.datasets.example import CandidateExample, most_frequent
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, read_text
@@ -41,10 +41,27 @@ class ClozeExample(CandidateExample):
                 "missing."
             )
 
+    @property
+    def guesses(self) -> dict[str, str | None]:
+        """The frequencies of Hermann et al.: of all entities, and of those the question lacks."""
+        mentions = _ENTITY.findall(self.passage)
+        known = set(find_markers(self.question))
+        others = [marker for marker in mentions if marker not in known]
+        return {
+            "most frequent entity": most_frequent(mentions),
+            "… of those the question lacks": most_frequent(others or mentions),
+        }
+
 
 def find_markers(text: str) -> tuple[str, ...]:
     """Finds the markers of entities, such as `@entity12`, each once, in the order of the text."""
     return tuple(dict.fromkeys(_ENTITY.findall(text)))
+
+
+def number_markers(texts: Iterable[str]) -> list[str]:
+    """Lists the markers `@entity0`, `@entity1`, ... up to the last one in some texts."""
+    numbers = (int(marker.removeprefix("@entity")) for marker in find_markers(" ".join(texts)))
+    return [f"@entity{number}" for number in range(max(numbers, default=-1) + 1)]
 
 
 def load(data_dir: Path | None) -> Splits:

@@ -18,7 +18,7 @@ from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"
-DEVELOPMENT = "lambada_development_plain_text.txt"
+DEVELOPMENT, TEST = (f"lambada_{part}_plain_text.txt" for part in ("development", "test"))
 
 _CLOSING = ("''", "'", "-rrb-", "-RRB-")
 _FORM = "LAMBADA passage"
@@ -112,11 +112,19 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
     """
     names = ["train.jsonl", "valid.jsonl"]
     passages = find_folder(data_dir, ("passages", ""), names, "make them with `corefmem passages`")
-    published = find_folder(
-        data_dir, ("lambada", ""), [DEVELOPMENT], f"unpack the archive of {ORIGIN} there"
-    )
+    published = _find(data_dir, DEVELOPMENT)
     train, valid = (read_passages(passages / name, cased) for name in names)
-    return Splits(train, valid, read_file(published / DEVELOPMENT))
+    return Splits(train, valid, read_file(published))
+
+
+def load_test(data_dir: Path | None) -> list[Example]:
+    """Loads the published test passages, from where `load` finds those of development."""
+    return read_file(_find(data_dir, TEST))
+
+
+def _find(data_dir, name):
+    remedy = f"unpack the archive of {ORIGIN} there"
+    return find_folder(data_dir, ("lambada", ""), [name], remedy) / name
 
 
 @functools.cache

@@ -1,8 +1,7 @@
-"""Kinds of LAMBADA's questions, and baselines that guess the answers."""
+"""Kinds of LAMBADA's questions."""
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Sequence
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.passages.lambada import is_word
@@ -72,40 +71,3 @@ def _names(mention, places, annotation):
     if not annotation.tags or places.isdisjoint(tokens):
         return False
     return all(annotation.tags[token] in TAGS["name"] for token in tokens)
-
-
-def most_frequent_name(names: Sequence[str]) -> str | None:
-    """Guesses the name that a passage has most often, of several the last one; a baseline."""
-    counts = collections.Counter(reversed(names))
-    return max(counts, key=counts.__getitem__) if counts else None
-
-
-def last_name(names: Sequence[str]) -> str | None:
-    """Guesses the last name of a passage; see `most_frequent_name`."""
-    return names[-1] if names else None
-
-
-BASELINES = {"most frequent name": most_frequent_name, "last name": last_name}
-
-
-def count_kinds(examples: Iterable[AnnotatedExample], wrong: Iterable[int]) -> dict[str, list[int]]:
-    """Counts right answers and all questions of each kind; `wrong` has indices of examples."""
-    counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
-    missed = set(wrong)
-    for index, example in enumerate(examples):
-        for kind in example.kinds:
-            counts[kind][0] += index not in missed
-            counts[kind][1] += 1
-    return dict(counts)
-
-
-def guess_all(examples: Sequence[AnnotatedExample]) -> dict[str, list[int]]:
-    """Finds the indices of the wrong answers of each of the `BASELINES`."""
-    return {
-        name: [
-            index
-            for index, example in enumerate(examples)
-            if guess(example.name_words) != lower(example.answer)
-        ]
-        for name, guess in BASELINES.items()
-    }

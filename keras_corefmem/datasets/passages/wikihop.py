@@ -23,6 +23,7 @@ from keras_corefmem.utils.files import Path, load_json, validate
 ORIGIN = "https://qangaroo.cs.ucl.ac.uk"
 NAMES = ("wikihop", "medhop")
 MAX_TOKENS = 2200
+KINDS = ("follows", "single", "multiple")
 
 
 @dataclasses.dataclass
@@ -32,6 +33,7 @@ class _Question:
     supports: list[str]
     candidates: list[str]
     answer: str | None = None
+    annotations: list[list[str]] = dataclasses.field(default_factory=list)
 
 
 def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
@@ -65,7 +67,12 @@ def load_shuffled(data_dir: Path | None, name: str = "wikihop") -> Splits:
 
 
 def read_file(path: Path) -> list[CandidateExample]:
-    """Reads questions in the official format."""
+    """Reads questions in the official format.
+
+    The `kinds` of one are what most of its annotators say, where there are some: `follows`, the
+    answer follows from the documents, and of such questions also `single` or `multiple`, from one
+    document or from several.
+    """
     questions = validate(path, load_json(path), list[_Question])
     if not questions:
         raise ValueError(f"{path}: no question in the file, pass a file of {' or '.join(NAMES)}.")
@@ -81,7 +88,15 @@ def _example(question, source):
         question.answer.strip(),
         source=source,
         candidates=tuple(dict.fromkeys(map(str.strip, question.candidates))),
+        kinds=_kinds(question.annotations),
     )
+
+
+def _kinds(annotations):
+    def most_say(kind):
+        return 2 * sum(kind in annotation for annotation in annotations) > len(annotations)
+
+    return tuple(filter(most_say, KINDS)) if most_say(KINDS[0]) else ()
 
 
 def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateExample:

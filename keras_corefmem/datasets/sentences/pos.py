@@ -23,17 +23,26 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
         data_dir: folder of one treebank, `en_ewt-ud-train.conllu` and so on, test or not.
         column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
     """
-    required = [f"*-ud-{part}.conllu" for part in ("train", "dev")]
+    return Splits(*_read_treebank(data_dir, column, ("train", "dev"), ("train", "dev", "test")))
+
+
+def load_conllu_test(data_dir: Path | None, column: str = "UPOS") -> list[Sentence]:
+    """Loads the test part of a treebank alone, which must be there, see `load_conllu`."""
+    (test,) = _read_treebank(data_dir, column, ("test",), ("test",))
+    return test
+
+
+def _read_treebank(data_dir, column, required, parts):
     remedy = "unpack a treebank of https://universaldependencies.org and pass its folder"
-    folder = find_folder(data_dir, ("ud_english_ewt", ""), required, remedy)
-    parts = []
-    for pattern in (*required, "*-ud-test.conllu"):
+    patterns = {part: f"*-ud-{part}.conllu" for part in parts}
+    needed = [patterns[part] for part in required]
+    folder = find_folder(data_dir, ("ud_english_ewt", ""), needed, remedy)
+    for pattern in patterns.values():
         paths = sorted(folder.glob(pattern))
         if len(paths) > 1:
             names = ", ".join(path.name for path in paths)
             raise ValueError(f"{folder}: several treebanks ({names}), give each its own folder.")
-        parts.append(read_conllu(paths[0], column) if paths else [])
-    return Splits(*parts)
+        yield read_conllu(paths[0], column) if paths else []
 
 
 def read_conllu(path: Path, column: str = "UPOS") -> list[Sentence]:

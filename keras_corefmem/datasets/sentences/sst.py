@@ -20,7 +20,7 @@ CLASSES = {
     "binary": ("negative", "positive"),
 }
 
-_NEUTRAL = "neutral"
+_NEUTRAL, _TEST = "neutral", "test.txt"
 
 
 def load(data_dir: Path | None, task: str = "fine") -> Splits:
@@ -34,18 +34,32 @@ def load(data_dir: Path | None, task: str = "fine") -> Splits:
         All phrases of the training trees, each sentence ahead of its parts, but sentences alone for
         validation and test. Without a `test.txt` the test part is empty.
     """
+    names = ("train.txt", "dev.txt")
+    folder = _find(data_dir, names)
+    train, valid = (_read_part(folder / name, task) for name in names)
+    test = _read_part(folder / _TEST, task) if (folder / _TEST).is_file() else []
+    return Splits(train, *(list(filter(_is_root, part)) for part in (valid, test)))
+
+
+def load_test(data_dir: Path | None, task: str = "fine") -> list[Sentence]:
+    """Loads the sentences of the test part alone, which must be there, see `load`."""
+    return list(filter(_is_root, _read_part(_find(data_dir, [_TEST]) / _TEST, task)))
+
+
+def _find(data_dir, names):
+    remedy = f"unpack {ORIGIN} and pass its folder"
+    return find_folder(data_dir, ("sst/trees", "sst", "trees", ""), names, remedy)
+
+
+def _read_part(path, task):
     if task not in CLASSES:
         raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
-    names = ("train.txt", "dev.txt")
-    folder = find_folder(
-        data_dir, ("sst/trees", "sst", "trees", ""), names, f"unpack {ORIGIN} and pass its folder"
-    )
-    parts = [read_file(folder / name) for name in names]
-    parts.append(read_file(folder / "test.txt") if (folder / "test.txt").is_file() else [])
-    if task == "binary":
-        parts = [to_binary(part) for part in parts]
-    train, *held_out = parts
-    return Splits(train, *([phrase for phrase in part if phrase.is_root] for part in held_out))
+    phrases = read_file(path)
+    return to_binary(phrases) if task == "binary" else phrases
+
+
+def _is_root(phrase):
+    return phrase.is_root
 
 
 def read_file(path: Path) -> list[Sentence]:

@@ -1,12 +1,9 @@
+import dataclasses
+
 import pytest
 
-from keras_corefmem.datasets.passages.lambada_kinds import (
-    count_kinds,
-    from_record,
-    guess_all,
-    last_name,
-    most_frequent_name,
-)
+from keras_corefmem.datasets.example import count_kinds
+from keras_corefmem.datasets.passages.lambada_kinds import from_record
 from tests.support.graphs import spaced_annotation
 
 PASSAGE = "Tom saw Ann . he ran ; the dog ran to Tom . Ann barked"
@@ -83,10 +80,11 @@ def test_a_thing_with_a_pronoun_is_no_person():
 def test_baselines_take_names():
     example = make("tom")
     assert example.name_words == ("tom", "ann", "tom", "ann")
-    assert most_frequent_name(example.name_words) == last_name(example.name_words) == "ann"
-    assert most_frequent_name(("ann", "tom", "tom", "ann", "bob", "tom")) == "tom"
-    assert most_frequent_name(()) is None and last_name(()) is None
-    assert guess_all([make("ann"), example]) == {"most frequent name": [1], "last name": [1]}
+    assert example.guesses == {"most frequent name": "ann", "last name": "ann"}
+    names = ("ann", "tom", "tom", "ann", "bob", "tom", "ann", "bob")
+    example = dataclasses.replace(example, name_words=names)
+    assert example.guesses == {"most frequent name": "ann", "last name": "bob"}
+    assert make("tom", tags=()).guesses == {}
 
 
 def test_counts_of_kinds():

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from keras_corefmem.datasets.annotated import to_text
 from keras_corefmem.datasets.passages import wikihop
 from keras_corefmem.text import get_tokenizer
 from tests.support.graphs import spaced_annotation
@@ -178,3 +179,26 @@ def test_the_official_questions_are_read_whole(real_data, name, counts, answers)
         assert found[example.answer]
         cut = wikihop.truncate(wikihop.shuffle(example, 0), tokenize)
         assert cut.passage.count(" ") + 1 == min(len(tokens), wikihop.MAX_TOKENS)
+
+
+@pytest.mark.parametrize(
+    "said, kinds",
+    [
+        ([], ()),
+        (["follows multiple", "follows single", "follows multiple"], ("follows", "multiple")),
+        (["follows single", "likely multiple", "follows single"], ("follows", "single")),
+        (["follows single", "likely multiple", "not_follow multiple"], ()),
+        (["follows single", "follows multiple"], ("follows",)),
+    ],
+)
+def test_kinds_are_what_most_annotators_say(path, said, kinds):
+    write(path, [QUESTION | {"annotations": [line.split() for line in said]}])
+    assert wikihop.read_file(path)[0].kinds == kinds
+
+
+def test_kinds_are_kept_through_records(path):
+    write(path, [QUESTION | {"annotations": [["follows", "single"]]}])
+    (example,) = wikihop.read_file(path)
+    text, fields = to_text(wikihop.truncate(wikihop.shuffle(example, 0), str.split))
+    annotation = spaced_annotation(text)
+    assert wikihop.from_record(annotation, fields).kinds == ("follows", "single")

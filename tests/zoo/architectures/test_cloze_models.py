@@ -1,6 +1,7 @@
-"""Recurrent entity networks on cloze questions: sentences, windows, candidates."""
+"""Models of cloze questions: entity networks on sentences and windows, readers that point."""
 
 import keras
+import numpy as np
 import pytest
 
 import zoo
@@ -51,6 +52,27 @@ def test_only_entities_of_the_passage_compete(passages):
     scale = sum(every[name] for name in inside)
     expected = {name: every[name] / scale if name in inside else 0 for name in every}
     assert few == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("encoder", ["gru", "mage_gru", "coref_gru"])
+def test_readers_point_at_entities_and_link_their_mentions(encoder):
+    options = {"units": 6, "edge_units": 2, "layers": 1, "min_count": 30}
+    model = zoo.GatedAttentionReader.from_examples(EXAMPLES, encoder=encoder, **options)
+    preprocessor = model.preprocessor
+    assert model.config["answer_head"] == "pointer_sum" and preprocessor.tokenizer.name == "spaces"
+    assert preprocessor.answers[1:] == [f"@entity{n}" for n in range(4)]
+    linked = np.array(preprocessor.vocabulary.words)[preprocessor.word_chains > 0]
+    assert set(linked) == set(preprocessor.answers[1:])
+    assert "took" in preprocessor.vocabulary.words and "late" not in preprocessor.vocabulary.words
+    reading = model.read("@entity2 took it . then @entity0 met @entity2 .", "@placeholder took it")
+    assert reading.answer in ("@entity2", "@entity0")
+    assert sum(reading.probabilities) == pytest.approx(1, abs=1e-5)
+
+
+def test_entities_that_are_never_answers_are_answers_all_the_same():
+    examples = [e for e in EXAMPLES if e.answer != "@entity3"]
+    model = zoo.AttentionSumReader.from_examples(examples, units=4)
+    assert model.preprocessor.answers[-1] == "@entity3"
 
 
 def test_windows_beyond_the_limit_are_not_read():

@@ -195,12 +195,12 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     for setting in ("units=4", "embedding_dim=4", "layers=1", "batch_size=8", "buckets=1"):
         command += ["--set", setting]
     out = printed(capsys, *command)
-    assert "24 train, 5 valid, 7 test questions" in out and "Test accuracy: " in out
+    assert "24 train, 5 valid, 7 test questions" in out and "Development accuracy: " in out
     (path,) = tmp_path.glob("models/*/model.keras")
     assert zoo.load(path).preprocessor.annotator == "exact"
     texts = "--passage", "So Tom met Ann .", "--question", "They saw"
     assert re.search(r"tom\[\d+%\] met", printed(capsys, "explain", path, *texts))
-    assert "lambada, test: accuracy" in printed(capsys, "evaluate", path)
+    assert "lambada, development: accuracy" in printed(capsys, "evaluate", path)
 
 
 def test_commands_annotate_raw_text(plain, tmp_path, capsys):
@@ -219,7 +219,7 @@ def test_commands_annotate_raw_text(plain, tmp_path, capsys):
     evaluate = "evaluate", path, "--dataset", "lambada", "--data-dir", plain
     annotated = annotate_examples(datasets.load("lambada", data_dir=plain).test)
     result = training.evaluate(model, model.batches(annotated))
-    expected = f"lambada, test: accuracy {result['accuracy']:.2%}"
+    expected = f"lambada, development: accuracy {result['accuracy']:.2%}"
     assert expected in printed(capsys, *evaluate, "--annotator", "exact")
     with pytest.warns(UserWarning, match="was trained on text that exact annotated"):
         printed(capsys, *evaluate)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem import datasets
 from keras_corefmem.callbacks import Questions
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.text import UNKNOWN
@@ -72,6 +73,41 @@ def test_the_treebank_of_the_journal_has_parts_of_its_own(tmp_path):
     splits = data.load("wsj", "PTB", tmp_path)
     assert list(map(len, (splits.train, splits.valid, splits.test))) == [19, 3, 3]
     assert splits.test[0] == Sentence(("the", "word22"), ("DT", "NN"))
+
+
+def test_evaluate_names_the_part_that_it_reads(data_dir, tmp_path, capsys):
+    splits, path = data.load("sst", "binary", data_dir), tmp_path / "model.keras"
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, units=4)
+    model.save(path)
+    words = "evaluate", path, "--dataset", "sst", "--task", "binary", "--data-dir"
+    assert "sst task binary, development: accuracy" in printed(capsys, *words, data_dir)
+    assert "No files test.txt in " in refused(capsys, *words, data_dir, "--part", "test")
+    trees = tmp_path / "sst/trees"
+    trees.mkdir(parents=True)
+    for name in ("train", "dev", "test"):
+        (trees / f"{name}.txt").write_text("\n".join(TREES if name == "test" else TREES[:1]) + "\n")
+    out = printed(capsys, *words, tmp_path, "--part", "test")
+    assert re.fullmatch(r"sst task binary, test: accuracy \S+%, \d of 5 labels\n", out)
+    error = refused(capsys, "evaluate", path, "--dataset", "wsj", "--part", "development")
+    assert "--part development: wsj has the parts train, valid, test" in error
+
+
+def test_published_test_parts(data_dir, tmp_path):
+    passage = "mary met john . she said hello to john\n"
+    (tmp_path / "lambada_test_plain_text.txt").write_text(passage)
+    (tmp_path / "test.txt").write_text("\n".join(TREES) + "\n")
+    (tmp_path / "en_ewt-ud-test.conllu").write_text(conllu(TAGGED))
+    (passage,) = datasets.load_test("lambada", data_dir=tmp_path)
+    assert (passage.question, passage.answer) == ("she said hello to", "john")
+    assert len(datasets.load_test("sst", data_dir=tmp_path)) == 6
+    assert len(datasets.load_test("sst", "binary", tmp_path)) == 5
+    assert [s.answer for s in datasets.load_test("pos", "UPOS", tmp_path)] == [
+        tuple(tag for _, tag in sentence) for sentence in TAGGED
+    ]
+    with pytest.raises(FileNotFoundError, match="No files .*-ud-test.conllu"):
+        datasets.load_test("pos", data_dir=data_dir)
+    with pytest.raises(ValueError, match="wikihop has no test part besides"):
+        datasets.load_test("wikihop", data_dir=tmp_path)
 
 
 def test_a_model_starts_from_word_vectors(data_dir):
@@ -148,14 +184,14 @@ def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypa
     out = printed(capsys, *command)
     name = "dmn-tagger-pos-XPOS-seed-0-buckets-1-units-4"
     assert f"{name}: 27 train, 3 valid, 6 test sentences\n" in out
-    accuracy = re.search(r"Test accuracy: (\S+)% of 15 labels", out)[1]
+    accuracy = re.search(r"Development accuracy: (\S+)% of 15 labels", out)[1]
     path = f"models/{name}/model.keras"
     assert f"corefmem predict {path} --sentence 'The film'" in out
     tags = event_tags(f"tensorboard_logs/{name}/validation")
     assert tags["images"] == [f"questions/attention/{n}" for n in (1, 2, 3)]
 
     shown = printed(capsys, "evaluate", path)
-    found = re.search(r"pos task XPOS, test: accuracy (\S+)%, \d+ of 15 labels", shown)
+    found = re.search(r"pos task XPOS, development: accuracy (\S+)%, \d+ of 15 labels", shown)
     assert float(found[1]) == pytest.approx(float(accuracy), abs=0.051)
 
     monkeypatch.setattr("sys.stdin", io.StringIO('{"sentence": "The great film"}\n'))

@@ -108,6 +108,21 @@ def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
     assert report.summary("sst", tmp_path).startswith("No run of `sst` is recorded yet")
 
 
+def test_folds_are_counted_together(tmp_path):
+    guessed = {"most frequent entity": {"wrong": 6, "kinds": {}}}
+    for seed, folds in ((0, 5), (1, 5), (2, 4)):
+        for fold in range(1, folds + 1):
+            fields = {"valid": 0.5 + 0.1 * seed, "total": 10 * fold, "baselines": guessed}
+            name = f"fold-{fold}"
+            record(tmp_path, "ga-gru", name, seed, study="emory", wrong=fold + seed, **fields)
+    found = rows(report.tables_of("emory", tmp_path))
+    assert found["test accuracy in %"] == ["questions", "most frequent entity", "`ga-gru`"]
+    assert found["fold 2"] == ["20", "70.0", "80.0 (85.0 ± 5.0)"]
+    # 150 questions: 15 wrong, 20 wrong; the third seed lacks a fold.
+    assert found["all folds"] == ["150", "80.0", "86.7 (88.3 ± 2.4)"]
+    assert "| `ga-gru` | 86.7 (88.3 ± 2.4) |" in report.summary("emory", tmp_path)
+
+
 def test_commands_repeat_the_runs(tmp_path):
     runs = [record(tmp_path, task=task, seed=seed) for task in TASKS for seed in (0, 1)]
     runs += [record(tmp_path, task=7, tag="dropout", model="as-gru")]

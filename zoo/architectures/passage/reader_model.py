@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.datasets.passages.cnn import ClozeExample
+from keras_corefmem.datasets.passages.cnn import ClozeExample, number_markers
 from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
@@ -70,7 +70,7 @@ class ReaderModel(PassageModel):
         answer_head="auto",
         language="en",
         lemmatizer=None,
-        tokenizer="words",
+        tokenizer=None,
         tagger=None,
         entity_words=None,
         local_answers=None,
@@ -97,17 +97,19 @@ class ReaderModel(PassageModel):
                 make every answer a word of the passage; `None` for no such lemmas.
             lemmatizer: what gives lemmas in any case: a spaCy pipeline, or a function from a word
                 to its lemma.
-            tokenizer: name of the tokenizer.
+            tokenizer: name of the tokenizer; `None` for `"spaces"` of cloze questions, and
+                `"words"` of others.
             tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
-                learns them from the examples.
+                learns them from the examples; of cloze questions they are the markers.
             entity_words: the entities themselves, words in lower case, or a table from words to
                 edge types of their own. Where `edge_types` has `"person"`, `"place"` or `"thing"`,
                 words that are learned are sorted so.
             local_answers: whether answers are local; `None` does so for annotated examples and
-                those with candidates of their own. The next five arguments are for local answers.
-            characters: whether words are spelled.
-            max_words: how many words are known at most, the most frequent ones.
-            min_count: how often a word has to occur to be known.
+                those with candidates of their own, but not for cloze questions.
+            max_words: how many words are known at most, the most frequent ones; besides entities
+                and answers, where these are not local.
+            min_count: how often a word has to occur to be known, unless it is one of these.
+            characters: whether words are spelled. It is for local answers, as the next two are.
             unknown_types: number of types of unknown words, see `Vocabulary`.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
@@ -126,10 +128,10 @@ class ReaderModel(PassageModel):
         shared["max_sources"] = max_sources
         if "order" in shared:
             shared["order"] = underscored(shared["order"])
+        cloze = [isinstance(example, ClozeExample) for example in examples]
+        tokenizer = tokenizer or ("spaces" if all(cloze) else "words")
         if local_answers is None:
-            local_answers = all(
-                hasattr(e, "candidates") and not isinstance(e, ClozeExample) for e in examples
-            )
+            local_answers = not any(cloze) and all(hasattr(e, "candidates") for e in examples)
         if local_answers:
             shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
             shared["unknown_types"] = unknown_types
@@ -144,6 +146,10 @@ class ReaderModel(PassageModel):
             )
             answer_head = preprocessor.head
         else:
+            if all(cloze):
+                texts = (text for e in examples for text in (e.passage, e.question))
+                shared["answers"] = number_markers(texts)
+                entity_words = entity_words or shared["answers"]
             preprocessor, answer_head = fit_preprocessor(
                 examples,
                 answer_head,
@@ -152,6 +158,8 @@ class ReaderModel(PassageModel):
                 tokenizer,
                 tagger,
                 entity_words=entity_words,
+                max_words=max_words,
+                min_count=min_count,
                 **shared,
             )
         arguments["answer_head"] = answer_head
