@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "questions": [
             *(
                 "AnswerAfterSentence",
+                "AnswerFromOneReading",
                 "AnswerTable",
                 "AttentionPictures",
                 "EdgeAttention",

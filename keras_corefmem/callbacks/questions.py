@@ -3,7 +3,6 @@
 import pathlib
 
 import keras
-import numpy as np
 
 from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.visualization import draw, views
@@ -190,10 +189,8 @@ class WordPictures(_Pictures):
 class AnswerAfterSentence(_Pictures):
     """Pictures `questions/answer_after_sentence/n`: the answer as the story is told.
 
-    The model answers the question after the first sentence, after the second, and so on. Made for
-    answers that are classes. Args: as of `Questions`.
-
-    Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+    The model answers the question after the first sentence, after the second, and so on, and reads
+    anew each time. Made for answers that are classes. Args: as of `Questions`.
 
     Example:
         >>> make = keras_corefmem.callbacks.AnswerAfterSentence
@@ -205,19 +202,36 @@ class AnswerAfterSentence(_Pictures):
 
     def distributions(self, example):
         """Logits and probabilities `(sentences, answers)` after each sentence."""
-        counts, tokenizer = range(1, len(example.sentences) + 1), self.preprocessor.tokenizer
-        stories = [example.beginning(count, tokenizer) for count in counts]
-        logits = views.inspect_examples(stories, self.preprocessor, self.inspect).logits
-        odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return logits, odds / odds.sum(axis=-1, keepdims=True)
+        logits = views.logits_of_beginnings(example, self.preprocessor, self.inspect)
+        return logits, views.softmax(logits)
 
     def views(self):
-        for example in self.examples:
-            logits, odds = self.distributions(example)
-            verdict = views.heading(example, logits[-1], self.preprocessor)
-            answers, marks = self.preprocessor.answers[1:], (verdict, example.supporting_facts)
-            shown = example.sentences, odds[:, 1:], answers, example.question, *marks
-            yield views.TableView(*shown, right=example.answer, max_columns=10)
+        return views.beginning_views(self.examples, self.preprocessor, self.inspect)
+
+
+class AnswerFromOneReading(_Pictures):
+    """Pictures `questions/answer_from_one_reading/n`: the answer at the end of each sentence.
+
+    The model reads the passage once, and answers from its states there.
+
+    Args: as of `Questions`, but for `inspect` a function from features, and the positions where
+    sentences end, to probabilities `(batch, sentences, answers)`: `model.follow`.
+
+    Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+
+    Example:
+        >>> make = keras_corefmem.callbacks.AnswerFromOneReading
+        >>> def callback(model, examples):
+        ...     return make("logs", examples, model.preprocessor, model.follow)
+    """
+
+    TAG, COUNT = "answer_from_one_reading", 2
+
+    def __init__(self, log_dir, examples, preprocessor, follow, *args, **kwargs):
+        super().__init__(log_dir, examples, preprocessor, follow, *args, **kwargs)
+
+    def views(self):
+        return views.reading_views(self.examples, self.preprocessor, self.inspect)
 
 
 class AnswerTable(Questions):

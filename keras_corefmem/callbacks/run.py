@@ -12,10 +12,12 @@ from keras_corefmem.optimizers import MeasuresGradients
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import replacing
 
+PROBABILITY = "epoch_answer_probability"
 # Charts of the tab Custom Scalars: title and end of the tags.
 CHARTS = (
     ("Accuracy", "epoch_accuracy"),
     ("Loss", "epoch_loss"),
+    ("Probability of the right answer, exp(-loss)", PROBABILITY),
     ("Gradient norm before clipping", "/gradient_norm"),
     ("Learning rate", "/learning_rate"),
     ("Training examples per second", "/examples_per_second"),
@@ -29,7 +31,10 @@ class Scalars(keras.callbacks.Callback):
 
     The runs `train` and `validation` share the tags of `keras.callbacks.TensorBoard`, such as
     `epoch_loss`; `training/learning_rate` and, with the optimizers of `keras_corefmem.optimizers`,
-    `training/gradient_norm` stand behind them. The tab Custom Scalars has all charts side by side.
+    `training/gradient_norm` stand behind them. `epoch_answer_probability` of validation is
+    exp(-loss): where the loss is the cross-entropy of answers, the geometric mean of what the model
+    gives the right ones (Figure 3 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)). The
+    tab Custom Scalars has all charts side by side.
 
     Args:
         log_dir: folder of the run.
@@ -65,6 +70,8 @@ class Scalars(keras.callbacks.Callback):
         for name, value in (logs or {}).items():
             part = validation if name.startswith("val_") else train
             part[f"epoch_{name.removeprefix('val_')}"] = float(value)
+        if "epoch_loss" in validation:
+            validation[PROBABILITY] = float(np.exp(-validation["epoch_loss"]))
         train["training/learning_rate"] = float(self.model.optimizer.learning_rate)
         norm = getattr(self.optimizer, "gradient_norm", None)
         if norm is not None:
@@ -75,7 +82,7 @@ class Scalars(keras.callbacks.Callback):
         if validation:
             self.validation.scalars(epoch, validation)
         if not self.has_charts:
-            self.run.charts("Learning", _charts_of(train))
+            self.run.charts("Learning", _charts_of([*train, *validation.keys() - train.keys()]))
             self.has_charts = True
 
 

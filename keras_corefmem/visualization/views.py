@@ -226,6 +226,78 @@ def sentence_views(
         )
 
 
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities over the last axis."""
+    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def logits_of_beginnings(example: Example, preprocessor: Any, inspect: Inspect) -> np.ndarray:
+    """Logits `(sentences, answers)` of a question about the first sentence, the first two, …"""
+    counts = range(1, len(example.sentences) + 1)
+    beginnings = [example.beginning(count, preprocessor.tokenizer) for count in counts]
+    return inspect_examples(beginnings, preprocessor, inspect).logits
+
+
+def beginning_views(
+    examples: Sequence[Example], preprocessor: Any, inspect: Inspect
+) -> Iterator[TableView]:
+    """Yields the view of the answers to each question as its passage is read up to a sentence.
+
+    Made for answers that are classes.
+    """
+    for example in examples:
+        logits = logits_of_beginnings(example, preprocessor, inspect)
+        verdict = heading(example, logits[-1], preprocessor)
+        answers = preprocessor.answers
+        yield _answers_view(example, softmax(logits), answers, verdict, "each beginning read anew")
+
+
+def reading_views(
+    examples: Sequence[Example], preprocessor: Any, follow: Callable
+) -> Iterator[TableView]:
+    """Yields the view of the answers at the end of each sentence of one reading.
+
+    Args:
+        examples: the questions.
+        preprocessor: the model's preprocessor.
+        follow: function from features and the positions where sentences end, `(batch, sentences)`,
+            to probabilities `(batch, sentences, answers)`: `model.follow`.
+    """
+    encoded, features, batches = _batches(examples, preprocessor)
+    rows = len(next(iter(features.values())))
+    ends = np.zeros((rows, max(len(example.sentences) for example in examples)), int)
+    for n, example in enumerate(examples):
+        lengths = [len(example.cut(text, preprocessor.tokenizer)) for text in example.sentences]
+        ends[n, : len(lengths)] = np.cumsum(lengths)
+    starts = range(0, rows, BATCH_SIZE)
+    parts = [
+        follow(batch, ends[n : n + BATCH_SIZE]) for n, batch in zip(starts, batches, strict=True)
+    ]
+    odds_of = np.concatenate(parts)[: len(encoded)]
+    for example, row, odds in zip(examples, encoded, odds_of, strict=True):
+        answers, odds = preprocessor.answers_of(row), odds[: len(example.sentences)]
+        last = np.log(np.maximum(odds[-1, : len(answers)], np.finfo("float32").tiny))
+        verdict = heading(example, last, preprocessor)
+        yield _answers_view(example, odds, answers, verdict, "from the states of one reading")
+
+
+def _answers_view(
+    example: Example, odds: np.ndarray, answers: Sequence[str], verdict: Heading, note: str
+) -> TableView:
+    """The view of probabilities `(sentences, answers)`, the most probable answers alone."""
+    return TableView(
+        example.sentences,
+        odds[:, 1 : len(answers)],
+        answers[1:],
+        example.question,
+        [*verdict, (note, PALE)],
+        example.supporting_facts,
+        right=example.answer,
+        max_columns=10,
+    )
+
+
 def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TableView]:
     """Yields the view of each sentence, with a row for each word and a column for each pass.
 

@@ -8,6 +8,7 @@ import pytest
 
 from keras_corefmem.callbacks import (
     AnswerAfterSentence,
+    AnswerFromOneReading,
     AnswerTable,
     AttentionPictures,
     Scalars,
@@ -84,6 +85,9 @@ def test_train_and_validation_share_a_chart(run):
             written = events.Scalars(f"epoch_{name}")
             assert [event.step for event in written] == list(range(EPOCHS))
             np.testing.assert_allclose([e.value for e in written], history[prefix + name], 1e-6)
+    odds = [event.value for event in validation.Scalars("epoch_answer_probability")]
+    np.testing.assert_allclose(odds, np.exp(-np.array(history["val_loss"])), 1e-6)
+    assert "epoch_answer_probability" not in train.Tags()["scalars"]
     rates = [event.value for event in train.Scalars("training/learning_rate")]
     np.testing.assert_allclose(rates, 3e-3, 1e-6)
     assert all(event.value > 0 for event in train.Scalars("training/examples_per_second"))
@@ -142,6 +146,38 @@ def test_answer_after_each_sentence(model, tmp_path):
     told = range(1, len(example.sentences))
     cut = [dataclasses.replace(bare, sentences=example.sentences[:n]) for n in told]
     np.testing.assert_allclose(rows[:-1], predict(model, cut), atol=1e-5)
+
+
+def test_answers_from_the_states_of_one_reading(model, tmp_path):
+    arguments = tmp_path, EXAMPLES, model.preprocessor
+    callback = AnswerFromOneReading(*arguments, model.follow, count=20)
+    encoded = [model.preprocessor.encode(example) for example in callback.examples]
+    features = model.preprocessor.collate(encoded, 20, 128, 8)
+    _, attention = model.inspect(features)
+    last = predict(model, callback.examples)
+    shown = list(zip(callback.views(), callback.examples, strict=True))
+    assert max(len(view.rows) for view, _ in shown) > 2
+    for n, (view, example) in enumerate(shown):
+        assert view.rows == example.sentences and view.columns == model.preprocessor.answers[1:]
+        assert view.heading[-1][0] == "from the states of one reading"
+        ends = np.cumsum([len(model.preprocessor.tokenizer(text)) for text in example.sentences])
+        for row, end in zip(view.values, ends, strict=True):
+            if model.config["answer_head"] == "classification":
+                states = model.predictor({"states": model.states_output})
+                state = states({k: features[k][n : n + 1] for k in model.features})["states"]
+                logits = model.get_layer("answer")(state[:, end - 1])[0]
+                expected = keras.ops.softmax(logits[1:])
+            else:
+                # What it points at among the tokens up to there.
+                mentions = features["candidates"][n, :end, None] == np.arange(1, len(last[n]))
+                expected = attention[n, :end] @ mentions
+                expected = expected / expected.sum()
+                if end == ends[-1]:
+                    np.testing.assert_allclose(row, last[n, 1:], atol=1e-5)
+            np.testing.assert_allclose(row, keras.ops.convert_to_numpy(expected), atol=1e-5)
+    callback.write(0)
+    tags = [f"questions/answer_from_one_reading/{n}" for n in range(1, 21)]
+    assert sorted(read_events(tmp_path / "validation").Tags()["images"]) == sorted(tags)
 
 
 def test_watching_does_not_change_training(run):

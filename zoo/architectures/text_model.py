@@ -37,12 +37,14 @@ class Graph(typing.NamedTuple):
         logits: `(batch, answers)`, or `(batch, steps, answers)`; answer 0 is the unknown one.
         attention: what `attend` returns, or `None` where there is none.
         heads: what `look` returns: attention of supervised heads by signal.
+        states: states of the passage, `(batch, time, width)`, where each could be classified.
     """
 
     inputs: dict
     logits: keras.KerasTensor
     attention: keras.KerasTensor | None = None
     heads: dict | None = None
+    states: keras.KerasTensor | None = None
 
 
 class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
@@ -95,6 +97,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             regularize(self.trainable_variables, config.l2)
         self.config = {name: plain(getattr(config, name)) for name in values}
         self.attention_output, self.heads_output = graph.attention, graph.heads
+        self.states_output = graph.states
         self.preprocessor = preprocessor
         self.features = tuple(graph.inputs)
 
@@ -218,7 +221,9 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     def __dir__(self):
         # Keras reads all attributes when it saves: these warn, read files or build models.
-        return sorted({*super().__dir__()} - {"reader", "presets", "_inspect", "_look"})
+        return sorted(
+            {*super().__dir__()} - {"reader", "presets", "_inspect", "_look", "_state_logits"}
+        )
 
     @property
     def has_attention(self):
@@ -324,6 +329,22 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             that attends to nothing.
         """
         return [[] for _ in examples]
+
+    def answer_views(self, examples):
+        """Views of the answers to questions after each sentence of the passage.
+
+        Args:
+            examples: list of examples.
+
+        Returns:
+            A list of dictionaries, of each example by the name of the view: `"after-sentence"`, of
+            the passage read up to each sentence, where answers are classes; and `"one-reading"`,
+            from the states of one reading, of a reader of passages.
+        """
+        if not self.has_shared_answers:
+            return [{} for _ in examples]
+        shown = views.beginning_views(examples, self.preprocessor, self.inspect)
+        return [{"after-sentence": view} for view in shown]
 
     def tensorboard_callbacks(self, log_dir, examples):
         """Callbacks that show in TensorBoard what the model makes of words and questions.

@@ -23,6 +23,12 @@ def explain(
     question: QUESTION = None,
     sentence: SENTENCE = None,
     number: int | None = option("N", "question of the file, 1 by default", default=None),
+    by_sentence: bool = option(
+        None,
+        "the answer after each sentence too: from each beginning read anew, and from one reading",
+        "--by-sentence",
+        default=False,
+    ),
     output: str | None = option("FILE.png", "write the picture of TensorBoard too", default=None),
     annotator: ANNOTATOR = None,
     truecaser: TRUECASER = None,
@@ -55,6 +61,8 @@ def explain(
         else:
             warn_of_missing_structure(reader)
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
+    if by_sentence and "sentence" in texts:
+        raise ValueError("--by-sentence is for passages with a question: leave it out.")
     if output and not reader.has_attention:
         raise ValueError(f"{model} has no attention to draw: leave --output out.")
     (shown,) = reader.views([example])
@@ -63,12 +71,15 @@ def explain(
         verdict = views.heading(example, logits, preprocessor)
         print_heading(console, example.question, verdict)
         console.print("This model attends to nothing in particular: there is no more to show.")
-    for view in shown:
+    # A reader with supervised heads has a second view.
+    named = dict(zip(("", "-heads"), shown, strict=False))
+    if by_sentence:
+        named |= {f"-{name}": view for name, view in reader.answer_views([example])[0].items()}
+    for end, view in named.items():
         print_view(console, view)
         if output:
             path = pathlib.Path(output)
-            # A reader with supervised heads has a second view.
-            path = path if view is shown[0] else path.with_stem(f"{path.stem}-heads")
+            path = path.with_stem(f"{path.stem}{end}")
             with replacing(path) as partial:
                 partial.write_bytes(draw(view))
             console.print(f"Picture: {path}")

@@ -27,7 +27,7 @@ def report(
     data_dir: DATA_DIR = None,
     plots: str | None = option("DIR", "draw the results, as PNG and SVG", default=None),
     by: str | None = option(
-        "NAME", "with --plots: curves against an argument, such as l2", default=None
+        "NAME", "with --plots: curves against an argument, such as l2, or epoch", default=None
     ),
     search: str | None = option(
         "NAME", "the trials of a search, in place of studies", default=None

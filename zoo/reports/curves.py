@@ -1,5 +1,6 @@
 """Scores against one argument or setting, as numbers: passes, slots, questions, mentions."""
 
+import math
 import statistics
 from typing import Any, NamedTuple
 
@@ -9,7 +10,9 @@ from zoo.experiments.studies import STUDIES, Task
 from zoo.reports.published import published_rows
 from zoo.reports.scores import at_best_settings, group_runs, score, sort_models, task_label
 
-MEASURED, BASELINE, PUBLISHED = "measured", "baseline", "published"
+MEASURED, BASELINE, PUBLISHED, LEARNING = "measured", "baseline", "published", "learning"
+# Not a setting: the curves of learning.
+EPOCH = "epoch"
 
 
 class Curve(NamedTuple):
@@ -91,6 +94,21 @@ def curves_by(runs: list[Result], by: str) -> Panels:
             curve = panel.setdefault(run["model"], Curve(run["model"], {}))
             curve.points.setdefault(numbers[by], []).append(score(run))
     return _that_vary({name: list(panel.values()) for name, panel in panels.items()})
+
+
+def curves_of_learning(runs: list[Result]) -> Panels:
+    """exp(-loss) on validation in percent by epoch, at the settings that validation prefers."""
+    study, groups = runs[0]["study"], group_runs(runs)
+    panels: Panels = {}
+    for task in STUDIES[study].tasks:
+        for model in sort_models(study, (model for model, key in groups if key == task)):
+            curve = Curve(model, {}, LEARNING)
+            for run in at_best_settings(groups[model, task]):
+                for epoch, loss in enumerate(run.get("valid_losses", ()), 1):
+                    curve.points.setdefault(epoch, []).append(100 * math.exp(-loss))
+            if curve.points:
+                panels.setdefault(task_label(study, task), []).append(curve)
+    return panels
 
 
 def curves_of_search(trials: list[Result]) -> Panels:

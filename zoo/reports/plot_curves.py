@@ -4,7 +4,7 @@ import statistics
 import textwrap
 from typing import Any
 
-from zoo.reports.curves import BASELINE, PUBLISHED, Curve, Panels
+from zoo.reports.curves import BASELINE, LEARNING, PUBLISHED, Curve, Panels
 from zoo.reports.plot_style import COLOURS, LINE, MARKERS, PALE, new_figure
 from zoo.reports.scores import sort_edge_types
 
@@ -103,12 +103,14 @@ def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[float]) 
     known = sorted(curve.points)
     places, scores = [values.index(x) for x in known], [curve.points[x] for x in known]
     means, low, high = (list(map(f, scores)) for f in (statistics.mean, min, max))
-    line = "--" if curve.kind == PUBLISHED else "-" if len(known) <= CLOUD else "none"
+    joined = curve.kind == LEARNING or len(known) <= CLOUD
+    line = "--" if curve.kind == PUBLISHED else "-" if joined else "none"
+    marker = "" if curve.kind == LEARNING else marker
     look = {"linestyle": line, "linewidth": 1.8, "marker": marker, "markersize": 5}
     axes.plot(places, means, color=colour, **look)
     axes.fill_between(places, low, high, alpha=0.15, color=colour, linewidth=0)
     for x, seeds in zip(places, scores, strict=True):
-        if len(seeds) > 1:
+        if len(seeds) > 1 and marker:
             axes.scatter([x] * len(seeds), seeds, s=8, alpha=0.6, color=colour, linewidth=0)
 
 

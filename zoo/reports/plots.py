@@ -8,7 +8,15 @@ from keras_corefmem.utils.files import replacing
 from zoo.configs import configuration
 from zoo.experiments.results import Result
 from zoo.experiments.studies import STUDIES
-from zoo.reports.curves import curves_by, curves_of, curves_of_search, numbers_of, shares_of
+from zoo.reports.curves import (
+    EPOCH,
+    curves_by,
+    curves_of,
+    curves_of_learning,
+    curves_of_search,
+    numbers_of,
+    shares_of,
+)
 from zoo.reports.plot_curves import draw_curves, draw_shares
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import draw_kinds, draw_tasks
@@ -36,7 +44,8 @@ def draw(
         study: name of the study.
         folder: where the files are written.
         results: folder of results.
-        by: name of an argument or setting, to draw curves of all runs against it.
+        by: name of an argument or setting, to draw curves of all runs against it; `"epoch"` for
+            exp(-loss) on validation as the models learn.
 
     Returns:
         The paths that were written, as PNG and as SVG; none where there are no runs.
@@ -76,7 +85,13 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
 
 
 def draw_by(runs: list[Result], by: str) -> Any:
-    study, panels = runs[0]["study"], curves_by(runs, by)
+    study = runs[0]["study"]
+    if by == EPOCH:
+        panels, measure = curves_of_learning(runs), "exp(-loss) on validation in %"
+        if not panels:
+            raise ValueError(f"No run of {study} has the loss of every epoch: run some again.")
+        return draw_curves(f"{study}: {measure}", panels, by, measure)
+    panels = curves_by(runs, by)
     if not panels:
         names = sorted({name for run in runs for name in numbers_of(run)})
         known = ", ".join(name for name in names if curves_by(runs, name))

@@ -128,6 +128,21 @@ def test_a_question_of_a_file_and_the_picture_of_tensorboard(
 
 
 @pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
+def test_the_answer_after_each_sentence(name, folder, capsys, tmp_path):
+    command = folder / f"{name}.keras", *STORY, "--by-sentence", "--output", tmp_path / "a.png"
+    out = "\n".join(explain(capsys, *command))
+    _, anew, *once = re.split("each beginning read anew|from the states of one reading", out)
+    assert len(once) == (name == "ga-coref-gru")
+    first = build(name).read("Mary went to the kitchen.", QUESTION)
+    (row,) = (line for line in anew.splitlines() if "1 Mary went to the kitchen." in line)
+    assert f"{first.probability:.0%}" in row
+    # A pointer sum has nothing else to point at.
+    assert not once or re.search(r"1 Mary went to the kitchen\..* 100%", once[0])
+    drawn = ["a-after-sentence.png", "a-one-reading.png"][: 1 + len(once)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*drawn, "a.png"]
+
+
+@pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
 def test_raw_text_is_cut_as_read_cuts_it(name, folder, capsys):
     passage = "Mary went to the kitchen.John went to the garden. Mary left"
     reading = build(name).read(passage, QUESTION)

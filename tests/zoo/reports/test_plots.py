@@ -183,6 +183,25 @@ def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     assert "qdren-small: no hyper-parameter has several numbers" in error
 
 
+def test_curves_of_learning(tmp_path, capsys):
+    runs = plan("babi-1k", models=["qdren", "qrn"], tasks=[1], seeds=(0, 1))
+    for run in runs:
+        # One stops earlier.
+        losses = {"valid_losses": [0.5, 0.25, 0.0][: 3 - run.seed]} if run.model == "qrn" else {}
+        write(tmp_path, [run], **losses)
+    words = ["report", "babi-1k", "--results", str(tmp_path), "--by", "epoch"]
+    printed(capsys, *words, "--plots", str(tmp_path))
+    found = svg_texts(tmp_path / "babi-1k-by-epoch.svg")
+    assert "exp(-loss) on validation in %" in found and "qdren" not in found
+    (axes,) = plots.draw_by(read_results("babi-1k", tmp_path), "epoch").axes
+    (line,) = axes.lines
+    means = [60.65, 77.88, 100]
+    np.testing.assert_allclose(line.get_ydata(), means, atol=0.01)
+    replace_results("babi-1k", [result_of(run, total=100) for run in runs], tmp_path)
+    error = refused(capsys, *words, "--plots", str(tmp_path))
+    assert "No run of babi-1k has the loss of every epoch" in error
+
+
 KINDS = {"answerable": [40, 80], "person": [5, 10]}
 GUESSES = {"last name": {"wrong": 70, "kinds": {"answerable": [30, 80], "person": [1, 10]}}}
 

@@ -12,7 +12,7 @@ from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.passage.edge_attention import EdgeShares, edge_weights
 from zoo.architectures.passage.encoders import structure_read, widths_of
-from zoo.architectures.text_model import TextModel
+from zoo.architectures.text_model import TextModel, without_unknown
 
 
 def check_edge_units(config):
@@ -136,6 +136,48 @@ class PassageModel(TextModel):
             shares.add(self.predict_with(self._edge_weights, part), rows)
         return shares
 
+    @functools.cached_property
+    def _state_logits(self):
+        answer = self.get_layer("answer")
+        return self.predictor({"logits": without_unknown(answer(self.states_output))})
+
+    def follow(self, features, ends):
+        """Answers at the end of each sentence, from the states of one reading of the passage.
+
+        A classifier answers from the state of the last token of the sentence; a pointer sum points
+        at the tokens up to it, where one of them mentions an answer.
+
+        Args:
+            features: dictionary of at least the features in `model.features`, as arrays.
+            ends: `(batch, sentences)`, 1-based position of the last token of each sentence; 0 for
+                none.
+
+        Returns:
+            Probabilities of the answers, `(batch, sentences, answers)`, which sum to 1, or to 0
+            where there is nothing to point at.
+
+        Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
+        """
+        ends = np.asarray(ends)[..., None]
+        if self.states_output is not None:
+            logits = self.predict_with(self._state_logits, features)["logits"]
+            odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
+            odds = np.concatenate([np.zeros_like(odds[:, :1]), odds], axis=1)
+        else:
+            mentions = np.asarray(features["candidates"])
+            if mentions.ndim == 2:
+                mentions = mentions[..., None] == np.arange(1, self.output.shape[-1])
+                mentions = np.pad(mentions, ((0, 0), (0, 0), (1, 0)))
+            pointed = self.attend(features)[..., None] * mentions
+            odds = np.pad(np.cumsum(pointed, axis=1), ((0, 0), (1, 0), (0, 0)))
+        odds = np.take_along_axis(odds, ends, axis=1)
+        return odds / np.maximum(odds.sum(axis=-1, keepdims=True), np.finfo(odds.dtype).tiny)
+
+    def answer_views(self, examples):
+        shown = views.reading_views(examples, self.preprocessor, self.follow)
+        pairs = zip(super().answer_views(examples), shown, strict=True)
+        return [{**others, "one-reading": view} for others, view in pairs]
+
     def views(self, examples):
         look = self.attend_to_edges if self.config["edge_attention"] else None
         shown = views.token_views(examples, self.preprocessor, self.inspect, look)
@@ -143,7 +185,10 @@ class PassageModel(TextModel):
 
     def tensorboard_callbacks(self, log_dir, examples):
         shown = log_dir, examples, self.preprocessor
-        watching = [boards.AttentionPictures(*shown, self.inspect)]
+        watching = [
+            boards.AttentionPictures(*shown, self.inspect),
+            boards.AnswerFromOneReading(*shown, self.follow),
+        ]
         if self.config["edge_attention"]:
             watching.append(boards.EdgeAttention(*shown, self.attend_to_edges))
         return [*super().tensorboard_callbacks(log_dir, examples), *watching]

@@ -58,7 +58,7 @@ class ReaderModel(PassageModel):
         if config.answer_head == "classification":
             summary = ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)
             answer = keras.layers.Dense(config.num_answers, name="answer", dtype=answer_dtype())
-            return Graph(inputs, answer(summary), attention)
+            return Graph(inputs, answer(summary), attention, states=passage)
         pointer = AttentionSum(config.num_answers, name="attention_sum")
         return Graph(inputs, pointer(passage, query, inputs["candidates"]), attention)
 
