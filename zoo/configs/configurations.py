@@ -62,6 +62,7 @@ class _Overrides(TypedDict, total=False):
 @pydantic.with_config(STRICT)
 class _DatasetOverrides(_Overrides, total=False):
     tasks: dict[str, _Overrides]
+    word_vectors: bool
 
 
 @pydantic.dataclasses.dataclass(frozen=True, kw_only=True, config={"extra": "forbid"})
@@ -75,7 +76,8 @@ class Configuration:
         description: one line about it.
         class_name: name of its class in `zoo`.
         arguments: arguments of the class' `from_examples`.
-        word_vectors: whether its runs in studies start from pretrained vectors, as of a `Study`.
+        word_vectors: whether its runs in studies start from pretrained vectors, as of a `Study`;
+            `datasets` may say otherwise.
         training: how it is trained, where that differs from `zoo.training.Settings`.
         datasets: further arguments and training by name of a data set and, as its `tasks`, by that
             of a task.

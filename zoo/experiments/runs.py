@@ -71,7 +71,9 @@ class Run:
     @property
     def word_vectors(self) -> bool:
         """Whether the study or its model starts from the pretrained vectors in `data_dir`."""
-        return STUDIES[self.study].word_vectors or configuration(self.model).word_vectors
+        study, known = STUDIES[self.study], configuration(self.model)
+        own = known.datasets.get(study.dataset, {}).get("word_vectors", known.word_vectors)
+        return study.word_vectors or own
 
     def folder(self, runs: str | pathlib.Path) -> pathlib.Path:
         return pathlib.Path(runs) / self.study / self.name

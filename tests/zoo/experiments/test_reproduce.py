@@ -58,6 +58,11 @@ def test_models_that_start_from_word_vectors_have_them_in_any_study():
         plan("babi-1k", "data", [name], [1]) for name in ("dmn-printed", "dmn-supervised")
     )
     assert printed.experiment.word_vectors and not plain.experiment.word_vectors
+    news, stories = (
+        Run(study, "ga-mage-gru-printed", *rest)
+        for study, *rest in (("cnn", "questions", 0), ("babi-1k", 1, 0))
+    )
+    assert news.experiment.word_vectors and not stories.experiment.word_vectors
     assert printed.command.endswith(" --data-dir DIR") and "--data-dir" not in plain.command
 
 
