@@ -12,7 +12,7 @@ from keras_corefmem.optimizers import MeasuresGradients
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import replacing
 
-PROBABILITY = "epoch_answer_probability"
+PROBABILITY = "epoch_probability"
 # Charts of the tab Custom Scalars: title and end of the tags.
 CHARTS = (
     ("Accuracy", "epoch_accuracy"),
@@ -31,7 +31,7 @@ class Scalars(keras.callbacks.Callback):
 
     The runs `train` and `validation` share the tags of `keras.callbacks.TensorBoard`, such as
     `epoch_loss`; `training/learning_rate` and, with the optimizers of `keras_corefmem.optimizers`,
-    `training/gradient_norm` stand behind them. `epoch_answer_probability` of validation is
+    `training/gradient_norm` stand behind them. `epoch_probability` of validation is
     exp(-loss): where the loss is the cross-entropy of answers, the geometric mean of what the model
     gives the right ones (Figure 3 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)). The
     tab Custom Scalars has all charts side by side.

@@ -85,9 +85,9 @@ def test_train_and_validation_share_a_chart(run):
             written = events.Scalars(f"epoch_{name}")
             assert [event.step for event in written] == list(range(EPOCHS))
             np.testing.assert_allclose([e.value for e in written], history[prefix + name], 1e-6)
-    odds = [event.value for event in validation.Scalars("epoch_answer_probability")]
+    odds = [event.value for event in validation.Scalars("epoch_probability")]
     np.testing.assert_allclose(odds, np.exp(-np.array(history["val_loss"])), 1e-6)
-    assert "epoch_answer_probability" not in train.Tags()["scalars"]
+    assert "epoch_probability" not in train.Tags()["scalars"]
     rates = [event.value for event in train.Scalars("training/learning_rate")]
     np.testing.assert_allclose(rates, 3e-3, 1e-6)
     assert all(event.value > 0 for event in train.Scalars("training/examples_per_second"))

@@ -228,13 +228,13 @@ def look_at_hyper_parameters(page, names):
 
 def look_at_charts(page):
     page.open("custom_scalars")
-    charts = [title for title, _ in CHARTS[:5]]
-    titles = "const titles = named('figcaption').map(text); return titles.length > 4 && titles;"
+    charts = [title for title, _ in CHARTS[:6]]
+    titles = "const titles = named('figcaption').map(text); return titles.length > 5 && titles;"
     assert page.see(titles) == charts
-    # Training and validation of two runs have accuracy and loss, the rest is of training.
+    # Training and validation of two runs have accuracy and loss, the rest is of one of them.
     lines = (
         "return named('path').filter(path => path.classList.contains('line') &&"
-        "(path.getAttribute('d') || '').includes('L')).length >= 2 * (2 + 2 + 1 + 1 + 1)"
+        "(path.getAttribute('d') || '').includes('L')).length >= 2 * (2 + 2 + 1 + 1 + 1 + 1)"
     )
     assert page.see(lines)
 

@@ -41,10 +41,10 @@ def read_labels(path: str | os.PathLike) -> Labels:
         ValueError: if a line is something else, or there is none; it names file and line.
 
     Example:
-        >>> open("labels.tsv", "w").write("7\\tcoreference\\n9\\tcoreference\\n9\\tspeaker\\n") > 0
+        >>> open("labels.tsv", "w").write("1\\tcoreference\\n2\\tcoreference\\n2\\tspeaker\\n") > 0
         True
         >>> zoo.reports.read_labels("labels.tsv").questions
-        {'coreference': {7, 9}, 'speaker': {9}}
+        {'coreference': {1, 2}, 'speaker': {2}}
     """
     questions: dict[str, set[int]] = {}
     lines: dict[int, int] = {}
