@@ -52,9 +52,15 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
     if len(directions) == 2 and runs_concurrently():
         both = zip(directions, (False, True), strict=True)
         return [graph_gru(recurrence, [d], edges, mask, against)[0] for d, against in both]
-    names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
     dtype = float_type(ops.convert_to_tensor(directions[0].projected))
-    arguments = [ops.cast(getattr(d, name), dtype) for d in directions for name in names]
+    directions = [
+        DirectionInputs(*(None if value is None else ops.cast(value, dtype) for value in inputs))
+        for inputs in directions
+    ]
+    if _block_size(directions[0].projected.shape[0]) is None:
+        directions = [inputs.project() for inputs in directions]
+    names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
+    arguments = [getattr(inputs, name) for inputs in directions for name in names]
     if mask is not None:
         mask = ops.expand_dims(ops.cast(mask, dtype), -1)
 
@@ -142,8 +148,13 @@ def _run_reverse(directions, states):
 
 def _loop_over_blocks(time, run_block, state):
     """Runs `(number, size, state) -> state` over all tokens, in blocks where they divide evenly."""
-    sizes = range(BLOCK, BLOCK // 4, -1) if isinstance(time, int) and time > 2 * BLOCK else ()
-    size = next((size for size in sizes if time % size == 0), None)
+    size = _block_size(time)
     if size is None:
         return run_block(0, time, state)
     return ops.fori_loop(0, time // size, lambda n, state: run_block(n, size, state), state)
+
+
+def _block_size(time):
+    """How many tokens a block has, `None` where the text is read as a whole."""
+    sizes = range(BLOCK, BLOCK // 4, -1) if isinstance(time, int) and time > 2 * BLOCK else ()
+    return next((size for size in sizes if time % size == 0), None)

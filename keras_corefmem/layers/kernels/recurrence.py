@@ -103,3 +103,17 @@ class DirectionInputs(NamedTuple):
     recurrent_mask: object = None
     input_kernel: object = None
     bias: object = None
+
+    def project(self):
+        """The same with all features projected, so that one program serves features of any width.
+
+        Nothing is left to do where they are projected already.
+        """
+        if self.input_kernel is None:
+            return self
+        time, batch, features = ops.shape(self.projected)
+        flat = ops.reshape(self.projected, (-1, features))
+        projected = ops.matmul(flat, self.input_kernel)
+        projected = projected if self.bias is None else projected + self.bias
+        projected = ops.reshape(projected, (time, batch, self.kernel.shape[1]))
+        return self._replace(projected=projected, input_kernel=None, bias=None)

@@ -58,3 +58,13 @@ def test_every_way_to_call_a_layer_gives_the_same(name):
     for loss, gradient in results:
         np.testing.assert_allclose(loss, expected[0], rtol=1e-5)
         np.testing.assert_allclose(gradient, expected[1], rtol=1e-4, atol=1e-5)
+
+
+def test_layers_share_programs_whatever_the_width_of_their_inputs():
+    first, second = CorefGRU(4, bidirectional=True), CorefGRU(4, bidirectional=True)
+    calls = tf.function(lambda x: second(first(x, ANTECEDENTS), ANTECEDENTS), autograph=False)
+    library = calls.get_concrete_function(X).graph.as_graph_def().library
+    programs = {f.signature.name for f in library.function if f.attr["_XlaMustCompile"].b}
+    # One for each direction.
+    assert first.cells[0].kernel.shape != second.cells[0].kernel.shape
+    assert len(programs) == 2
