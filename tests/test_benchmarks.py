@@ -227,7 +227,7 @@ def test_the_layers_are_built_both_ways(records):
     assert all(len(ways) == 4 for ways in steps.values())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name, options", [("gpu", []), ("annotation", ["--scale"])])
 def test_a_benchmark_can_be_tried(name, options):
     pytest.importorskip("jax")

@@ -14,8 +14,13 @@ def test_there_are_notebooks():
     assert {"zoo_model", "own_model", "search", "tensorboard", "annotate"} <= set(NOTEBOOKS)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=pytest.mark.slow if n == "zoo_model" else pytest.mark.thorough)
+        for n in NOTEBOOKS
+    ],
+)
 def test_notebooks_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
     # Tiny models compile for longer than they train.

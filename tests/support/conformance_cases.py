@@ -118,3 +118,7 @@ CASES = [
     Case("sinusoidal_positions", SinusoidalPositions),
 ]
 RECURRENT = [case for case in CASES if case.recurrent]
+# What the others are variants of.
+VARIANTS = {"coref_gru_alone", "coref_gru_backwards", "gru", "entity_memory"}
+VARIANTS |= {"episodic_memory_ending"}
+KEPT = [case for case in CASES if case.name not in VARIANTS]

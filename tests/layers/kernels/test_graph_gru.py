@@ -11,14 +11,19 @@ from keras_corefmem.layers import index_edges
 from tests.support.evaluation import assert_gradients, evaluate, stateless, value_and_gradients
 from tests.support.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
 from tests.support.graphs import WIDTH
+from tests.support.tiers import standing_for
 
 # The package exports the function by this name.
 kernel_module = importlib.import_module("keras_corefmem.layers.kernels.graph_gru")
 MASKED = [(name, True) for name in NAMES]
 TYPED = [name for name in NAMES if name == "dag" or name.startswith("mage")]
-# The package exports the function by this name.
-kernel_module = importlib.import_module("keras_corefmem.layers.kernels.graph_gru")
 UNMASKED = [(name, False) for name in ("coref", "gru", "mage_gathered", "mage_mixed_shared")]
+KEPT = {"coref", "coref_chains", "dag", "gru", "mage_gathered_shared_attention", "mage_previous"}
+KEPT |= {"mage_mixed", "mage_mixed_attention"}
+CASES = [
+    pytest.param(*case, marks=() if case[0] in KEPT else pytest.mark.thorough)
+    for case in MASKED + UNMASKED
+]
 
 
 def oracle_output(result, x, weights):
@@ -42,14 +47,14 @@ def float64(arrays):
     return [array.astype("float64") for array in arrays]
 
 
-@pytest.mark.parametrize(("name", "masked"), MASKED + UNMASKED)
+@pytest.mark.parametrize(("name", "masked"), CASES)
 def test_states_follow_the_equations(name, masked):
     result = run(name, masked)
     expected = oracle_output(result, *float64([result.x]), float64(result.weights))
     np.testing.assert_allclose(result.output, expected, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize(("name", "masked"), MASKED + UNMASKED)
+@pytest.mark.parametrize(("name", "masked"), CASES)
 def test_gradients_equal_finite_differences_of_the_equations(name, masked):
     result = run(name, masked)
     assert_gradients(
@@ -117,7 +122,7 @@ def test_xla_changes_nothing_on_tensorflow(name):
         np.testing.assert_allclose(gradient, expected, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", WITH_CELLS)
+@pytest.mark.parametrize("name", standing_for(WITH_CELLS, KEPT))
 def test_layers_equal_their_cells_in_a_keras_rnn(name):
     result = run(name, masked=True)
     cell, columns, directions = result.graph.cell, result.graph.columns, []

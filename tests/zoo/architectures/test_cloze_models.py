@@ -9,6 +9,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from tests.support import cloze
+from tests.support.tiers import standing_for
 from zoo import training
 from zoo.configs import configuration
 
@@ -22,7 +23,7 @@ def make(passages, examples=EXAMPLES, **options):
     return zoo.RecurrentEntityNetwork.from_examples(examples, passages=passages, **options)
 
 
-@every_kind
+@pytest.mark.parametrize("passages", standing_for(["sentences", "windows"], ["sentences"]))
 def test_training_generalizes_to_new_questions(passages, tmp_path):
     parts = (cloze.simulate(size, seed) for seed, size in enumerate((600, 60, 100)))
     settings = training.Settings.of(

@@ -95,7 +95,7 @@ def test_saving_reads_no_other_attributes(tmp_path, recwarn, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
-        ("as-coref-gru", "mixed_float16"),
+        pytest.param("as-coref-gru", "mixed_float16", marks=pytest.mark.thorough),
         ("as-coref-gru", "float64"),
         ("qdren", "float64"),
     ],
@@ -124,7 +124,10 @@ def test_a_configuration_that_is_refused_leaves_the_default_precision():
     assert keras.config.dtype_policy() == before
 
 
-@pytest.mark.parametrize(("name", "mode"), [("as-coref-gru", "int8"), ("dmn", "int4")])
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("as-coref-gru", "int8"), pytest.param("dmn", "int4", marks=pytest.mark.thorough)],
+)
 def test_quantized_models_answer_alike_and_are_saved(name, mode, tmp_path, recwarn):
     model = keras.models.clone_model(shared(name))
     model.set_weights(shared(name).get_weights())
@@ -253,7 +256,13 @@ ENCODERS = {
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [*((name, "ga-gru") for name in ENCODERS), ("last", "as-mage-gru"), ("both", "bidaf-mage-gru")],
+    [
+        ("chains", "ga-gru"),
+        ("edges", "ga-gru"),
+        ("last", "as-mage-gru"),
+        ("both", "bidaf-mage-gru"),
+        *(pytest.param(n, "ga-gru", marks=pytest.mark.thorough) for n in ("both", "last", "words")),
+    ],
 )
 def test_an_encoder_is_any_layer(name, kind, tmp_path):
     layer, structure = ENCODERS[name][0](), ENCODERS[name][1]

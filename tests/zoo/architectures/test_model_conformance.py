@@ -21,12 +21,15 @@ from tests.support.model_cases import (
     make,
     shared,
 )
+from tests.support.tiers import standing_for
 from zoo import training
 from zoo.architectures.config import COMMON, STRUCTURE
 from zoo.configs import configuration
 
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
-every_model = pytest.mark.parametrize("name", DISTINCT if JIT else WITHOUT_TWINS)
+every_model = pytest.mark.parametrize(
+    "name", standing_for(DISTINCT if JIT else WITHOUT_TWINS, OF_EVERY_KIND)
+)
 KINDS = ["as-coref-gru", "qdren", "dmn-lists", "dmn-plus-retrieving", "dmn-tagger"]
 # What hardly depends on the backend is tested on TensorFlow, and for one of each kind on JAX.
 ONE_EACH = [*KINDS, "bidaf-supervised"]
@@ -114,7 +117,7 @@ def test_numbers_of_keras_are_ours(name):
         np.testing.assert_allclose(row, logits, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", DISTINCT)
+@pytest.mark.parametrize("name", standing_for(DISTINCT, ONE_EACH if JIT else OF_EVERY_KIND))
 def test_fit_learns_the_training_examples(name):
     options = {"dropout": 0.0, "units": 24, "passes": 2}.items()
     model = make(name, spread=0, **{k: v for k, v in options if k in shared(name).config})
@@ -185,11 +188,19 @@ def read_texts(name):
     return [told(reading) for reading in readings]
 
 
-# In two parts, so that they run side by side.
-@pytest.mark.slow
-@pytest.mark.parametrize("part", [0, 1])
-def test_saved_models_for_tensorflow_answer_as_read_does(part, tmp_path, run_python):
-    names = EXPORTED[part::2]
+def parts(names, kept):
+    """Names of kept models and, for the thorough tests, of the others."""
+    kept, others = (
+        [name for name in names if (name in kept) == wanted] for wanted in (True, False)
+    )
+    return [
+        pytest.param(kept, marks=pytest.mark.slow, id="kept"),
+        pytest.param(others, marks=pytest.mark.thorough, id="others"),
+    ]
+
+
+@pytest.mark.parametrize("names", parts(EXPORTED, ONE_EACH))
+def test_saved_models_for_tensorflow_answer_as_read_does(names, tmp_path, run_python):
     for name in names:
         zoo.export(shared(name), tmp_path / name, top=3)
     answer = """
@@ -212,11 +223,11 @@ for name, texts in data.items():
             np.testing.assert_allclose(found[1], probabilities, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("names", parts(WITHOUT_TWINS, ONE_EACH))
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow compares both")
-def test_backends_agree(tmp_path, run_python):
+def test_backends_agree(names, tmp_path, run_python):
     pytest.importorskip("jax")
-    for name in WITHOUT_TWINS:
+    for name in names:
         shared(name).save(tmp_path / f"{name}.keras")
     read = """
 import warnings, zoo
@@ -226,10 +237,10 @@ for name, texts in data["texts"].items():
     readings = zoo.load(f"{data['folder']}/{name}.keras").read(*texts.values(), top=3)
     result[name] = [reading.probabilities for reading in readings]
 """
-    texts = {name: CASES[name].texts for name in WITHOUT_TWINS}
+    texts = {name: CASES[name].texts for name in names}
     data = {"texts": texts, "folder": str(tmp_path)}
     elsewhere = run_python(read, data, KERAS_BACKEND="jax")
-    for name in WITHOUT_TWINS:
+    for name in names:
         for (_, probabilities), found in zip(read_texts(name), elsewhere[name], strict=True):
             np.testing.assert_allclose(found, probabilities, atol=1e-5, err_msg=name)
 

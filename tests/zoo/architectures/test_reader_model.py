@@ -155,7 +155,7 @@ def test_any_layer_of_sources_reads_typed_edges(tmp_path):
     assert zoo.load(tmp_path / "reader.keras").read(*texts).probability == expected
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(JIT, reason="measured on TensorFlow")
 def test_four_edge_types_cost_at_most_half_more_than_coreference():
     rng, (time, question, batch) = np.random.default_rng(0), (90, 10, 32)

@@ -48,18 +48,20 @@ def test_published_files_have_the_parts_of_the_study(study, sizes, data_dir):
     assert [len(part) for part in vars(splits).values()] == sizes
 
 
-@pytest.mark.slow
+SLOW, THOROUGH = pytest.mark.slow, pytest.mark.thorough
+
+
 @pytest.mark.parametrize(
     "study, model, task",
     [
-        ("cnn", "as-gru", "questions"),
-        ("cnn", "ga-mage-gru", "questions"),
-        ("cnn", "qdren-wind", "questions"),
-        ("cnn", "qdren-sent", "questions"),
-        ("wikihop", "ga-coref-gru", "questions"),
-        ("medhop", "ga-coref-gru", "questions"),
-        ("wsj", "dmn-tagger", "words-1"),
-        ("emory", "ga-coref-gru", "fold-2"),
+        pytest.param("cnn", "as-gru", "questions", marks=THOROUGH),
+        pytest.param("cnn", "ga-mage-gru", "questions", marks=SLOW),
+        pytest.param("cnn", "qdren-wind", "questions", marks=SLOW),
+        pytest.param("cnn", "qdren-sent", "questions", marks=THOROUGH),
+        pytest.param("wikihop", "ga-coref-gru", "questions", marks=SLOW),
+        pytest.param("medhop", "ga-coref-gru", "questions", marks=THOROUGH),
+        pytest.param("wsj", "dmn-tagger", "words-1", marks=SLOW),
+        pytest.param("emory", "ga-coref-gru", "fold-2", marks=SLOW),
     ],
 )
 def test_a_study_runs_from_files_to_its_table(study, model, task, data_dir, tmp_path):
