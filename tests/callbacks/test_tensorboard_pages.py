@@ -167,9 +167,9 @@ def look_at_curves_and_pictures(page, names):
     # Accuracy and loss come first and are open.
     groups = page.see(
         "const groups = named('metrics-card-group-toolbar').map(text);"
-        "return groups.length > 3 && groups.map(group => group.split('\\n')[0]);"
+        "return groups.length > 4 && groups.map(group => group.split('\\n')[0]);"
     )
-    expected = "epoch_accuracy", "epoch_loss", "questions", "training"
+    expected = "epoch_accuracy", "epoch_loss", "epoch_probability", "questions", "training"
     assert all(group.startswith(name) for group, name in zip(groups, expected, strict=True))
     # Below each chart is a row for each line; lines of three colours are of two runs.
     rows = (

@@ -48,6 +48,9 @@ def join_folds(runs: list[Result]) -> Result:
     starts = itertools.accumulate((run["questions"]["test"] for run in runs), initial=0)
     pairs = zip(starts, runs, strict=False)
     joined["test_wrong"] = [start + n for start, run in pairs for n in run["test_wrong"]]
+    joined.pop("test_predicted", None)
+    if all("test_predicted" in run for run in runs):
+        joined["test_predicted"] = [answer for run in runs for answer in run["test_predicted"]]
     joined["baselines"] = {
         name: {"wrong": sum(run["baselines"][name]["wrong"] for run in runs), "kinds": {}}
         for name in runs[0].get("baselines", {})

@@ -4,12 +4,13 @@ from tests.support.commands import printed, refused
 from tests.support.results import record, result_of
 from zoo.experiments.runs import Run
 from zoo.reports.agreements import MEASURES, agreement, shares
+from zoo.reports.scores import join_folds
 
 write = functools.partial(record, total=20)
 
 
 def test_shares_of_questions_on_which_runs_agree():
-    a, b, old = (Run("babi-1k", name, 1, 0) for name in ("a", "b", "old"))
+    a, b, old = (Run("babi-1k", name, 1, 0) for name in ("ga-gru", "qrn", "ren"))
     first = result_of(a, {0, 1, 2, 3}, total=20, test_predicted=list("xyzz"))
     second = result_of(b, {2, 3, 4}, total=20, test_predicted=list("zyx"))
     # Of 20, 15 are right in both, 2 and 3 wrong in both, 2 alike.
@@ -50,3 +51,12 @@ def test_one_run_agrees_with_nothing(tmp_path, capsys):
     error = refused(capsys, "report", "babi-1k", "--agreement", "--results", str(tmp_path))
     assert "has no two runs of babi-1k to compare" in error
     assert "--agreement is about one study" in refused(capsys, "report", "--agreement")
+
+
+def test_folds_keep_the_answers_of_all():
+    runs = [Run("babi-1k", "qrn", task, 0) for task in (1, 2)]
+    folds = [result_of(run, {0, 2}, total=5, test_predicted=["x", run.task]) for run in runs]
+    joined = join_folds(folds)
+    assert joined["test_wrong"] == [0, 2, 5, 7] and joined["test_predicted"] == ["x", 1, "x", 2]
+    del folds[1]["test_predicted"]
+    assert "test_predicted" not in join_folds(folds)
