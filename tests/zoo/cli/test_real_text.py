@@ -220,7 +220,8 @@ def test_commands_annotate_raw_text(plain, tmp_path, capsys):
     annotated = annotate_examples(datasets.load("lambada", data_dir=plain).test)
     result = training.evaluate(model, model.batches(annotated))
     expected = f"lambada, development: accuracy {result['accuracy']:.2%}"
-    assert expected in printed(capsys, *evaluate, "--annotator", "exact")
+    shown = printed(capsys, *evaluate, "--annotator", "exact")
+    assert expected in shown and re.search(r"\n  answerable: \S+%, \d+ of \d+\n", shown)
     with pytest.warns(UserWarning, match="was trained on text that exact annotated"):
         printed(capsys, *evaluate)
     assert "--annotator and --truecaser out" in refused(
