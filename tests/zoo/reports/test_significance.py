@@ -39,12 +39,12 @@ def test_p_values_are_corrected_in_order():
 
 
 def test_questions_are_counted_by_who_answers_them():
-    a, b, c = (Run("babi-1k", name, 1, 0) for name in "abc")
+    a, b, c = (Run("babi-1k", name, 1, 0) for name in ("qrn", "ren", "lstm"))
     first, second = result_of(a, {0, 1, 2}, total=20), result_of(b, {2, 3}, total=20)
     assert count_answers(first, second) == Counts(both=16, first=1, second=2, none=1)
     assert count_answers(second, first) == Counts(both=16, first=2, second=1, none=1)
     with pytest.raises(
-        ValueError, match="a and c were not tested on the same questions.* 20 and 9"
+        ValueError, match="qrn and lstm were not tested on the same questions.* 20 and 9"
     ):
         count_answers(first, result_of(c, {1}, total=9))
 
