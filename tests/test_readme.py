@@ -49,7 +49,7 @@ PRINTED = {
         r"kitchen$",
     ],
     "real_text": [
-        r"\(\(Mention\(start=1, end=2, .* \(\(2, 12, 'coref'\),\)$",
+        r"\(\(Mention\(start=1, end=2, .* \(\(2, 12, 'coreference'\),\)$",
         r"\[\[0\]$",
         r"\w+ \('\w+', .*\)$",
         r"\('coref_all', 'coref_previous'\) \d+$",

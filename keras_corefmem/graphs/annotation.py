@@ -83,7 +83,7 @@ class Annotation:
         ...     chains=[(mary, she)],
         ... )
         >>> annotation.chain_ids().tolist(), annotation.edges().edges
-        ([1, 0, 0, 1], ((1, 4, 'coref'),))
+        ([1, 0, 0, 1], ((1, 4, 'coreference'),))
     """
 
     text: str
@@ -213,7 +213,7 @@ class Annotation:
                 `"labels"` for a type of each label, such as `nsubj`; `None` for none.
 
         Returns:
-            Edges: `coref` between neighbours in a chain, dependencies, and the `typed_edges`.
+            Edges: `coreference` between neighbours in a chain, dependencies, and the `typed_edges`.
 
         Raises:
             ValueError: if an argument is something else.

@@ -8,7 +8,6 @@ import numpy as np
 from keras_corefmem.graphs.edges import INVERSE
 from keras_corefmem.graphs.targets import Structure, narrative_arguments
 
-COREFERENCE = "coreference"
 Edge = tuple[int, int, str]
 Relation = Callable[[str, str], str | Iterable[str] | None] | Mapping[tuple[str, str], str]
 

@@ -1,6 +1,7 @@
 """Typed edges between the tokens of a text, and the two directed acyclic graphs they form."""
 
 import dataclasses
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -10,7 +11,9 @@ from numpy.typing import ArrayLike
 from keras_corefmem.graphs.chains import antecedents
 from keras_corefmem.utils.deprecation import renamed_arguments
 
-INVERSE = "^-1"
+INVERSE, COREFERENCE = "^-1", "coreference"
+# Coreference in version 0.1.
+_BEFORE = "coref"
 
 
 def inverse(edge_type: str) -> str:
@@ -20,8 +23,8 @@ def inverse(edge_type: str) -> str:
         edge_type: name of the type.
 
     Example:
-        >>> keras_corefmem.graphs.inverse("coref"), keras_corefmem.graphs.inverse("coref^-1")
-        ('coref^-1', 'coref')
+        >>> keras_corefmem.graphs.inverse("role"), keras_corefmem.graphs.inverse("role^-1")
+        ('role^-1', 'role')
     """
     if edge_type.endswith(INVERSE):
         return edge_type.removesuffix(INVERSE)
@@ -46,10 +49,10 @@ class TypedEdges:
         [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
 
     Example:
-        >>> edges = keras_corefmem.graphs.TypedEdges(4, [(1, 3, "coref"), (4, 2, "dependency")])
+        >>> edges = keras_corefmem.graphs.TypedEdges(4, [(1, 3, "role"), (4, 2, "dependency")])
         >>> edges.forward_dag().types
-        ('coref', 'dependency^-1')
-        >>> edges.forward_dag().sources(["coref", "dependency^-1"])[2:, :, 0].tolist()
+        ('dependency^-1', 'role')
+        >>> edges.forward_dag().sources(["role", "dependency^-1"])[2:, :, 0].tolist()
         [[1, 0], [0, 2]]
     """
 
@@ -72,7 +75,7 @@ class TypedEdges:
         object.__setattr__(self, "edges", tuple(sorted(edges)))
 
     @classmethod
-    def from_chains(cls, chains: ArrayLike, type: str = "coref") -> "TypedEdges":
+    def from_chains(cls, chains: ArrayLike, type: str = COREFERENCE) -> "TypedEdges":
         """Joins every mention to the previous mention of the same entity.
 
         Args:
@@ -124,7 +127,7 @@ class TypedEdges:
         Raises:
             ValueError: if there are edges of these types in both directions.
         """
-        columns = {edge_type: column for column, edge_type in enumerate(types)}
+        columns = {edge_type: column for column, edge_type in enumerate(map(self._renamed, types))}
         incoming = defaultdict(list)
         chosen = [edge for edge in self.edges if edge[2] in columns]
         if len({source < target for source, target, _ in chosen}) > 1:
@@ -142,13 +145,22 @@ class TypedEdges:
             table[target - 1, column, : len(nearest)] = nearest
         return table
 
+    def _renamed(self, edge_type: str) -> str:
+        """The name of a type today, unless there are edges of the older one."""
+        if edge_type.removesuffix(INVERSE) != _BEFORE or edge_type in self.types:
+            return edge_type
+        warnings.warn(
+            f"The edge type {_BEFORE} is now {COREFERENCE}.", DeprecationWarning, stacklevel=4
+        )
+        return edge_type.replace(_BEFORE, COREFERENCE)
+
 
 @renamed_arguments(entities="chains")
 def join(
     sequences: Sequence[TypedEdges],
     order: Sequence[int] | str,
     chains: Sequence[ArrayLike] | None = None,
-    type: str = "coref",
+    type: str = COREFERENCE,
     seed: int | None = None,
 ) -> tuple[TypedEdges, list[int]]:
     """Lays several sequences (a passage and its question) end to end as one.
@@ -171,7 +183,7 @@ def join(
         >>> question, passage = map(keras_corefmem.graphs.TypedEdges.from_chains, ([0, 1], [1, 1]))
         >>> edges, offsets = keras_corefmem.graphs.join([question, passage], (1, 0))
         >>> edges.length, edges.edges, offsets
-        (4, ((1, 2, 'coref'),), [2, 0])
+        (4, ((1, 2, 'coreference'),), [2, 0])
     """
     if isinstance(order, str) and order == "random":
         order = np.random.default_rng(seed).permutation(len(sequences)).tolist()

@@ -7,14 +7,8 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.graphs.edge_types import (
-    COREFERENCE,
-    EDGE_TYPES,
-    base_type,
-    check_edge_types,
-    edges_of,
-)
-from keras_corefmem.graphs.edges import INVERSE, inverse
+from keras_corefmem.graphs.edge_types import EDGE_TYPES, base_type, check_edge_types, edges_of
+from keras_corefmem.graphs.edges import COREFERENCE, INVERSE, inverse
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.names import did_you_mean
 
@@ -25,14 +19,17 @@ PARTS = "passage", "question"
 NO_EDGES = np.zeros((0, 3), "int32")
 
 
-def warn_of_unread_edges(examples: Sequence[Example], types: Sequence[str] = ()) -> None:
-    """Warns where training examples have edges that a model does not read."""
+def warn_of_unread_edges(
+    examples: Sequence[Example], types: Sequence[str] = (), stacklevel: int = 4
+) -> None:
+    """Warns where examples have edges that a model does not read."""
     given = {base_type(edge_type) for example in examples for *_, edge_type in example.edges}
-    if unread := sorted(given.difference(types)):
+    if unread := sorted(given.difference(map(base_type, types))):
+        hint = "".join(did_you_mean(name, types) for name in unread)
         warnings.warn(
-            f"The examples have edges of types that the model does not read: {', '.join(unread)}. "
-            'Name them in edge_types of a reader with encoder="mage_gru".',
-            stacklevel=4,
+            f"The examples have edges of types that the model does not read: {', '.join(unread)}."
+            f'{hint} Name them in edge_types of a reader with encoder="mage_gru".',
+            stacklevel=stacklevel,
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
-from keras_corefmem.graphs.edge_types import COREFERENCE
+from keras_corefmem.graphs.edges import COREFERENCE
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches

@@ -57,7 +57,7 @@ def test_heads_of_spans():
 
 def test_edges(annotation):
     edges = annotation.edges().edges
-    assert {e for e in edges if e[2] == "coref"} == {(3, 6, "coref"), (4, 9, "coref")}
+    assert {e[:2] for e in edges if e[2] == "coreference"} == {(3, 6), (4, 9)}
     assert {e for e in edges if e[2] == "dependency"} == {
         (head + 1, token + 1, "dependency") for token, head in enumerate(HEADS) if head != token
     }

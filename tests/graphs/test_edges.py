@@ -18,11 +18,22 @@ GENERAL = TypedEdges(5, ((1, 4, "dep"), (2, 4, "dep"), (1, 3, "dep"), (5, 2, "de
 def test_chains_become_edges():
     edges = TypedEdges.from_chains(CHAINS)
     assert edges.length == 7
-    assert edges.edges == ((1, 4, "coref"), (3, 5, "coref"), (4, 7, "coref"))
+    assert edges.edges == ((1, 4, "coreference"), (3, 5, "coreference"), (4, 7, "coreference"))
     assert edges.forward_dag() == edges
     backward = edges.backward_dag().edges
-    assert backward == ((4, 1, "coref^-1"), (5, 3, "coref^-1"), (7, 4, "coref^-1"))
-    np.testing.assert_array_equal(edges.sources(["coref"])[:, 0, 0], antecedents(CHAINS))
+    assert backward == tuple((t, s, "coreference^-1") for t, s in ((4, 1), (5, 3), (7, 4)))
+    np.testing.assert_array_equal(edges.sources(["coreference"])[:, 0, 0], antecedents(CHAINS))
+
+
+def test_coreference_has_an_older_name():
+    edges, older = TypedEdges.from_chains(CHAINS), TypedEdges(2, [(1, 2, "coref")])
+    with pytest.warns(DeprecationWarning, match="coref is now coreference") as record:
+        sources = edges.sources(["coref"])
+    assert record[0].filename == __file__
+    np.testing.assert_array_equal(sources, edges.sources(["coreference"]))
+    with pytest.warns(DeprecationWarning, match="is now coreference"):
+        assert edges.backward_dag().sources(["coref^-1"])[0, 0, 0] == 4
+    assert older.sources(["coref"])[1].tolist() == [[1]]
 
 
 def test_general_graph_is_read_once_in_each_direction():
@@ -47,7 +58,7 @@ def test_sources_list_the_nearest_first():
 def test_sources_can_be_limited_and_lack_a_type():
     sources = GENERAL.forward_dag().sources(("dep", "ner"), max_sources=1)
     np.testing.assert_array_equal(sources[..., 0], [[0, 0], [0, 0], [1, 0], [2, 0], [0, 0]])
-    assert TypedEdges(3).sources(("coref",)).shape == (3, 1, 1)
+    assert TypedEdges(3).sources(("coreference",)).shape == (3, 1, 1)
     assert GENERAL.forward_dag().sources(("x",), max_sources=4).shape == (5, 1, 4)
 
 

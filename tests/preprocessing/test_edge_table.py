@@ -208,3 +208,15 @@ def test_an_annotation_of_other_tokens_is_refused():
     cut = ReaderPreprocessor(["a"], ["a"], [0], [1], "words", edge_types=["near"])
     with pytest.raises(ValueError, match="c:1 was annotated as 4 tokens, but the reader cuts it"):
         cut.encode(example)
+
+
+def test_labels_of_dependencies_can_be_types():
+    (plain,) = annotate(["Mary saw Tom . who left"], tokenized=True)
+    labels = ["nsubj", "ROOT", "obj", "punct", "nsubj", "ROOT"]
+    parsed = dataclasses.replace(plain, governors=[1, 1, 1, 1, 5, 5], labels=labels)
+    typed = dataclasses.replace(parsed, typed_edges=parsed.edges(None, "labels").edges)
+    example = AnnotatedExample.from_annotation(typed, question_start=4, answer="Mary")
+    table = EdgeTable(["nsubj", "obj", "dependency"], 1)
+    edges = table.encode(example, 6)
+    assert edges[edges[:, 2] < 2].tolist() == [[2, 1, 0], [6, 5, 0], [2, 3, 1]]
+    assert len(edges) == 7

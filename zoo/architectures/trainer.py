@@ -75,6 +75,14 @@ class TextTrainer(LightModel):
         """Keras callbacks that belong to how this model is trained; `fit` adds them."""
         return []
 
+    def measuring_callbacks(self, batches):
+        """Keras callbacks that put into the logs of `fit` what else the model makes of texts.
+
+        Args:
+            batches: `Batches` to validate on or, without any, to train on.
+        """
+        return []
+
     def default_loss(self):
         """The loss that the model is compiled with by default."""
         return AnswerCrossentropy()
@@ -272,6 +280,10 @@ class TextTrainer(LightModel):
         elif validation_data is not None or validation_split:
             kwargs["validation_steps"] = last
             validation_data = checked_validation(validation_data, shape)
+        for known in (validation_data, whole):
+            if isinstance(known, Batches):
+                own += self.measuring_callbacks(known)
+                break
         if keras.backend.backend() != "tensorflow":
             x = x if whole is None else local_rows(x)
         else:
@@ -280,6 +292,9 @@ class TextTrainer(LightModel):
                     own.append(LateXLA(len(x) * whole.batch_size * max(whole.buckets)))
                 own.append(EpochHooks(x))
                 x = tensorflow_dataset(x, like=whole)
+            elif self.by_kernel:
+                # An earlier `fit` may have ended before XLA was to compile.
+                self.by_kernel, self.train_function = False, None
             if isinstance(validation_data, Batches):
                 validation_data = tensorflow_dataset(validation_data)
         return super().fit(

@@ -41,14 +41,16 @@ def predict(
     else:
         texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
     reader = load_model(model)
-    from zoo.reading import read
+    from zoo.reading import read, read_examples
 
     for row in texts:
         check_strings(model, reader, row)
-    columns = ([row[name] for row in texts] for name in reader.TEXTS)
-    edges = [example.edges for example in examples]
-    options = {"annotator": annotator, "truecase": truecaser, "edges": edges if any(edges) else ()}
-    readings = read(reader, *columns, **options)
+    options = {"annotator": annotator, "truecase": truecaser}
+    if examples:
+        readings = read_examples(reader, examples, **options)
+    else:
+        columns = ([row[name] for row in texts] for name in reader.TEXTS)
+        readings = read(reader, *columns, **options)
     for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
         line = {name: text for name, text in row.items() if name != "passage"}
         line |= {**describe_reading(reading), **expected.get(n, {})}

@@ -9,6 +9,7 @@ import numpy as np
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
+from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
@@ -112,12 +113,65 @@ def read(
         encoded = [preprocessor.encode_text(*row) for row in rows]
         if any(joined):
             examples = _examples(rows, joined)
+            warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
             encoded = list(map(preprocessor.with_edges, encoded, examples))
     else:
         examples = _examples(rows, joined)
+        warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
         annotated = annotate_for(preprocessor, examples, annotator, truecase)
         encoded = list(map(preprocessor.encode, annotated))
-    unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=4)
+    readings = _read(model, rows, encoded, top)
+    return readings if lists else readings[0]
+
+
+def read_examples(
+    model: Any,
+    examples: Sequence[Example],
+    top: int = 5,
+    annotator: Any = None,
+    truecase: Any = None,
+) -> list[Reading]:
+    """Answers the questions of examples, whose chains, candidates and edges are read as they are.
+
+    Args:
+        model: a model with a preprocessor.
+        examples: the questions; their answers are not looked at.
+        top, annotator, truecase: as for `read`; an annotator finds the chains anew.
+
+    Raises:
+        ValueError: as `read` does.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> model = zoo.EndToEndMemoryNetwork.from_examples(examples)
+        >>> len(zoo.reading.read_examples(model, examples[:3]))
+        3
+    """
+    preprocessor = preprocessor_of(model)
+    rows = [(example.passage, example.question) for example in examples]
+    told = [hasattr(e, "chain_ids") or bool(getattr(e, "candidates", ())) for e in examples]
+    if annotator is not None or truecase is not None or not (preprocessor.local and any(told)):
+        passages, questions = ([row[n] for row in rows] for n in (0, 1))
+        edges = [example.edges for example in examples]
+        options = {"top": top, "annotator": annotator, "truecase": truecase}
+        return read(model, passages, questions, edges=edges if any(edges) else (), **options)
+    if not all(hasattr(example, "chain_ids") for example in examples):
+        warn_of_missing_structure(model, stacklevel=4)
+    warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
+    encoded = list(map(preprocessor.encode, examples))
+    return _read(model, rows, encoded, number_of_answers(preprocessor, top))
+
+
+def edge_types_of(model: Any) -> Sequence[str]:
+    """The types of edges that reach a model."""
+    reads = any(name.endswith(("_antecedents", "_sources")) for name in model.features)
+    return model.preprocessor.edge_types if reads else ()
+
+
+def _read(model: Any, rows: Sequence, encoded: Sequence, top: int) -> list:
+    """Readings, or taggings, of encoded texts."""
+    preprocessor = model.preprocessor
+    unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=5)
     logits = _logits_of(model, encoded)
     if preprocessor.tags:
         readings: list = []
@@ -125,10 +179,8 @@ def read(
             words = tuple(preprocessor.tokenizer(sentence))
             tags, probabilities = best_tags(row[: len(words)], preprocessor.answers)
             readings.append(Tagging(words, tags, probabilities, new))
-    else:
-        answers = list(map(preprocessor.answers_of, encoded))
-        readings = _readings(logits, unknown, answers, top)
-    return readings if lists else readings[0]
+        return readings
+    return _readings(logits, unknown, list(map(preprocessor.answers_of, encoded)), top)
 
 
 def _examples(rows: Sequence, edges: Sequence) -> list[Example]:

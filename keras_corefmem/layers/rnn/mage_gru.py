@@ -263,7 +263,7 @@ class MAGEGRU(GraphRNN):
             has the rest, sum to 1; backward, those that leave it.
 
         Raises:
-            ValueError: if the layer has no edge attention.
+            ValueError: if the layer has no edge attention, or as a call does.
 
         Example:
             >>> layer = keras_corefmem.layers.MAGEGRU((2, 1), edge_attention=True)
@@ -274,6 +274,7 @@ class MAGEGRU(GraphRNN):
         """
         if not self.cells[0].edge_attention:
             raise ValueError(f"{self.name} sums its edges: give it edge_attention=True.")
+        sources = self.check_edges(sources, tuple(x.shape))
         _, directions = self.prepare(x, sources, mask)
         weights = [ops.transpose(inputs.edge_weights, (3, 0, 1, 2)) for inputs in directions]
         return ops.stack(weights, axis=1)

@@ -355,5 +355,9 @@ def test_edge_weights_are_those_of_the_equations():
                 found = weights[b, reverse, target, kind][place]
                 np.testing.assert_allclose(found, share, rtol=1e-4)
     assert not weights[np.stack([edges == 0] * 2, axis=1)].any()
+    with pytest.raises(ValueError, match="sources: position"):
+        layer.edge_weights(x, np.full_like(edges, TIME + 1))
+    with pytest.raises(ValueError, match="sources has 2 edge types, but units"):
+        layer.edge_weights(x, np.concatenate([edges] * 2, axis=2))
     with pytest.raises(ValueError, match="sums its edges: give it edge_attention=True"):
         MAGEGRU((3, 1)).edge_weights(x, edges)

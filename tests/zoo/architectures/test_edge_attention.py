@@ -50,6 +50,13 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(tmp_path):
     assert sum(event.value for event in written.values()) == pytest.approx(1)
 
 
+def test_attention_to_edges_is_in_the_history():
+    model = make("ga-mage-gru-typed")
+    logs = model.fit(TYPED[:8], validation_data=TYPED[8:16], epochs=1, verbose=0).history
+    shares = {name: logs[f"edge_attention_{name}"][0] for name in ("sequence", *TYPES)}
+    assert shares == pytest.approx(model.attend_to_edges(model.batches(TYPED[8:16], 8)))
+
+
 def test_views_have_the_edges_and_the_attention_to_them():
     ((view,),) = shared("ga-mage-gru-typed").views(TYPED[:1])
     assert view.edges == [(1, 7, "near"), (2, 7, "near"), (5, 1, "near"), (6, 15, "near")]

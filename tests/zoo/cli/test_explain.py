@@ -225,6 +225,11 @@ def test_edges_of_json_lines_are_shown_and_read(tmp_path, capsys):
     logits = reader.predict([Example((PASSAGE,), QUESTION, "garden", edges=rows[1]["edges"])])
     odds = np.exp(logits[0] - logits.max())
     assert found[1] == pytest.approx(odds.max() / odds.sum(), rel=1e-5)
+    options = {"encoder": "mage_gru", "units": 8, "edge_units": 2}
+    plain = zoo.AttentionSumReader.from_examples(EXAMPLES, **options)
+    with pytest.warns(UserWarning, match="does not read: near. Name them in edge_types") as record:
+        plain.read(**texts, edges=rows[1]["edges"])
+    assert record[0].filename == __file__
     with pytest.raises(ValueError, match="There are 2 texts, but edges of 1: give a list each"):
         reader.read([PASSAGE] * 2, QUESTION, edges=[[]])
     with pytest.raises(ValueError, match="qdren reads no edges, leave them out"):

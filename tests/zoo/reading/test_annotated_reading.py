@@ -1,5 +1,6 @@
 """Reading of raw text by readers of annotated text."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -11,6 +12,7 @@ from keras_corefmem.graphs import annotate
 from keras_corefmem.text import Truecaser
 from keras_corefmem.visualization.views import inspect_examples
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader, questions
+from zoo.reading import read_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:The reader does not know these words")
 
@@ -82,6 +84,15 @@ def test_a_model_says_what_it_was_trained_with(model, tmp_path):
         loaded.predict(annotate_examples(questions(2), tokenizer=str.split))
         # It reads no chains.
         annotated_reader("gru").read(PASSAGE, QUESTION)
+
+
+def test_examples_are_read_with_their_chains_and_candidates(model):
+    (example,) = annotate_examples(questions(1), tokenizer=str.split)
+    apart = dataclasses.replace(example, chain_ids=[0] * len(example.chain_ids))
+    readings = read_examples(model, [example, apart])
+    assert readings[0].probability != pytest.approx(readings[1].probability, abs=1e-7)
+    some = dataclasses.replace(example, candidates=("mary", example.answer))
+    assert set(read_examples(model, [some])[0].answers) == {"mary", example.answer}
 
 
 def test_refuses_annotators_of_no_use(model):

@@ -86,6 +86,11 @@ def test_the_number_of_an_epoch_says_what_xla_compiles(splits, tmp_path, monkeyp
     short, batches = training.prepare(splits, settings)
     training.fit(short, batches, tmp_path / "short", run(epochs=1))
     assert short.by_kernel
+    features, answers, _ = batches["train"][0]
+    short.fit(features, answers, verbose=0)
+    assert not short.by_kernel
+    training.fit(short, batches, tmp_path / "again", run(epochs=1))
+    assert short.by_kernel
     short.compile(jit_compile=True)
     assert not short.by_kernel
 

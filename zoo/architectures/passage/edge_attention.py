@@ -1,9 +1,12 @@
 """The attention of a reader's MAGE-GRUs to edges of each type."""
 
+import functools
+
 import keras
 import numpy as np
 
 from keras_corefmem.layers import MAGEGRU
+from keras_corefmem.preprocessing.features import coarse_length
 
 SEQUENCE = "sequence"
 
@@ -30,6 +33,31 @@ def edge_weights(model):
             x, sources, mask = layer.input
             outputs[layer.name] = [_EdgeWeights(layer)(x, sources, mask=mask), sources]
     return outputs
+
+
+class EdgeAttentionLogs(keras.callbacks.Callback):
+    """Puts the mean attention to edges of each type into the logs, as `edge_attention_TYPE`.
+
+    Args:
+        preprocessor: the preprocessor of the model.
+        encoded: encoded examples, which are read as one batch.
+    """
+
+    def __init__(self, preprocessor, encoded):
+        super().__init__()
+        self.preprocessor, self.encoded = preprocessor, encoded
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs is not None:
+            shares = self.model.attend_to_edges(self._features)
+            logs |= {f"edge_attention_{name}": share for name, share in shares.items()}
+
+    @functools.cached_property
+    def _features(self):
+        known, rows = self.preprocessor, self.encoded
+        lengths = (max(map(length, rows)) for length in (known.length, known.question_length))
+        sizes = [coarse_length(length) for length in lengths]
+        return known.collate(rows, len(rows), *map(int, sizes), self.model.features)
 
 
 class EdgeShares:

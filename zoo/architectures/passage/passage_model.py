@@ -6,13 +6,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from keras_corefmem import callbacks as boards
-from keras_corefmem.graphs.edge_types import COREFERENCE
+from keras_corefmem.graphs.edges import COREFERENCE
 from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
-from zoo.architectures.passage.edge_attention import EdgeShares, edge_weights
+from zoo.architectures.passage.edge_attention import EdgeAttentionLogs, EdgeShares, edge_weights
 from zoo.architectures.passage.encoders import structure_read, widths_of
 from zoo.architectures.text_model import TextModel, without_unknown
+
+# Examples whose attention to edges is in the logs of `fit`.
+MEASURED = 128
 
 
 def check_edge_units(config):
@@ -177,6 +180,11 @@ class PassageModel(TextModel):
         shown = views.reading_views(examples, self.preprocessor, self.follow)
         pairs = zip(super().answer_views(examples), shown, strict=True)
         return [{**others, "one-reading": view} for others, view in pairs]
+
+    def measuring_callbacks(self, batches):
+        if not self.config["edge_attention"]:
+            return super().measuring_callbacks(batches)
+        return [EdgeAttentionLogs(self.preprocessor, batches.encoded[:MEASURED])]
 
     def views(self, examples):
         look = self.attend_to_edges if self.config["edge_attention"] else None
