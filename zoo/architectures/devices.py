@@ -1,6 +1,7 @@
 """Models on several devices that share each batch: rows of a process, outputs, XLA."""
 
 import contextlib
+import functools
 import sys
 
 import keras
@@ -65,6 +66,28 @@ class LightModel(keras.Model):
     def make_predict_function(self, force=False):
         with _without_xla(self):
             return super().make_predict_function(force)
+
+
+def predictor_of(model):
+    """A function from features of any length to the outputs of a functional model, as arrays.
+
+    On TensorFlow it is traced once; Keras' own is traced for the first length and again for others.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return model.predict_on_batch
+    import tensorflow as tf
+
+    specs = {t.name: tf.TensorSpec(t.shape, t.dtype, name=t.name) for t in model.inputs}
+    graph = tf.function(functools.partial(model, training=False), [specs], autograph=False)
+
+    def predict(features):
+        tensors = {
+            name: keras.ops.convert_to_tensor(features[name], spec.dtype.name)
+            for name, spec in specs.items()
+        }
+        return keras.tree.map_structure(keras.ops.convert_to_numpy, graph(tensors))
+
+    return predict
 
 
 class LateXLA(keras.callbacks.Callback):

@@ -18,7 +18,7 @@ from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
 from zoo.architectures.cloning import CloneableModel, freeze, frozen_layers
 from zoo.architectures.config import ExamplesMethod, check_names, specification
-from zoo.architectures.devices import LightModel, first_replica
+from zoo.architectures.devices import LightModel, first_replica, predictor_of
 from zoo.architectures.precision import QuantizableModel, precision
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
@@ -233,8 +233,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     def predictor(self, outputs):
         """Makes the function that predicts symbolic outputs from features."""
         model = LightModel({tensor.name: tensor for tensor in self.inputs}, outputs)
-        # Only its method is kept: Keras tracks and saves a model that is an attribute.
-        return model.predict_on_batch
+        # Only a function is kept: Keras tracks and saves a model that is an attribute.
+        return predictor_of(model)
 
     def predict_with(self, predictor, features):
         """Predicts from features, of which it refuses those that the model does not know."""

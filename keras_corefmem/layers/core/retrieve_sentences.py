@@ -178,7 +178,7 @@ class RestoreSentences(keras.layers.Layer):
     """
 
     def call(self, values, positions, sentences):
-        k = positions.shape[1]
+        k = ops.shape(positions)[1]
         places = ops.cast(_one_hot(positions, ops.shape(sentences)[1]), values.dtype)
         restored = ops.einsum("btk,bkc->btc", places, values[:, :k])
         return ops.concatenate([restored, values[:, k:]], axis=1)

@@ -1,5 +1,6 @@
 import warnings
 
+import keras
 import numpy as np
 import pytest
 
@@ -20,10 +21,14 @@ def long_and_short(examples):
     return [passage for passage, _ in rows], [question for _, question in rows]
 
 
-def test_probabilities_are_the_softmax_of_the_logits(model):
-    ids = [model.preprocessor.ids_of_text(text)[None] for text in (PASSAGE, "Where is Mary?")]
+def features_of(model, passage):
+    ids = [model.preprocessor.ids_of_text(text)[None] for text in (passage, "Where is Mary?")]
     features = model.preprocessor.features(*ids)
-    logits = np.asarray(model({name: features[name] for name in model.features}))[0, 1:]
+    return {name: features[name] for name in model.features}
+
+
+def test_probabilities_are_the_softmax_of_the_logits(model):
+    logits = np.asarray(model(features_of(model, PASSAGE)))[0, 1:]
     expected = np.exp(logits) / np.exp(logits).sum()
     reading = model.read(PASSAGE, "Where is Mary?", top=99)
     assert isinstance(reading, Reading)
@@ -70,6 +75,26 @@ def test_texts_are_read_in_few_shapes(model, long_and_short, monkeypatch):
     lengths = {len(model.preprocessor.tokenizer(passage)) for passage in passages}
     assert {rows for rows, _ in shapes} == {1, 8}
     assert max(lengths) <= max(length for _, length in shapes) and len(shapes) < len(lengths) / 2
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX traces every shape")
+def test_a_model_is_traced_once_whatever_the_length_of_texts(
+    make_reader, long_and_short, monkeypatch
+):
+    model = make_reader("coref_gru", answer_head="classification")
+    layer, traced = model.get_layer("split_1"), []
+    call = layer.call
+
+    def count(*args, **kwargs):
+        traced.append(layer.name)
+        return call(*args, **kwargs)
+
+    monkeypatch.setattr(layer, "call", count)
+    short, *_, long = sorted(long_and_short[0], key=len)
+    shapes = [np.shape(model.attend(features_of(model, text))) for text in (short, long)]
+    assert shapes[0] != shapes[1]
+    model.read([short, long], "Where is Mary?")
+    assert traced == ["split_1"]
 
 
 def test_unknown_words_are_named_once(model):
