@@ -54,6 +54,13 @@ def test_json_lines(cook):
     assert len(names["reader"].history.history["val_accuracy"]) == 5
 
 
+def test_a_language_model(cook):
+    names = cook("A language model under a reader")
+    losses = names["model"].history.history["loss"]
+    assert losses[1] < losses[0]
+    assert names["reader"].get_layer("contextual_vectors").mix.scores.shape == (3,)
+
+
 def test_edges(cook):
     names = cook("Read edges of your own")
     reader, examples = names["reader"], names["examples"]

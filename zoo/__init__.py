@@ -19,6 +19,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "architectures": [
             "AttentionSumReader",
             "BiDAFReader",
+            "CharacterLanguageModel",
             "DynamicMemoryNetwork",
             "EndToEndMemoryNetwork",
             "GatedAttentionReader",

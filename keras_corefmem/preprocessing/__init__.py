@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "candidate_preprocessor": ["CandidatePreprocessor"],
         "features": ["pad"],
         "fitting": ["fit_preprocessor", "get"],
+        "language_preprocessor": ["LanguagePreprocessor", "as_text"],
         "preprocessor": ["UNKNOWN_ANSWER", "Preprocessor", "count_words"],
         "reader_preprocessor": ["ReaderPreprocessor"],
         "record_batches": ["stream"],

@@ -161,6 +161,9 @@ CASES = {
     "dmn-sentiment-spelt": Case(
         "dmn-sentiment", LABELLED, ALONE, {"bidirectional": False, "passes": 1, **SPELT}
     ),
+    "character-lm": Case(
+        "character-lm", TAGGED, ALONE, {"filters": 4, "filter_widths": (1, 2), "word_length": 4}
+    ),
     "dmn-tagger": Case("dmn-tagger", TAGGED, ALONE, {"min_count": 1}),
     "dmn-tagger-gated": Case(
         "dmn-tagger", TAGGED, ALONE, {"attention": "gated", "compact": False, **SPELT}

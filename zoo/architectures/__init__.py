@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "passage.attention_sum_reader": ["AttentionSumReader"],
         "passage.bidaf_reader": ["BiDAFReader"],
         "passage.gated_attention_reader": ["GatedAttentionReader"],
+        "sentences.character_language_model": ["CharacterLanguageModel"],
         "sentences.sentence_dynamic_memory_network": ["SentenceDynamicMemoryNetwork"],
         "stories.dynamic_memory_network": ["DynamicMemoryNetwork", "GatesFirst"],
         "stories.end_to_end_memory_network": ["EndToEndMemoryNetwork", "LinearStart"],

@@ -13,7 +13,7 @@ from keras_corefmem.utils.names import did_you_mean
 
 FOLDER = pathlib.Path(__file__).parent
 STRICT = pydantic.ConfigDict(extra="forbid", strict=True)
-Reads = Literal["passages", "stories", "sentences"]
+Reads = Literal["passages", "stories", "sentences", "texts"]
 
 
 def _never_is_none(value: object) -> object:
@@ -72,7 +72,8 @@ class Configuration:
     Args:
         name: name of the model.
         family: name of its family.
-        reads: `"passages"`, `"stories"` sentence by sentence, or single `"sentences"`.
+        reads: `"passages"`, `"stories"` sentence by sentence, single `"sentences"`, or
+            `"texts"` of any kind.
         description: one line about it.
         class_name: name of its class in `zoo`.
         arguments: arguments of the class' `from_examples`.

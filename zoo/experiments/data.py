@@ -12,8 +12,9 @@ from zoo.configs import configuration
 
 def check_model(model: str, dataset: str) -> None:
     """Refuses a model of single sentences on questions, and a reader of passages on sentences."""
-    reads = "sentences" if configuration(model).reads == "sentences" else "questions"
-    if find(dataset).reads != reads:
+    kind = configuration(model).reads
+    reads = "sentences" if kind == "sentences" else "questions"
+    if kind != "texts" and find(dataset).reads != reads:
         fitting = ", ".join(name for name, known in DATASETS.items() if known.reads == reads)
         raise ValueError(f"{model} does not read {dataset}; it reads {fitting}.")
 

@@ -11,8 +11,10 @@ import keras
 from keras_corefmem.callbacks import HParams, Scalars
 from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.registry import JSON_LINES
+from keras_corefmem.preprocessing import as_text
 from keras_corefmem.utils.files import digest_of, replacing, write_json
 from zoo import training
+from zoo.configs import configuration
 from zoo.experiments import data
 from zoo.experiments.folders import check_folder, epochs_done, history_of, name_in, state_folder
 from zoo.experiments.outcome import Outcome
@@ -92,7 +94,8 @@ class Experiment:
         if self.dataset is None:
             raise ValueError("An experiment without a data set needs its splits.")
         data.check_model(self.model, self.dataset)
-        return data.load(self.dataset, self.task, self.data_dir, self.language, self.valid)
+        splits = data.load(self.dataset, self.task, self.data_dir, self.language, self.valid)
+        return splits.map(as_text) if configuration(self.model).reads == "texts" else splits
 
 
 def run_experiment(

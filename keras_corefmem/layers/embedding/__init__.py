@@ -4,7 +4,8 @@ from keras_corefmem.layers.embedding.character_cnn import CharacterCNN
 from keras_corefmem.layers.embedding.contextual_vectors import ContextualVectors, LayerMix
 from keras_corefmem.layers.embedding.sentence_encoders import MultiplicativeMask, PositionEncoding
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
+from keras_corefmem.layers.embedding.spelled_words import SpelledWords
 from keras_corefmem.layers.embedding.word_pieces import WordPieces
 
 __all__ = ["CharacterCNN", "ContextualVectors", "LayerMix", "MultiplicativeMask"]
-__all__ += ["PositionEncoding", "SinusoidalPositions", "WordPieces"]
+__all__ += ["PositionEncoding", "SinusoidalPositions", "SpelledWords", "WordPieces"]

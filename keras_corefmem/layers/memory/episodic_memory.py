@@ -35,9 +35,12 @@ class EpisodicMemory(keras.layers.Layer):
         end_of_passes: bool, whether there is one more fact, learned, that ends the reading: a pass
             that attends to it most leaves the memory as it is, and so do all later ones.
         gate_loss: float, weight of a loss of passes that do not attend to their supporting facts:
-            the mean of `-log softmax(s)_f`. The pass behind the last one should attend to the end,
-            if any.
+            the mean of `-log softmax(s)_f`, or with `"gated"` of `-log g_f - Σ log(1 - g_t)` over
+            the other facts t. The pass behind the last one should attend to the end, if any.
         dropout: float, fraction of the units of the memory to drop after each pass.
+        teacher_forcing: bool, whether in training there is a pass for each supporting fact, known
+            ones, wherever the gates would end the reading. While they end it at once, no pass
+            differs from the first.
 
     Call arguments:
         facts: `(batch, time, units)`.
@@ -74,6 +77,7 @@ class EpisodicMemory(keras.layers.Layer):
         end_of_passes=False,
         gate_loss=0.0,
         dropout=0.0,
+        teacher_forcing=False,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -89,6 +93,7 @@ class EpisodicMemory(keras.layers.Layer):
         self.units, self.passes, self.attention = units, passes, attention
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
         self.gate_loss, self.dropout = gate_loss, dropout
+        self.teacher_forcing = teacher_forcing
         self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
 
     def build(self, facts_shape, question_shape, supporting_facts_shape=None):
@@ -176,7 +181,10 @@ class EpisodicMemory(keras.layers.Layer):
         projected = None if self.attention == "softmax" else self.episode.project(facts)
         memory, scores_by_pass, gates_by_pass = question, [], []
         reading = ops.ones((batch, 1), dtype="bool")
-        for update in self.updates:
+        count = None
+        if training and self.teacher_forcing and supporting_facts is not None:
+            count = ops.sum(ops.cast(supporting_facts > 0, "int32"), axis=-1)
+        for number, update in enumerate(self.updates, 1):
             scores = mask_scores(self.scores_of(facts, memory, question), mask)
             scores_by_pass.append(scores)
             gates = self.gates_of(scores)
@@ -185,6 +193,8 @@ class EpisodicMemory(keras.layers.Layer):
             new = self.next_memory(update, memory, episode, question, training)
             if self.end_of_passes:
                 going_on = ops.argmax(scores, axis=-1) < time
+                if count is not None:
+                    going_on = ops.where(count > 0, number <= count, going_on)
                 reading = ops.logical_and(reading, going_on[:, None])
                 new = ops.where(reading, new, memory)
             memory = new
@@ -192,7 +202,8 @@ class EpisodicMemory(keras.layers.Layer):
             return memory, ops.zeros((batch, 0, ops.shape(facts)[1]), float_type(facts))
         if self.gate_loss and supporting_facts is not None:
             scores = ops.stack(scores_by_pass, axis=1)
-            loss = _supervision_loss(scores, supporting_facts, self.end_of_passes)
+            gated = self.attention == "gated"
+            loss = _supervision_loss(scores, supporting_facts, self.end_of_passes, gated)
             self.add_loss(self.gate_loss * loss)
         return memory, ops.stack(gates_by_pass, axis=1)
 
@@ -218,11 +229,15 @@ def _supervision_targets(facts, passes, time, end_of_passes):
     return ops.where(ends, time, facts)
 
 
-def _supervision_loss(scores, facts, end_of_passes):
-    """`-log softmax_t(s_i)[f_i]`, the mean over passes i that should attend to a fact, or 0."""
+def _supervision_loss(scores, facts, end_of_passes, gated):
+    """Cross-entropy of the fact of a pass, the mean over passes that should attend to one, or 0.
+
+    It is that of a softmax over the facts, or of a sigmoid for each.
+    """
     passes, time = ops.shape(scores)[1:]
     targets = _supervision_targets(facts, passes, time, end_of_passes)
     supervised = ops.cast(targets > 0, scores.dtype)
     index = ops.maximum(targets, 1)[..., None] - 1
-    logs = ops.take_along_axis(ops.log_softmax(scores, axis=-1), index, axis=-1)[..., 0]
-    return -ops.sum(supervised * logs) / ops.maximum(ops.sum(supervised), 1)
+    chosen = ops.take_along_axis(scores, index, axis=-1)[..., 0]
+    others = ops.sum(ops.softplus(scores), -1) if gated else ops.logsumexp(scores, axis=-1)
+    return ops.sum(supervised * (others - chosen)) / ops.maximum(ops.sum(supervised), 1)

@@ -124,10 +124,32 @@ def test_reading_ends_where_a_pass_attends_to_its_end():
     assert np.all(gates[ended, 1:] == 0) and np.all(gates[~ended, 1] > 0)
 
 
+def test_known_facts_keep_the_reading_going_in_training():
+    rng, facts = np.random.default_rng(5), np.array([[2, 4], [3, 0], [0, 0], [1, 2]], "int32")
+    layer, plain = (
+        make_layer(EpisodicMemory, "dmn", end_of_passes=True, teacher_forcing=forced)
+        for forced in (True, False)
+    )
+    layer.set_weights(random_weights(layer, rng))
+    plain.set_weights(layer.get_weights())
+    inputs = make_inputs(rng, 4)
+
+    def gates_of(layer, training):
+        return ops.convert_to_numpy(layer(*inputs, facts, training=training)[1])
+
+    # A pass for each fact, and one to end; where none is known, the gates decide.
+    made = gates_of(layer, True).any(axis=-1).sum(axis=-1)
+    by_gates = gates_of(plain, True)
+    decided = by_gates.any(axis=-1).sum(axis=-1)
+    assert made.tolist() == [3, 2, decided[2], 3] and decided.tolist() != made.tolist()
+    np.testing.assert_allclose(gates_of(layer, False), by_gates, atol=1e-6)
+
+
+@pytest.mark.parametrize("attention", ["gated", "softmax"])
 @pytest.mark.parametrize("end_of_passes", [False, True])
-def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passes):
+def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passes, attention):
     rng = np.random.default_rng(7)
-    layer = EpisodicMemory(UNITS, 3, end_of_passes=end_of_passes, gate_loss=0.5)
+    layer = EpisodicMemory(UNITS, 3, attention, end_of_passes=end_of_passes, gate_loss=0.5)
     facts, question = make_inputs(rng, 4)
     # More facts than passes, none, one, and two.
     wanted = np.array([[5, 2, 1, 4], [0, 0, 0, 0], [3, 0, 0, 0], [1, 4, 0, 0]], "int32")
@@ -138,12 +160,13 @@ def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passe
         for n in range(1, len(text)):
             # Behind the end of the reading, the memory and thus the scores are the same.
             text[n] = text[n] if text[n].any() else text[n - 1]
-    odds = gates / (1 - gates)
-    logs = np.log(odds / odds.sum(axis=-1, keepdims=True))
     pairs = [(0, 0, 5), (0, 1, 2), (0, 2, 1), (2, 0, 3), (3, 0, 1), (3, 1, 4)]
     if end_of_passes:
         pairs += [(2, 1, TIME + 1), (3, 2, TIME + 1)]
-    expected = -0.5 * np.mean([logs[b][n][fact - 1] for b, n, fact in pairs])
+    rows = [(gates[b][n], np.arange(gates.shape[-1]) == fact - 1) for b, n, fact in pairs]
+    # Sigmoids are gates of their own, each of which should be open or shut.
+    logs = [np.log(np.where(right, g, 1 - g if attention == "gated" else 1)) for g, right in rows]
+    expected = -0.5 * np.mean(np.sum(logs, axis=-1))
     assert [float(loss) for loss in layer.losses] == [pytest.approx(expected, rel=1e-5)]
     layer(facts, question, np.zeros((4, 2), "int32"))
     assert [float(loss) for loss in layer.losses] == [0]

@@ -29,8 +29,12 @@ def pieces(count):
 
 
 @pytest.mark.parametrize("name", zoo.models("bidaf"))
-def test_every_variant_is_what_its_name_says(name):
-    model = build(**configuration(name).arguments)
+def test_every_variant_is_what_its_name_says(name, tmp_path):
+    arguments = configuration(name).arguments
+    if name.endswith("-elmo"):
+        shared("character-lm").save(tmp_path / "lm.keras")
+        arguments = {**arguments, "language_model": tmp_path / "lm.keras"}
+    model = build(**arguments)
     layers = {layer.name for layer in model.layers}
     for place in ("early", "late"):
         expected = f"-sa-{place}" in name or "-sa-both" in name
@@ -39,7 +43,6 @@ def test_every_variant_is_what_its_name_says(name):
     signals += [f"coref_{w}" for w in ("all", "previous", "next") if f"coref-{w}" in name]
     assert sorted(model.signals) == sorted(signals)
     # The paper supervises layer 3 of its 4 early ones, or the late one; each signal has a head.
-    arguments = configuration(name).arguments
     options = arguments.get("supervision", ()), arguments.get("self_attention", "none")
     planned = plan_supervision(*options, LAYERS, 4)
     place, layer = ("late", 1) if "-sa-late" in name or name.endswith("-late") else ("early", 3)
@@ -176,7 +179,7 @@ def test_supervision_that_cannot_be(supervision, self_attention, message):
         ({"encoder": "one_hot", "encoder_at": "modeling"}, "one_hot is no encoder of the model"),
         ({"word_vectors": "a", "make_word_encoder": len}, "word_vectors are not read where there"),
         ({"units": 3, "heads": 4, "self_attention": "late"}, "3 units are no multiple of half of"),
-        ({"word_encoder": pieces(2)}, "word_encoder has pieces of 2 words, the vocabulary has"),
+        ({"word_encoder": pieces(2)}, "word_encoder knows 2 words, the vocabulary has"),
         ({"joint": "yes"}, "joint: Input should be a valid boolean"),
     ],
 )

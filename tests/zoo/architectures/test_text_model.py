@@ -50,7 +50,7 @@ def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
 
 
 def test_a_plain_fit_learns_from_supporting_facts_first():
-    model = make("dmn-printed", spread=0, gates_first=1, l2=0.0, dropout=0.0)
+    model = make("dmn-printed", spread=0, gates_first=1, dropout=0.0)
     answer, gates = (model.get_layer(name) for name in ("answer", "episodic_memory"))
     factor, learned = model.get_layer("answer_weight").factor, []
 

@@ -196,7 +196,7 @@ def test_the_dynamic_memory_network_is_as_printed():
     # A pass for each supporting fact, and one for the fact that ends them.
     assert config["passes"] == facts + 1 and memory.end.shape == (1, 1, 4)
     # α is 1 in all epochs, β is 0 in the first ones.
-    assert config["gate_loss"] == 1.0 and config["gates_first"] > 0
+    assert config["gate_loss"] == 1.0 and config["gates_first"] > 0 and config["teacher_forcing"]
     # Words of an answer, and its end.
     assert config["answer_length"] == 1 + max(s.answer.count(",") + 1 for s in stories)
     assert isinstance(model.get_layer("answer"), keras_corefmem.layers.AnswerDecoder)

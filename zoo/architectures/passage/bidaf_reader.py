@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from keras_corefmem import callbacks as boards
-from keras_corefmem.layers import AttentionSum, ReportsSupervision, WordPieces
+from keras_corefmem.layers import AttentionSum, ReportsSupervision, SpelledWords, WordPieces
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.visualization import views
 from zoo.architectures.config import (
@@ -31,6 +31,7 @@ from zoo.architectures.passage.encoders import copy_layer, structure_read
 from zoo.architectures.passage.parts import attend, readable_tokens
 from zoo.architectures.passage.passage_model import PassageModel
 from zoo.architectures.passage.supervision import as_sequences, plan_supervision
+from zoo.architectures.sentences.character_language_model import load_language_model
 from zoo.architectures.text_model import Graph
 
 
@@ -181,10 +182,13 @@ class BiDAFReader(ReportsSupervision, PassageModel):
                 f'{config.encoder} has no place there; take encoder_at="modeling".'
             )
         encoder = config.word_encoder
-        if isinstance(encoder, WordPieces) and len(encoder.table) != config.vocabulary_size:
+        if (
+            isinstance(encoder, WordPieces | SpelledWords)
+            and len(encoder.table) != config.vocabulary_size
+        ):
             raise ValueError(
-                f"word_encoder has pieces of {len(encoder.table)} words, the vocabulary has "
-                f"{config.vocabulary_size}: give those of each word, by id."
+                f"word_encoder knows {len(encoder.table)} words, the vocabulary has "
+                f"{config.vocabulary_size}: give it all words, by id."
             )
         layers = {"early": config.early_layers, "late": config.late_layers}
         planned = plan_supervision(config.supervision, config.self_attention, layers, config.heads)
@@ -226,6 +230,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         max_sources=None,
         word_vectors=None,
         make_word_encoder=None,
+        language_model=None,
         **arguments,
     ):
         """An untrained reader for the words of training examples.
@@ -247,13 +252,18 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
             make_word_encoder: function from the list of words, by id, to a `word_encoder`.
+            language_model: path of a `CharacterLanguageModel`, whose layers are mixed to vectors in
+                place of those of words and their characters.
             **arguments: arguments of the constructor.
 
         Raises:
             ValueError: if the vectors have another width than an `embedding_dim` that is given, or
                 there are both files of vectors and an encoder of words, or no training example has
-                a target of one of the signals.
+                a target of one of the signals, or there is no language model at its path.
         """
+        if language_model is not None:
+            make_word_encoder = load_language_model(language_model).word_encoder
+            characters = False
         encoded = make_word_encoder is not None or arguments.get("word_encoder") is not None
         if encoded and word_vectors is not None:
             raise ValueError("word_vectors are not read where there is a word encoder: leave one.")

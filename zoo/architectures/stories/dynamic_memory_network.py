@@ -57,6 +57,7 @@ class DynamicMemoryNetwork(StoryModel):
         answer_length: int, words of the longest answer and its end, or 1 where answers are classes.
         max_facts: int, number of supporting facts of a question that are told.
         gate_loss: float, weight of the loss of passes that do not attend to the supporting facts.
+        teacher_forcing: bool, see `EpisodicMemory`.
         gates_first: int, number of epochs at the start of training that learn from the
             supporting facts alone, not from answers (`GatesFirst`).
         embeddings_initializer: initializer, initializer of the word vectors; `None` for uniform
@@ -107,6 +108,7 @@ class DynamicMemoryNetwork(StoryModel):
         answer_length: Learned = 1,
         max_facts: Learned = 1,
         gate_loss: Factor = 0.0,
+        teacher_forcing: bool = False,
         gates_first: Count = 0,
         embeddings_initializer: Any = None,
         dropout: Share = 0.1,
@@ -172,6 +174,7 @@ class DynamicMemoryNetwork(StoryModel):
             config.update,
             config.end_of_passes,
             config.gate_loss,
+            teacher_forcing=config.teacher_forcing,
             name="episodic_memory",
         )
         memory, gates = episodes(facts, encoded_question, supporting_facts, mask=read)
@@ -227,7 +230,8 @@ class GatesFirst(keras.callbacks.Callback):
     """Trains a `DynamicMemoryNetwork` on its supporting facts alone for the first epochs.
 
     Its loss is that of gates, `gate_loss` times, and β times that of answers, where β is 0 in these
-    epochs and 1 behind them. The `fit` of the network adds the callback by itself.
+    epochs and 1 behind them. The answer module stays as it is there, whatever the penalty of its
+    weights. The `fit` of the network adds the callback by itself.
 
     Args:
         epochs: number of these epochs.
@@ -246,6 +250,9 @@ class GatesFirst(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.model.get_layer(ANSWER_WEIGHT).factor.assign(float(epoch >= self.epochs))
+        self.kept = self.model.get_layer("answer").get_weights()
 
     def on_epoch_end(self, epoch, logs=None):
         self.model.get_layer(ANSWER_WEIGHT).factor.assign(1.0)
+        if epoch < self.epochs:
+            self.model.get_layer("answer").set_weights(self.kept)

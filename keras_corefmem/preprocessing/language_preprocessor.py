@@ -1,0 +1,82 @@
+"""Texts for language models: the answer of each word is the word itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.preprocessing.answers import check_examples
+from keras_corefmem.preprocessing.sentence_preprocessor import (
+    EncodedSentence,
+    SentencePreprocessor,
+    word_counts,
+)
+from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.vocabulary import Vocabulary
+
+# The answer of a word that the vocabulary lacks.
+RARE = "[rare]"
+
+
+@keras.saving.register_keras_serializable("keras_corefmem")
+class LanguagePreprocessor(SentencePreprocessor):
+    """Preprocessing of a language model that predicts the words of texts.
+
+    Answers are the words of the vocabulary, by the same numbers; whatever answers examples have,
+    that of each word is the word itself, or `"[rare]"`.
+
+    Arguments and features are those of a `SentencePreprocessor`.
+
+    Example:
+        >>> text = keras_corefmem.datasets.Sentence(("Mary", "left", "."), "any")
+        >>> preprocessor = keras_corefmem.preprocessing.LanguagePreprocessor.fit([text])
+        >>> [preprocessor.answers[n] for n in preprocessor.encode(text).answer]
+        ['mary', 'left', '.']
+    """
+
+    @classmethod
+    def fit(  # type: ignore[override]
+        cls,
+        examples: Sequence[Sentence],
+        *,
+        max_words: int | None = None,
+        min_count: int = 1,
+        **kwargs: Any,
+    ) -> "LanguagePreprocessor":
+        """Learns vocabulary and characters from training texts.
+
+        Words are lower-cased; those that occur less often than `min_count`, or are not among the
+        `max_words` most frequent ones, are rare. Further arguments are those of the constructor.
+        """
+        check_examples(examples, cls.strings)
+        counts = {w: n for w, n in word_counts(examples, True).items() if n >= min_count}
+        known = Vocabulary.from_counts(counts).known[:max_words]
+        letters = {letter for text in examples for word in text.words for letter in word}
+        return cls(known, [RARE, *known], True, "".join(sorted(letters)), **kwargs)
+
+    def encode(self, example: Sentence) -> EncodedSentence:
+        answer = self.word_ids(example.words)
+        return self._encode(example.words, answer, example.is_root, example.source)
+
+
+def as_text(example: Example | Sentence) -> Sentence:
+    """Makes a text for language models of an example: a sentence whose tags are its words.
+
+    Of a question about a passage, it is the passage, the question and the answer, in lower case.
+
+    Args:
+        example: an example of any kind.
+
+    Example:
+        >>> example = keras_corefmem.datasets.Example(("Mary left .",), "then she", "slept")
+        >>> keras_corefmem.preprocessing.as_text(example).words
+        ('mary', 'left', '.', 'then', 'she', 'slept')
+    """
+    if isinstance(example, Sentence):
+        words = tuple(example.words)
+    else:
+        text = f"{example.passage} {example.question} {example.answer}"
+        words = tuple(get_tokenizer("prose")(text))
+    return Sentence(words, words, source=example.source)
