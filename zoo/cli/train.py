@@ -92,6 +92,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     from keras_corefmem.datasets.registry import find
     from keras_corefmem.visualization import make_console
     from zoo.cli.first_epoch import FirstEpoch
+    from zoo.configs import configuration
     from zoo.experiments import run_experiment
     from zoo.experiments.experiment import watch
     from zoo.experiments.folders import epochs_done
@@ -126,12 +127,13 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
     test, known = evaluate(outcome.model, outcome.batches["test"]), find(experiment.dataset)
+    counted = "words" if configuration(experiment.model).reads == "texts" else known.counted
     print(
         f"\nBest of {len(outcome.progress.history)} epochs by validation: "
         f"{outcome.progress.best_epoch + 1}, "
         f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
         f"{known.reported.capitalize()} accuracy: {test['accuracy']:.1%} of {test['count']} "
-        f"{known.counted}\n"
+        f"{counted}\n"
     )
     chosen = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
     for example, line in zip(chosen, outcome.model.answer_lines(chosen), strict=True):

@@ -1,5 +1,7 @@
 """The language model of characters, and the reader that reads its layers."""
 
+import re
+
 import keras
 import numpy as np
 import pytest
@@ -109,3 +111,6 @@ def test_experiments_train_it_on_stories(tmp_path):
     outcome = run_experiment(experiment, tmp_path, splits=splits)
     assert 0 < outcome.best["val_accuracy"] < 1
     assert len(outcome.batches["train"].encoded) == 32
+    (line,) = outcome.model.answer_lines(splits.test[:1])
+    text = " ".join(splits.test[0].words)
+    assert re.fullmatch(rf"{re.escape(text)}  \d+ of {len(splits.test[0].words)} tags right", line)

@@ -11,6 +11,7 @@ from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, CharacterCNN, HashDropout, Highway, SpelledWords
 from keras_corefmem.preprocessing.language_preprocessor import LanguagePreprocessor, as_text
+from keras_corefmem.visualization import views
 from zoo.architectures.config import LEARNED, ExamplesMethod, Learned, Share, Size
 from zoo.architectures.loading import load
 from zoo.architectures.precision import answer_dtype
@@ -132,6 +133,11 @@ class CharacterLanguageModel(SentenceModel):
 
     def _encode(self, examples):
         return super()._encode(list(map(as_text, examples)))
+
+    def answer_lines(self, examples):
+        for view in views.word_views(examples, self.preprocessor, self.inspect):
+            # How many words are right, without all those that are wrong.
+            yield f"{view.question}  {view.heading[0][0]}"
 
     def word_encoder(self, words):
         """Makes a layer from ids of words to the layers of this model, `(batch, time, 2 · units)`.
