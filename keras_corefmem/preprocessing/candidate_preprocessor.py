@@ -50,8 +50,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     text, words that were answers in training are linked where they are repeated.
 
     Features are those of a `ReaderPreprocessor`; with `spans`, `candidates` is a mask, bool
-    `(batch, time, candidates + 1)`. `passage_asked` `(batch, time)` is 1 for tokens that the
-    question has too and 2 for others. Where words are spelled there are `passage_characters` and
+    `(batch, time, candidates + 1)`. Where words are spelled there are `passage_characters` and
     `question_characters` `(batch, time, word_length)`. For attention, `passage_sentences` is the
     number of each token's sentence `(batch, time)`, and `passage_targets_` and the name of a signal
     has its pairs `(batch, room · time, 2)`; where a passage of the batch has more, there is twice
@@ -241,7 +240,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def feature_names(self) -> tuple[str, ...]:
         spelled = [f"{name}_characters" for name in ("passage", "question") if self.spelling]
         targets = map(target_name, self.signals)
-        own = "passage_asked", "passage_sentences", *spelled, *targets
+        own = "passage_sentences", *spelled, *targets
         return (*super().feature_names, *own)
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
@@ -264,16 +263,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
             if f"{name}_characters" in names:
                 letters = [self.spelling(row.part(name, row.words)) for row in rows]
                 result[f"{name}_characters"] = pad(letters, width, count, (self.word_length,))
-        return result
-
-    def _features(
-        self, passage: Any, question: Any, names: Any, xp: Any = np, *args: Any, **kwargs: Any
-    ) -> dict[str, Any]:
-        result = super()._features(passage, question, names, xp, *args, **kwargs)
-        if "passage_asked" in names:
-            same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
-            asked = xp.where(passage == 0, 0, xp.where(same, 1, 2))
-            result["passage_asked"] = xp.asarray(asked, dtype="int32")
         return result
 
     def with_target_room(self, rows: Sequence[Any]) -> "CandidatePreprocessor":

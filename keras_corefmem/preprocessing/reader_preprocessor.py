@@ -34,6 +34,7 @@ LINKS = ("antecedents", "chains", "sources")
 FEATURES = (
     *("passage", "question", "candidates"),
     *(f"{part}_{link}" for part in ("passage", "question") for link in LINKS),
+    "passage_asked",
 )
 
 
@@ -65,7 +66,8 @@ class ReaderPreprocessor(Preprocessor):
 
     Features, int32: `passage`, `question`, and for each of the two its `_antecedents` and `_chains`
     `(batch, time)` and `_sources` `(batch, time, edge types, max_sources)`; `candidates` `(batch,
-    time)`, the answer that each passage token mentions. Joint positions count the padding of what
+    time)`, the answer that each passage token mentions; `passage_asked` `(batch, time)`, 1 for
+    tokens that the question has too and 2 for others. Joint positions count the padding of what
     comes first.
 
     Args:
@@ -289,6 +291,10 @@ class ReaderPreprocessor(Preprocessor):
             totals = (xp.sum(array, axis=1, keepdims=True) for array in ids.values())
             leads = passage_leads(sum(totals))
         result = {**ids, "candidates": xp.take(self.pointers, passage)}
+        if "passage_asked" in names:
+            same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
+            asked = xp.where(passage == 0, 0, xp.where(same, 1, 2))
+            result["passage_asked"] = xp.asarray(asked, dtype="int32")
         if leads is not None:
             result[PASSAGE_LEADS] = xp.asarray(leads, dtype="int32")
         return result | self.links(chains, names, xp, rows, types, leads)

@@ -64,7 +64,7 @@ def test_only_the_features_named_are_made():
     texts = "Mary took the milk.", "Where is Mary?"
     ids = [preprocessor.ids_of_text(text)[None] for text in texts]
     every = preprocessor.features(*ids)
-    assert set(every) == set(FEATURES) and len(FEATURES) == 9
+    assert set(every) == set(FEATURES) and len(FEATURES) == 10
     for names in (("question_sources", "candidates"), ("passage_chains",), ("passage",)):
         found = preprocessor.features(*ids, names)
         assert tuple(found) == names

@@ -58,6 +58,7 @@ def test_only_entities_of_the_passage_compete(passages):
 @pytest.mark.parametrize("encoder", ["gru", "mage_gru", "coref_gru"])
 def test_readers_point_at_entities_and_link_their_mentions(encoder):
     options = {"units": 6, "edge_units": 2, "layers": 1, "min_count": 30}
+    options |= {"question_overlap": True, "unknown_types": 1000}
     model = zoo.GatedAttentionReader.from_examples(EXAMPLES, encoder=encoder, **options)
     preprocessor = model.preprocessor
     assert model.config["answer_head"] == "pointer_sum" and preprocessor.tokenizer.name == "spaces"
@@ -68,6 +69,9 @@ def test_readers_point_at_entities_and_link_their_mentions(encoder):
     reading = model.read("@entity2 took it . then @entity0 met @entity2 .", "@placeholder took it")
     assert reading.answer in ("@entity2", "@entity0")
     assert sum(reading.probabilities) == pytest.approx(1, abs=1e-5)
+    asked = model.batches(EXAMPLES[:1])[0][0]["passage_asked"][0]
+    words = EXAMPLES[0].passage.split(), set(EXAMPLES[0].question.split())
+    assert asked.tolist()[: len(words[0])] == [1 if word in words[1] else 2 for word in words[0]]
 
 
 def test_entities_that_are_never_answers_are_answers_all_the_same():

@@ -109,8 +109,8 @@ class ReaderModel(PassageModel):
             max_words: how many words are known at most, the most frequent ones; besides entities
                 and answers, where these are not local.
             min_count: how often a word has to occur to be known, unless it is one of these.
-            characters: whether words are spelled. It is for local answers, as the next two are.
             unknown_types: number of types of unknown words, see `Vocabulary`.
+            characters: whether words are spelled. It is for local answers, as the next one is.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
                 the least of 1, 2 and 4 that keeps 99% of the examples' edges.
@@ -125,7 +125,7 @@ class ReaderModel(PassageModel):
         answer_head = underscored(answer_head)
         names = "joint", "order", "max_chains", "edge_types"
         shared = {k: arguments[k] for k in names if k in arguments}
-        shared["max_sources"] = max_sources
+        shared |= {"max_sources": max_sources, "unknown_types": unknown_types}
         if "order" in shared:
             shared["order"] = underscored(shared["order"])
         cloze = [isinstance(example, ClozeExample) for example in examples]
@@ -134,7 +134,6 @@ class ReaderModel(PassageModel):
             local_answers = not any(cloze) and all(hasattr(e, "candidates") for e in examples)
         if local_answers:
             shared |= {k: arguments[k] for k in ("word_length",) if k in arguments}
-            shared["unknown_types"] = unknown_types
             preprocessor = CandidatePreprocessor.fit(
                 examples,
                 max_words=max_words,
