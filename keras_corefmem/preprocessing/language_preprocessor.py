@@ -27,7 +27,11 @@ class LanguagePreprocessor(SentencePreprocessor):
     Answers are the words of the vocabulary, by the same numbers; whatever answers examples have,
     that of each word is the word itself, or `"[rare]"`.
 
-    Arguments and features are those of a `SentencePreprocessor`.
+    Features are those of a `SentencePreprocessor`.
+
+    Args:
+        *args: arguments of a `SentencePreprocessor`; answers are `"[rare]"` and the words.
+        **kwargs: further arguments of it.
 
     Example:
         >>> text = keras_corefmem.datasets.Sentence(("Mary", "left", "."), "any")
