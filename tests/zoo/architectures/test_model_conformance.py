@@ -273,7 +273,14 @@ def test_mixed_precision_stays_close(name, policy):
 # Whole numbers that may be 0, and others that may exceed 1 or be anything.
 COUNTS = {"passes", "linear_start", "gates_first", "num_characters"}
 FACTORS = {"l2", "gate_loss", "loss_weight"}
-FREE = {"update_bias", "activation", "initializer", "mask_initializer", "question_mask_initializer"}
+FREE = {
+    "update_bias",
+    "activation",
+    "character_activation",
+    "initializer",
+    "mask_initializer",
+    "question_mask_initializer",
+}
 
 
 @pytest.mark.parametrize("class_name", sorted({configuration(n).class_name for n in zoo.models()}))
