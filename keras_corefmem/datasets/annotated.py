@@ -27,6 +27,8 @@ class AnnotatedExample(Example):
         name_words: words of the passage that are names, in order, which baselines guess by.
         structure: `Structure` of passage and question, or of the passage alone, which tells where
             tokens should attend to, and their edges.
+        named_entities: label of the named entity that each token is part of, `""` for none, as of
+            `Annotation`; empty where nothing recognized any.
         annotator: name of what annotated it, `""` where that is not known.
         truecaser: name of what gave its words capital letters before, `""` for nothing.
 
@@ -48,6 +50,9 @@ class AnnotatedExample(Example):
     kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     name_words: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     structure: Structure | None = dataclasses.field(default=None, compare=False, repr=False)
+    named_entities: tuple[str, ...] = dataclasses.field(
+        default=(), compare=False, repr=False, kw_only=True
+    )
     annotator: str = dataclasses.field(default="", compare=False)
     truecaser: str = dataclasses.field(default="", compare=False)
 
@@ -115,6 +120,7 @@ class AnnotatedExample(Example):
             answer,
             chain_ids=annotation.chain_ids(mentions).tolist(),
             structure=Structure.of(annotation),
+            named_entities=tuple(annotation.named_entities),
             **fields,
         )
 

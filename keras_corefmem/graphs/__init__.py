@@ -6,6 +6,7 @@ from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edge_types import edges_of, lexical_edges
 from keras_corefmem.graphs.edges import TypedEdges, inverse, join
 from keras_corefmem.graphs.entity_words import (
+    entity_classes,
     entity_types,
     learn_entity_words,
     spacy_tagger,
@@ -29,6 +30,7 @@ __all__ += [
     "conll",
     "corenlp",
     "edges_of",
+    "entity_classes",
     "entity_types",
     "from_doc",
     "get_lemmatizer",

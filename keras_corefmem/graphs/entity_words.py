@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from math import log2
+from math import hypot, log2
 from typing import Any
 
 # Share of its occurrences from which a word counts as predicted by its neighbours.
@@ -14,6 +14,8 @@ PREDICTED = 0.9
 EVIDENCE, TOLERANCE, RARE = 3.0, 0.05, 0.2
 # Divergence, as a share of the entropy of patterns, from which a word selects its pattern.
 SELECTIVE = 0.1
+# Cosine to the first word of a class from which another belongs to it.
+SIMILAR = 0.7
 ENTITY_TYPES = "person", "place", "thing"
 # What stands before places.
 PLACING, ARTICLES = frozenset(("in", "to", "at", "from", "into")), frozenset(("the", "a", "an"))
@@ -120,6 +122,52 @@ def entity_types(
         else "thing"
         for word in sorted(words)
     }
+
+
+def entity_classes(
+    examples: Iterable[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
+) -> dict[str, str]:
+    """Sorts entity words into classes by the neighbours that they are found between.
+
+    A word joins the first class to whose first word its counts of left and right neighbours have a
+    cosine above 0.7; beside another word, all entity words are one symbol. Nothing but counts is
+    used, so that there are classes in any language.
+
+    Args:
+        examples: examples with `sentences`.
+        words: the entity words, in lower case, see `learn_entity_words`.
+        tokenizer: callable from a text to its lower-cased tokens.
+
+    Returns:
+        The first word, which is the most frequent one, of the class of each word.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 50)
+        >>> tokenizer = keras_corefmem.text.get_tokenizer("words")
+        >>> words = ["mary", "john", "garden", "kitchen"]
+        >>> classes = keras_corefmem.graphs.entity_classes(examples, words, tokenizer)
+        >>> classes["mary"] == classes["john"], classes["mary"] == classes["garden"]
+        (True, False)
+    """
+    counts: dict[str, Counter] = {word: Counter() for word in words}
+    sentences = Counter(text for example in examples for text in example.sentences)
+    for text, count in sentences.items():
+        tokens = ["", *tokenizer(text), ""]
+        seen = ["*" if token in counts else token for token in tokens]
+        for left, token, right in zip(seen, tokens[1:], seen[2:], strict=False):
+            if token in counts:
+                counts[token][left, right] += count
+    classes: dict[str, str] = {}
+    for word in sorted(counts, key=lambda word: (-counts[word].total(), word)):
+        firsts = dict.fromkeys(classes.values())
+        alike = (first for first in firsts if _cosine(counts[first], counts[word]) > SIMILAR)
+        classes[word] = next(alike, word)
+    return classes
+
+
+def _cosine(first, second):
+    norms = hypot(*first.values()) * hypot(*second.values())
+    return sum(n * second[key] for key, n in first.items()) / norms if norms else 0.0
 
 
 def tagged_entity_words(

@@ -84,6 +84,15 @@ class Structure:
             edges,
         )
 
+    def reordered(self, old: np.ndarray, new: np.ndarray) -> "Structure":
+        """Returns the structure of the tokens in another order: `old` places by new ones, `new`
+        ones by old. What lies behind the structure must keep its place."""
+        governors = new[self.governors[old[: len(self.governors)]]].astype("int32")
+        mentions = np.stack([self.mentions[:, 0], new[self.mentions[:, 1]]], axis=1)
+        order = np.lexsort((mentions[:, 1], mentions[:, 0]))
+        edges = {edge_type: _pairs(new[pairs]) for edge_type, pairs in self.edges.items()}
+        return Structure(governors, _pairs(mentions[order]), _pairs(new[self.arguments]), edges)
+
     @property
     def chains(self) -> list[list[int]]:
         """The head tokens of each chain, in the order of the text."""

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.sentences.sst import epoch_phrases
+from keras_corefmem.preprocessing.augmentation import Augmentation, augmentations, draw
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 
@@ -118,10 +119,15 @@ class Batches(keras.utils.PyDataset):
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
         mean_of_rows: whether a batch that is not full weighs as one that is.
+        augment: augmentations of the examples of shuffled batches, drawn anew every epoch by the
+            seed: names or functions, see `augmentations`. An example stays as it is where the
+            length of a text would change, or its answer be unknown.
+        examples: the examples, in the order of `encoded`, where there are augmentations.
         **kwargs: arguments of `keras.utils.PyDataset`.
 
     Raises:
-        ValueError: without examples, or if one does not fit its length or the classes.
+        ValueError: without examples, if one does not fit its length or the classes, or if there is
+            an augmentation without `shuffle` or the `examples`.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -145,6 +151,8 @@ class Batches(keras.utils.PyDataset):
         shuffle: bool = False,
         seed: int = 0,
         mean_of_rows: bool = False,
+        augment: str | Sequence[str | Augmentation] = (),
+        examples: Sequence = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -168,6 +176,13 @@ class Batches(keras.utils.PyDataset):
             )
         self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
         self.mean_of_rows = mean_of_rows
+        if augment and (not shuffle or len(examples) != len(encoded)):
+            raise ValueError(
+                "augment is for examples to train on: give shuffle=True and, in the order of "
+                "`encoded`, the `examples`."
+            )
+        self.examples = examples
+        self.augment = augmentations(augment, examples, preprocessor)
         self.start_epoch(0)
 
     def _lengths(self) -> list[list[int]]:
@@ -261,7 +276,8 @@ class Batches(keras.utils.PyDataset):
 
     def __getitem__(self, index: int) -> tuple:
         members, length, question_length = self.batches[index]
-        rows = [self.encoded[i] for i in members]
+        augmented = self.shuffle and self.augment
+        rows = [draw(self, i) if augmented else self.encoded[i] for i in members]
         features = self.preprocessor.collate(
             rows, self.batch_size, length, question_length, self.names
         )

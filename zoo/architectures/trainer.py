@@ -168,8 +168,11 @@ class TextTrainer(LightModel):
             >>> len(model.batches(stories, batch_size=4))
             2
         """
-        encoded = self._encode(as_examples(examples))
+        examples = as_examples(examples)
+        encoded = self._encode(examples)
         options = {"batch_size": batch_size, "shuffle": shuffle, "seed": seed, **kwargs}
+        if kwargs.get("augment"):
+            options["examples"] = examples
         return self.preprocessor.batches(encoded, self.features, **options)
 
     def _encode(self, examples):

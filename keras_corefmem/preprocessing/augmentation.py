@@ -1,0 +1,338 @@
+"""Augmentation: training examples with entities renamed, or sentences in another order."""
+
+import collections
+import dataclasses
+import functools
+import itertools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.passages.candidates import has_letters
+from keras_corefmem.graphs.entity_words import entity_classes, entity_types, learn_entity_words
+from keras_corefmem.preprocessing.answers import SEPARATOR
+from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.utils.names import did_you_mean
+
+# Share of its occurrences from which a word is a name of the kind that an annotator says.
+MOSTLY = 0.9
+LISTS = "sentences", "candidates", "name_words"
+# Texts whose tokens are kept.
+CACHED = 1 << 16
+KINDS = {"PERSON": "person", "PER": "person", "GPE": "place", "LOC": "place", "LOCATION": "place"}
+KINDS |= {label: "place" for label in ("FAC", "CITY", "COUNTRY", "STATE_OR_PROVINCE")}
+NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types", "shuffle": None}
+
+
+class Augmentation(Protocol):
+    """A function from an example and a random generator to an example of the same class."""
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example: ...
+
+
+class RenameEntities:
+    """Permutes the names of entities, alike in all texts of an example.
+
+    Passage, question, answer and candidates are renamed token by token, so that their lengths,
+    chains and edges are those of the example. The word forms of an entity are renamed together:
+    only entities whose forms have the same endings ("cat", "cats"; "dog", "dogs") are exchanged.
+
+    Args:
+        classes: entities that are exchanged with each other, by class. An entity is a word, as it
+            is usually written, or the list of its forms.
+        tokenizer: the tokenizer of the texts, or its name.
+        is_answer: function that tells whether an answer can be learned. An example whose answer
+            could not stays as it is.
+
+    Raises:
+        ValueError: if a word is in the classes twice.
+
+    Reference: entity anonymization of [Hermann et al., 2015](https://arxiv.org/abs/1506.03340).
+
+    Example:
+        >>> classes = [["Mary", "John"], ["hall", "den"]]
+        >>> rename = keras_corefmem.preprocessing.RenameEntities(classes)
+        >>> example = keras_corefmem.datasets.Example(("Mary is in the hall.",), "Where?", "hall")
+        >>> renamed = rename(example, np.random.default_rng(0))
+        >>> renamed.passage, renamed.answer
+        ('John is in the den.', 'den')
+    """
+
+    def __init__(
+        self,
+        classes: Iterable[Iterable[str | Sequence[str]]],
+        tokenizer: Any = "words",
+        is_answer: Callable[[str], bool] = bool,
+    ) -> None:
+        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        self.is_answer = is_answer
+        # Entities that may be exchanged, each the list of its forms in the order of the endings.
+        self.groups: list[list[list[str]]] = []
+        self.place: dict[str, tuple[int, int]] = {}
+        for entities in classes:
+            alike = collections.defaultdict(list)
+            for entity in entities:
+                endings = _endings([entity] if isinstance(entity, str) else entity)
+                alike[tuple(endings)].append(list(endings.values()))
+            self.groups += alike.values()
+        for number, group in enumerate(self.groups):
+            for member, forms in enumerate(group):
+                for form in map(lower, forms):
+                    if form in self.place:
+                        raise ValueError(f"{form!r} is in the classes twice, name it once.")
+                    self.place[form] = number, member
+        self._cuts: dict[tuple[str, type], tuple] = {}
+
+    @classmethod
+    def fit(
+        cls, examples: Sequence[Example], preprocessor: Any, within: str | None = None
+    ) -> "RenameEntities":
+        """Learns which words are renamed.
+
+        Of examples whose annotator recognized named entities, these are the words that name persons
+        or places; of others, the words of the preprocessor's chains, or without any those of
+        `keras_corefmem.graphs.learn_entity_words`.
+
+        Args:
+            examples: training examples.
+            preprocessor: the preprocessor of a model.
+            within: `"classes"` to exchange entities that are found between the same neighbours,
+                `"types"` to exchange persons, places and things (`entity_types`) each among
+                themselves; both keep to the persons and places of an annotator. `None` for all.
+
+        Raises:
+            ValueError: if `within` is something else, there is nothing to rename, or examples are
+                annotated without named entities.
+        """
+        if within not in NAMES.values():
+            raise ValueError(f"within must be classes, types or None; got {within!r}.")
+        tokenizer = preprocessor.tokenizer
+        texts = {(text, type(e)): e for e in examples for text in (*e.sentences, e.question)}
+        written: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+        for (text, _), example in texts.items():
+            for token in example.cut(text, tokenizer.cased):
+                written[lower(token)][token] += 1
+        labels = _names(examples)
+        known = set(preprocessor.vocabulary.known) & written.keys()
+        groups = [[word] for word in labels] if labels else _entities(examples, preprocessor)
+        entities = [forms for each in groups if (forms := [w for w in each if w in known])]
+        if len(entities) < 2:
+            raise ValueError(
+                "There are no entities to rename: leave renaming out, name the words yourself, "
+                "RenameEntities(classes), or annotate with a pipeline that recognizes names."
+            )
+        if within == "types" and not labels:
+            labels = entity_types(examples, [forms[0] for forms in entities], tokenizer)
+        elif within == "classes" and not labels:
+            words = [form for forms in entities for form in forms]
+            labels = entity_classes(examples, words, tokenizer)
+        classes = collections.defaultdict(list)
+        for forms in entities:
+            usual = [max(written[word], key=written[word].__getitem__) for word in forms]
+            classes[labels[forms[0]] if within else ""].append(usual)
+        return cls(classes.values(), tokenizer, functools.partial(_can_learn, preprocessor))
+
+    def _cut(self, example: Example, text: str) -> tuple[list[str], list[tuple[int, str]]]:
+        """Cuts a text to the tokens and what is between; returns where which entities are."""
+        key = text, type(example)
+        if key not in self._cuts:
+            if len(self._cuts) >= CACHED:
+                self._cuts.clear()
+            pieces, found, end = [], [], 0
+            for token in example.cut(text, self.tokenizer.cased):
+                start = text.index(token, end)
+                pieces += [text[end:start], token]
+                end = start + len(token)
+                if lower(token) in self.place:
+                    found.append((len(pieces) - 1, lower(token)))
+            self._cuts[key] = [*pieces, text[end:]], found
+        return self._cuts[key]
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        lists = [name for name in LISTS if getattr(example, name, ())]
+        texts = [example.question, example.answer]
+        texts += [text for name in lists for text in getattr(example, name)]
+        cuts = [self._cut(example, text) for text in texts]
+        words = dict.fromkeys(word for _, found in cuts for _, word in found)
+        present: dict[int, dict[int, None]] = {}
+        for number, member in map(self.place.__getitem__, words):
+            present.setdefault(number, {})[member] = None
+        names: dict[str, tuple[str, str]] = {}
+        for number, members in present.items():
+            group = self.groups[number]
+            chosen = random.choice(len(group), len(members), replace=False).tolist()
+            for member, other in zip(members, chosen, strict=True):
+                pairs = zip(group[member], group[other], strict=True)
+                names |= {lower(old): (old, new) for old, new in pairs}
+        renamed = []
+        for pieces, found in cuts:
+            if found:
+                pieces = list(pieces)
+                for index, word in found:
+                    pieces[index] = _spell(pieces[index], *names[word])
+            renamed.append("".join(pieces))
+        question, answer, *others = renamed
+        if not self.is_answer(answer):
+            return example
+        left = iter(others)
+        values: dict[str, Any] = {}
+        for name in lists:
+            values[name] = tuple(itertools.islice(left, len(getattr(example, name))))
+        return dataclasses.replace(example, question=question, answer=answer, **values)
+
+
+class ShuffleSentences:
+    """Puts the sentences of a passage, or its documents where it consists of these, in any order.
+
+    Supporting facts, chains, edges and the structure of an annotation move with their sentences.
+
+    Args:
+        tokenizer: the tokenizer that edges of examples were made with, or its name.
+
+    Example:
+        >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
+        >>> sentences = "He ran.", "It fell."
+        >>> example = keras_corefmem.datasets.Example(sentences, "Who ran?", "he", (1,))
+        >>> shuffled = shuffle(example, np.random.default_rng(3))
+        >>> shuffled.passage, shuffled.supporting_facts
+        ('It fell. He ran.', (2,))
+    """
+
+    def __init__(self, tokenizer: Any = "words") -> None:
+        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        order = random.permutation(len(example.sentences))
+        place = np.argsort(order)
+        values: dict[str, Any] = {
+            "sentences": tuple(example.sentences[n] for n in order),
+            "supporting_facts": tuple(int(place[n - 1]) + 1 for n in example.supporting_facts),
+        }
+        chains, structure = getattr(example, "chain_ids", ()), getattr(example, "structure", None)
+        if not (example.edges or chains or structure):
+            return dataclasses.replace(example, **values)
+        texts = *example.sentences, example.question
+        counts = [len(example.tokens(text, self.tokenizer)) for text in texts]
+        tokens = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
+        old = np.concatenate([*(tokens[n] for n in order), tokens[-1]])
+        new = np.argsort(old)
+        values["edges"] = tuple(
+            (int(new[a - 1]) + 1, int(new[b - 1]) + 1, t) for a, b, t in example.edges
+        )
+        for name in ("chain_ids", "named_entities"):
+            if labels := getattr(example, name, ()):
+                values[name] = tuple(labels[n] for n in old)
+        if structure is not None:
+            values["structure"] = structure.reordered(old, new)
+        return dataclasses.replace(example, **values)
+
+
+def augmentations(
+    names: str | Sequence[str | Augmentation], examples: Sequence[Example], preprocessor: Any
+) -> list[Augmentation]:
+    """Makes the augmentations that names stand for, in their order.
+
+    Args:
+        names: `"rename"`, `"rename-classes"`, `"rename-types"` or `"shuffle"`, several of them as a
+            list or joined by `+`; augmentations of your own in a list are taken as they are.
+        examples: training examples.
+        preprocessor: the preprocessor of a model.
+
+    Raises:
+        ValueError: if there is no such augmentation, or it does not fit the examples.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> names = "rename-types+shuffle"
+        >>> len(keras_corefmem.preprocessing.augmentations(names, examples, preprocessor))
+        2
+    """
+    if names and not all(isinstance(example, Example) for example in examples):
+        raise ValueError("augment is for questions about passages: leave it out for others.")
+    made: list[Augmentation] = []
+    for each in split_names(names) if isinstance(names, str) else names:
+        if not isinstance(each, str):
+            made.append(each)
+        elif split_names(each) == ["shuffle"]:
+            made.append(ShuffleSentences(preprocessor.tokenizer))
+        else:
+            made.append(RenameEntities.fit(examples, preprocessor, NAMES[each]))
+    return made
+
+
+def draw(batches: Any, index: int) -> Any:
+    """Returns an encoded example of batches, as the augmentation of their epoch leaves it."""
+    encoded, example = batches.encoded[index], batches.examples[index]
+    # Each example draws alone, so that no order of batches matters.
+    random = np.random.default_rng((batches.seed, batches.epoch, index, 1))
+    for augmentation in batches.augment:
+        example = augmentation(example, random)
+    preprocessor = batches.preprocessor
+    other = preprocessor.encode(example)
+    sizes = preprocessor.length, preprocessor.question_length
+    fits = all(size(other) == size(encoded) for size in sizes) and np.all(other.answer)
+    return other if fits else encoded
+
+
+def split_names(names: Any) -> list[str]:
+    """Splits names of augmentations that `+` joins, and checks them."""
+    parts = names.split("+") if isinstance(names, str) else [names]
+    for name in parts:
+        if name not in NAMES:
+            hint, known = did_you_mean(str(name), NAMES), ", ".join(NAMES)
+            raise ValueError(
+                f"There is no augmentation {name!r}: give one of {known}, or several joined by +."
+                f"{hint}"
+            )
+    return parts
+
+
+def _endings(forms: Iterable[str]) -> dict[str, str]:
+    """Returns forms by what distinguishes them, in lower case."""
+    stem = len(os.path.commonprefix([lower(form) for form in forms]))
+    return dict(sorted((lower(form)[stem:], form) for form in forms))
+
+
+def _spell(token: str, old: str, new: str) -> str:
+    """Writes a new name as `token` writes the old one, which usually is `old`."""
+    if token == old:
+        return new
+    return new[:1].upper() + new[1:] if token[:1].isupper() else lower(new)
+
+
+def _can_learn(preprocessor: Any, answer: str) -> bool:
+    several = getattr(preprocessor, "answer_length", 1) > 1
+    words = answer.split(SEPARATOR) if several else [answer]
+    return preprocessor.local or all(word in preprocessor.answer_numbers for word in words)
+
+
+def _names(examples: Sequence[Example]) -> dict[str, str]:
+    """Returns the kind, person or place, of the words that an annotator takes for names."""
+    total: collections.Counter = collections.Counter()
+    kinds: collections.Counter = collections.Counter()
+    for example in examples:
+        if labels := getattr(example, "named_entities", ()):
+            words = lower(f"{example.passage} {example.question}").split(" ")
+            total.update(words)
+            pairs = zip(words, map(KINDS.get, labels), strict=True)
+            kinds.update((word, kind) for word, kind in pairs if kind and has_letters(word))
+    return {word: kind for (word, kind), n in sorted(kinds.items()) if n >= MOSTLY * total[word]}
+
+
+def _entities(examples: Sequence[Example], preprocessor: Any) -> list[list[str]]:
+    """Returns the forms of each entity."""
+    if any(hasattr(example, "named_entities") for example in examples):
+        return []
+    forms = collections.defaultdict(list)
+    known = preprocessor.vocabulary.known
+    chains = getattr(preprocessor, "word_chains", np.zeros(0, int))[2:]
+    for word, chain in zip(known, chains.tolist(), strict=False):
+        if chain:
+            forms[chain].append(word)
+    return list(forms.values()) or [
+        [word] for word in sorted(learn_entity_words(examples, preprocessor.tokenizer))
+    ]
