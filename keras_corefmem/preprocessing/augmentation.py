@@ -282,7 +282,7 @@ def split_names(names: Any) -> list[str]:
     """Splits names of augmentations that `+` joins, and checks them."""
     parts = names.split("+") if isinstance(names, str) else [names]
     for name in parts:
-        if name not in NAMES:
+        if not isinstance(name, str) or name not in NAMES:
             hint, known = did_you_mean(str(name), NAMES), ", ".join(NAMES)
             raise ValueError(
                 f"There is no augmentation {name!r}: give one of {known}, or several joined by +."

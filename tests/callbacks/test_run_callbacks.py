@@ -177,11 +177,13 @@ def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     from zoo.experiments.experiment import hyper_parameters
     from zoo.training import make_model
 
-    experiment = Experiment("as-gru", changes={"arguments": {"units": 4, "embedding_dim": 4}})
+    changes = {"arguments": {"units": 4, "embedding_dim": 4}, "augment": "rename+shuffle"}
+    experiment = Experiment("as-gru", changes=changes)
     settings = experiment.settings
     values = hyper_parameters(experiment, make_model(simulator.simulate(1, 8), settings))
     assert values["dataset"] == "simulator" and values["model"] == "as-gru"
     assert values["units"] == 4 and values["learning_rate"] == settings.learning_rate
+    assert values["augment"] == "rename+shuffle"
     # Also what nobody set, so that no column has gaps; but nothing learned from the data.
     assert values["encoder"] == "gru" and "dropout" in values
     assert not {"arguments", "vocabulary_size", "preprocessor"} & set(values)

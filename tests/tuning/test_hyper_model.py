@@ -87,3 +87,13 @@ def test_fewer_training_questions_are_those_of_the_command():
     assert (
         alone.preprocessor.get_config() != make("ngram", None).build(hp).preprocessor.get_config()
     )
+
+
+def test_validation_chooses_augmentations():
+    hyper_model = tuning.ZooHyperModel("qrn", SPLITS, "augmentation", **SMALL)
+    hp = keras_tuner.HyperParameters()
+    hyper_model.declare_hyperparameters(hp)
+    chosen = hp.space[0].values
+    settings = [hyper_model.experiment({"augment": value}).settings.augment for value in chosen]
+    assert settings == [None, "rename", "rename-classes", "shuffle", "rename-classes+shuffle"]
+    assert hyper_model.chosen({"augment": "shuffle"}) == {"augment": "shuffle"}

@@ -124,10 +124,12 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
-            raise ValueError(
-                f"--set {assignment}: the value is no JSON; write it as --set NAME=JSON, such as "
-                "--set units=32 or --set answer_head='\"auto\"'."
-            ) from None
+            # A word needs no quotation marks, but for those that are something else in Python.
+            if not re.fullmatch(r"(?!(True|False|None)$)[A-Za-z][\w+.-]*", value):
+                raise ValueError(
+                    f"--set {assignment}: the value is no JSON; write it as --set NAME=JSON, such "
+                    "as --set units=32 or --set answer_head=auto."
+                ) from None
         if name != "arguments":
             values[name] = value
         elif isinstance(value, dict):

@@ -28,6 +28,16 @@ def _check_mentions(value: object) -> object:
     return value
 
 
+def _check_augment(value: object) -> object:
+    if value in (None, "none"):
+        return None
+    # Only a few runs need it.
+    from keras_corefmem.preprocessing.augmentation import split_names
+
+    split_names(value)
+    return value
+
+
 @pydantic.with_config(STRICT)
 class TrainingOptions(TypedDict, total=False):
     """Fields of `zoo.training.Settings`, where they are described, that differ from its defaults.
@@ -50,6 +60,7 @@ class TrainingOptions(TypedDict, total=False):
     buckets: pydantic.PositiveInt
     train_size: pydantic.PositiveInt | None
     mentions: Annotated[Any, pydantic.AfterValidator(_check_mentions)]
+    augment: Annotated[str | None, pydantic.BeforeValidator(_check_augment)]
     arguments: dict[str, Any]
 
 

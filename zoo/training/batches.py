@@ -76,7 +76,8 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
         `Batches` by name of the part; of no empty part.
 
     Raises:
-        ValueError: if the settings have a share of mentions, and the model reads none.
+        ValueError: if the settings have a share of mentions, and the model reads none, or
+            augmentations that do not fit the examples.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -94,6 +95,7 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
     }
     everything = [example for examples in encoded.values() for example in examples]
     lengths = common_lengths(preprocessor, everything, settings.buckets)
+    augmented = {"augment": settings.augment, "examples": parts[0]} if settings.augment else {}
     return {
         part: preprocessor.batches(
             examples,
@@ -102,6 +104,7 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
             batch_size=settings.batch_size,
             shuffle=part == "train",
             seed=settings.seed,
+            **(augmented if part == "train" else {}),
         )
         for part, examples in encoded.items()
         if examples

@@ -34,6 +34,9 @@ class Settings:
         mentions: share of the mentions in passages and questions, of all parts, that the model is
             told, drawn by the seed, or `"random"`: as many mentions, at random tokens. `None` for
             all, as the trained model reads text of its own.
+        augment: augmentations of the training examples, joined by `+`, such as
+            `"rename-classes+shuffle"`, see `keras_corefmem.preprocessing.augmentations`; `None`,
+            or `"none"`, for none.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
 
     Raises:
@@ -59,10 +62,15 @@ class Settings:
     # None, as in the states of runs that do not know them.
     train_size: int | None = None
     mentions: float | str | None = None
+    augment: str | None = None
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         validate("Settings", {name: getattr(self, name) for name in FIELDS}, TrainingOptions)
+        if self.augment == "none":
+            object.__setattr__(self, "augment", None)
+        if self.augment and self.mentions is not None:
+            raise ValueError("Settings: augment and mentions do not go together, leave one out.")
         for old in self.arguments.keys() & RENAMED.keys():
             message = f"The argument {old} is now {RENAMED[old]}."
             warnings.warn(message, DeprecationWarning, stacklevel=3)

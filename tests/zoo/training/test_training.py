@@ -115,6 +115,34 @@ def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_pat
     assert sorted(path.name for path in tmp_path.glob("epoch-*")) == ["epoch-2.weights.h5"]
 
 
+def test_an_augmented_run_continues_to_the_same_result(splits, tmp_path):
+    changes = {"model": "qrn", "arguments": {"units": 4}, "augment": "rename-classes+shuffle"}
+    settings = dataclasses.replace(SETTINGS, **changes)
+    interrupt(splits, settings, tmp_path / "parts")
+    again, batches = prepare(splits, settings)
+    parts = training.fit(again, batches, tmp_path / "parts", settings)
+    whole, batches = prepare(splits, settings)
+    progress = training.fit(whole, batches, tmp_path / "whole", settings)
+    assert parts.history == progress.history and len(parts.history) == 3
+    assert_same_weights(again, whole)
+    _, plain = prepare(splits, dataclasses.replace(settings, augment=None))
+    for part, same in (("train", False), ("valid", True), ("test", True)):
+        stories = [each[part][0][0]["sentences"] for each in (batches, plain)]
+        assert np.array_equal(*stories) == same
+
+
+@pytest.mark.parametrize("name", ["renam", "rename+rename-type", 3, ["rename"]])
+def test_unknown_augmentations_are_told_at_once(name):
+    with pytest.raises(ValueError, match=r"Settings: augment: There is no augmentation .* rename"):
+        Settings(augment=name)
+
+
+def test_augmentations_and_fewer_mentions_do_not_go_together():
+    assert Settings(augment="none", mentions=0.5).augment is None
+    with pytest.raises(ValueError, match="augment and mentions do not go together"):
+        Settings(augment="rename", mentions=0.5)
+
+
 def test_a_finished_run_is_not_trained_again(uninterrupted, splits):
     expected, _, whole = uninterrupted
     model, batches = prepare(splits)
