@@ -33,8 +33,8 @@ class AnnotatedExample(Example):
         truecaser: name of what gave its words capital letters before, `""` for nothing.
 
     Raises:
-        ValueError: if `chain_ids` are not one for each token, or there are candidates and the
-            answer is none of them.
+        ValueError: if `chain_ids` or `named_entities` are not one for each token, or there are
+            candidates and the answer is none of them.
 
     Example:
         >>> text = "Mary slept . She woke . And then"
@@ -66,6 +66,11 @@ class AnnotatedExample(Example):
             raise ValueError(
                 f"{self._place}{len(self.chain_ids)} chain ids for {count} tokens of passage and "
                 "question, give one of each."
+            )
+        if self.named_entities and len(self.named_entities) != count:
+            raise ValueError(
+                f"{self._place}{len(self.named_entities)} named_entities for {count} tokens of "
+                "passage and question, give one label of each."
             )
         if self.candidates:
             self._check_answer(self.candidates)

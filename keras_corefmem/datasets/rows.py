@@ -138,23 +138,27 @@ class _Row:
             return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
         tokens, chains = annotation.tokens, annotation.chain_ids().tolist()
         question, structure = self.fields.get("question"), Structure.of(annotation)
+        labels = annotation.named_entities
         if is_doc(question):
             second = from_doc(question)
             structure = structure.followed_by(Structure.of(second), len(tokens))
             ids = second.chain_ids()
             words, more = second.tokens, (ids + (ids > 0) * max(chains)).tolist()
+            named = second.named_entities or [""] * len(words)
         else:
             words = _penn(self.text("question"))
             pairs = zip(map(lower, tokens), chains, strict=True)
             names = {word: chain for word, chain in pairs if chain and word not in PRONOUNS}
             more = [names.get(lower(word), 0) for word in words]
+            kinds = dict(zip(map(lower, tokens), labels, strict=False))
+            named = [kinds.get(lower(word), "") for word in words]
         ends = (*annotation.sentences[1:], len(tokens))
         sentences = [
             " ".join(tokens[start:end])
             for start, end in zip(annotation.sentences, ends, strict=True)
         ]
         known |= {"chain_ids": [*chains, *more], "supporting_facts": self.facts()}
-        known |= {"structure": structure}
+        known |= {"structure": structure, "named_entities": (*labels, *named) if labels else ()}
         return AnnotatedExample(sentences, " ".join(words), self.answer(), **known)
 
     def text(self, name):

@@ -1,5 +1,6 @@
 """Examples of all kinds of data; what a row holds is tested by its columns."""
 
+import dataclasses
 import json
 
 import datasets
@@ -359,3 +360,22 @@ def test_a_doc_may_hold_its_question(doc):
     assert example.chain_ids == (1, 0, 0, 1, 0, 0) and example.structure is not None
     with pytest.raises(ValueError, match="no token starts at character 13"):
         as_examples([(doc, {**fields, "question_start": 13})])
+
+
+def test_docs_have_named_entities():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Mary"}])
+    passage, plain = nlp("Mary slept"), spacy.blank("en")("Mary slept")
+    cases = [
+        (passage, "Was Mary here", ("PERSON", "", "", "PERSON", "")),
+        (passage, nlp("Was Mary here"), ("PERSON", "", "", "PERSON", "")),
+        (passage, plain, ("PERSON", "", "", "")),
+        (plain, nlp("Mary"), ()),
+    ]
+    for doc, question, expected in cases:
+        (example,) = as_examples([(doc, {"question": question, "answer": "Mary"})])
+        assert example.named_entities == expected
+    with pytest.raises(ValueError, match="2 named_entities for 4 tokens"):
+        dataclasses.replace(
+            example, named_entities=("", ""), question="Who slept", chain_ids=[0] * 4
+        )

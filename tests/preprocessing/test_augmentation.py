@@ -260,6 +260,7 @@ def test_persons_and_places_are_those_of_an_annotator():
             w.lower() for w in renamed.name_words
         ]
         assert pairs["met"] == "met" and {pairs["paris"], pairs["rome"]} == {"paris", "rome"}
+    assert example.named_entities == NOTE.named_entities
     unnamed = dataclasses.replace(example, named_entities=())
     with pytest.raises(ValueError, match="annotate with a pipeline that recognizes names"):
         RenameEntities.fit([unnamed], preprocessor)
