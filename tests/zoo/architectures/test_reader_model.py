@@ -144,6 +144,51 @@ def test_edges_that_no_encoder_reads_are_refused(options, message):
         zoo.AttentionSumReader(5, 3, **{"edge_types": ["coreference", "person"], **options})
 
 
+@pytest.mark.parametrize("joint", [True, False])
+def test_tied_layers_equal_layers_of_the_same_weights(make_reader, encoded, tmp_path, joint):
+    tied, untied = (
+        make_reader("mage_gru", layers=3, joint=joint, edge_attention=True, tied=tied)
+        for tied in (True, False)
+    )
+    two = make_reader("mage_gru", layers=2, joint=joint, edge_attention=True)
+    assert tied.count_params() == two.count_params() < untied.count_params()
+    for name in ("encoder",) if joint else ("passage_encoder", "question_encoder"):
+        for n in range(1, 4):
+            source = tied.get_layer(f"{name}_{min(n, 2)}")
+            untied.get_layer(f"{name}_{n}").set_weights(source.get_weights())
+    untied.get_layer("word_embedding").set_weights(tied.get_layer("word_embedding").get_weights())
+    features = tied.preprocessor.collate(encoded[:2], 2, 40, 9)
+    expected = untied.predict_on_batch({name: features[name] for name in untied.features})
+    assert (
+        np.abs(expected - two.predict_on_batch({k: features[k] for k in two.features})).max() > 0.01
+    )
+    assert tied.attend_to_edges(features) == pytest.approx(untied.attend_to_edges(features))
+    tied.save(tmp_path / "tied.keras")
+    tied.save_to_preset(tmp_path / "preset")
+    loaded = zoo.load(tmp_path / "tied.keras"), zoo.from_preset(tmp_path / "preset")
+    for reader in (tied, *loaded):
+        assert reader.config["tied"]
+        inputs = {name: features[name] for name in reader.features}
+        np.testing.assert_allclose(reader.predict_on_batch(inputs), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("encoder", ["gru", "coref_gru"])
+def test_recurrent_dropout_is_for_training_alone(make_reader, encoded, encoder):
+    dropped, plain = (
+        make_reader(encoder, layers=2, dropout=0.0, recurrent_dropout=share) for share in (0.5, 0.0)
+    )
+    features = plain.preprocessor.collate(encoded[:2], 2, 40, 9)
+    inputs = {name: features[name] for name in plain.features}
+    expected = np.asarray(plain(inputs))
+    np.testing.assert_allclose(dropped(inputs), expected, rtol=1e-5, atol=1e-5)
+    assert np.abs(np.asarray(dropped(inputs, training=True)) - expected).max() > 0.01
+
+
+def test_recurrent_dropout_of_a_layer_is_its_own():
+    with pytest.raises(ValueError, match="recurrent_dropout is for encoders that have a name"):
+        zoo.AttentionSumReader(5, 3, keras.layers.GRU(4), recurrent_dropout=0.1)
+
+
 def test_any_layer_of_sources_reads_typed_edges(tmp_path):
     layer = MAGEGRU((4, 2, 2), bidirectional=True, return_sequences=True)
     options = {"encoder": layer, "edge_types": ("place", "person"), "embedding_dim": 4}

@@ -35,8 +35,8 @@ class AttentionSumReader(ReaderModel):
     ```
 
     It is a `GatedAttentionReader` of one layer, which has nothing to gate: same arguments but for
-    `layers`, same input and output. The paper's own reader has `encoder="gru"`, `joint=False` and
-    `dropout=0`.
+    `layers` and `tied`, same input and output. The paper's own reader has `encoder="gru"`,
+    `joint=False` and `dropout=0`.
 
     Args:
         vocabulary_size: int, number of token ids.
@@ -70,6 +70,8 @@ class AttentionSumReader(ReaderModel):
             words.
         question_overlap: bool, whether each word of the passage has a feature that says if the
             question has it too.
+        recurrent_dropout: float, fraction of the units to drop from what the recurrent kernel of an
+            encoder that has a name reads, the same for all tokens of a text; the carry keeps them.
         preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
             that turns text into features.
         name: str, name of the model.
@@ -90,7 +92,7 @@ class AttentionSumReader(ReaderModel):
     ('passage', 'question', 'candidates')
     """
 
-    FIXED = {"layers": 1}
+    FIXED = {"layers": 1, "tied": False}
 
     @renamed_arguments(**RENAMED)
     def __init__(
@@ -115,6 +117,7 @@ class AttentionSumReader(ReaderModel):
         joint: bool = True,
         order: Order = "question_first",
         question_overlap: bool = False,
+        recurrent_dropout: Share = 0.0,
         preprocessor: Any = None,
         name: str | None = None,
         trainable: bool = True,

@@ -124,7 +124,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     """
 
     # As of readers that leave a choice.
-    FIXED = {"order": "passage_first", "question_overlap": False}
+    FIXED = {"order": "passage_first", "question_overlap": False, "recurrent_dropout": 0.0}
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ class _EdgeWeights(keras.layers.Layer):
     """The edge weights of an encoder, without its states."""
 
     def __init__(self, encoder):
-        super().__init__(name=f"edge_weights_{encoder.name}")
+        super().__init__()
         self.encoder, self.supports_masking = encoder, True
 
     def call(self, x, sources, mask=None):
@@ -26,12 +26,15 @@ class _EdgeWeights(keras.layers.Layer):
 
 
 def edge_weights(model):
-    """Symbolic weights and sources of each encoder of a reader that attends to edges, by name."""
+    """Symbolic weights and sources of each call of an encoder that attends to edges, by name."""
     outputs = {}
-    for layer in model.layers:
+    # Calls, not layers: a tied layer is called several times.
+    for node in (node for level in model._nodes_by_depth.values() for node in level):
+        layer = node.operation
         if isinstance(layer, MAGEGRU) and layer.cells[0].edge_attention:
-            x, sources, mask = layer.input
-            outputs[layer.name] = [_EdgeWeights(layer)(x, sources, mask=mask), sources]
+            x, sources, mask = node.input_tensors
+            name = f"{layer.name}_{len(outputs)}"
+            outputs[name] = [_EdgeWeights(layer)(x, sources, mask=mask), sources]
     return outputs
 
 
@@ -77,7 +80,7 @@ class EdgeShares:
 
         Args:
             outputs: arrays of weights `(batch, directions, time, types, edges)` and sources, by
-                name of the encoder.
+                name of the call.
             rows: examples that count, the first ones; `None` for all.
         """
         for weights, sources in outputs.values():

@@ -40,13 +40,17 @@ class ReaderModel(PassageModel):
         # One mask for all tokens of a sequence: better for recurrences, and XLA on TensorFlow takes
         # half a microsecond for every random number on a CPU.
         drop = keras.layers.Dropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
+        prefixes = {"joint": ""} if config.joint else {name: f"{name}_" for name in order}
         for n in range(1, config.layers + 1):
+            if n <= 2 or not config.tied:
+                encoders = {
+                    name: make_encoder(config, f"{prefix}encoder_{n}")
+                    for name, prefix in prefixes.items()
+                }
             if config.joint:
-                encoder = make_encoder(config, f"encoder_{n}")
-                leads = inputs.get(PASSAGE_LEADS)
+                encoder, leads = encoders["joint"], inputs.get(PASSAGE_LEADS)
                 vectors = encode_joint(encoder, n, order, vectors, structure, masks, leads)
             else:
-                encoders = {name: make_encoder(config, f"{name}_encoder_{n}") for name in order}
                 vectors = encode_apart(encoders, vectors, structure, masks)
             if n < config.layers:
                 question_mask = masks["question"]
