@@ -10,6 +10,7 @@ beside Keras' GRU, layers of a size in turn, and PyTorch's; those of memories be
 an epoch is that of its 709,568 examples at the same speed.
 """
 
+import concurrent.futures
 import itertools
 import os
 import time
@@ -31,9 +32,19 @@ def measure_layers(sizes, rounds):
     """Rows of times by size and layer."""
     from steps import Sizes, make_step, measure
 
+    def compiled_step(layer, size):
+        step = make_step(layer, Sizes(*size))
+        step()
+        return step
+
     rows, layers = [], (BASELINE, COREF, MAGE)
-    for length, batch, units in sizes:
-        steps = [make_step(layer, Sizes(length, batch, units)) for layer in layers]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        futures = {
+            size: [pool.submit(compiled_step, layer, size) for layer in layers] for size in sizes
+        }
+        for size, steps in futures.items():
+            futures[size] = [step.result() for step in steps]
+    for (length, batch, units), steps in futures.items():
         for layer, found in zip(layers, measure(steps, rounds), strict=True):
             row = {"layer": layer, "length": length, "batch": batch, "units": units, **found}
             rows.append(row)

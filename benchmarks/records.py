@@ -6,6 +6,7 @@ python benchmarks/records.py    # fills the pages anew
 import argparse
 import importlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import pathlib
@@ -53,7 +54,9 @@ def publish(name, figures, quick=False, arguments=(), torch=None):
     if quick:
         return
     versions = {
-        package: importlib.metadata.version(package) for package in ("tensorflow", "keras", "jax")
+        package: importlib.metadata.version(package)
+        for package in ("tensorflow", "keras", "jax")
+        if importlib.util.find_spec(package)
     }
     content = {
         **figures,

@@ -140,5 +140,5 @@ def test_search(cook):
     ] == pytest.approx(max(scores))
 
 
-def test_page_has_eleven():
-    assert len(RECIPES) == 11
+def test_page_has_twelve():
+    assert len(RECIPES) == 12
