@@ -102,7 +102,7 @@ def test_no_annotator_sees_an_answer(annotated):
 
 
 @pytest.mark.slow
-def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
+def test_a_study_counts_kinds_of_questions(annotated, tmp_path):
     options = {"layers": 1, "embedding_dim": 4}
     settings = {**SETTINGS, "arguments": {**SETTINGS["arguments"], **options}}
     check_data("lambada", "passages", annotated)
@@ -112,13 +112,14 @@ def test_a_study_counts_kinds_and_baselines(annotated, tmp_path):
     assert content["settings"]["arguments"]["order"] == "passage_first"
     right = sum(n not in content["test_wrong"] for n in range(6))
     assert content["test_kinds"] == {"answerable": [right, 6]} and 6 in content["test_wrong"]
-    assert content["baselines"]["last name"] == {"wrong": 7, "kinds": {"answerable": [0, 6]}}
+    # Without parts of speech no word of a passage is known to be a name, which could be guessed.
+    assert "baselines" not in content
     lines = report.tables_of("lambada", tmp_path / "results").splitlines()
-    head = "| dev accuracy in % | questions | most frequent name | last name | `ga-coref-gru` | "
+    head = "| dev accuracy in % | `ga-coref-gru` | "
     assert lines[0].startswith(head)
     kinds = STUDIES["lambada"].kinds
-    assert lines[2].startswith(f"| all passages | 7 | 0.0 | 0.0 | {100 * right / 7:.1f} | 55.7 |")
-    row = f"| {kinds['answerable']} | 6 | 0.0 | 0.0 | {100 * right / 6:.1f} | 68.9 |"
+    assert lines[2].startswith(f"| all passages | {100 * right / 7:.1f} | 55.69 |")
+    row = f"| {kinds['answerable']} | {100 * right / 6:.1f} | 68.88 |"
     assert lines[3] == row and len(lines[2:]) > 10
 
 
