@@ -11,6 +11,7 @@ an epoch is that of its 709,568 examples at the same speed.
 """
 
 import concurrent.futures
+import functools
 import itertools
 import os
 import time
@@ -32,19 +33,17 @@ def measure_layers(sizes, rounds):
     """Rows of times by size and layer."""
     from steps import Sizes, make_step, measure
 
-    def compiled_step(layer, size):
+    def compiled_step(size, layer):
         step = make_step(layer, Sizes(*size))
         step()
         return step
 
     rows, layers = [], (BASELINE, COREF, MAGE)
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        futures = {
-            size: [pool.submit(compiled_step, layer, size) for layer in layers] for size in sizes
+        compiled = {
+            size: pool.map(functools.partial(compiled_step, size), layers) for size in sizes
         }
-        for size, steps in futures.items():
-            futures[size] = [step.result() for step in steps]
-    for (length, batch, units), steps in futures.items():
+    for (length, batch, units), steps in compiled.items():
         for layer, found in zip(layers, measure(steps, rounds), strict=True):
             row = {"layer": layer, "length": length, "batch": batch, "units": units, **found}
             rows.append(row)

@@ -29,12 +29,11 @@ def _check_mentions(value: object) -> object:
 
 
 def _check_augment(value: object) -> object:
-    if value in (None, "none"):
-        return None
-    # Only a few runs need it.
-    from keras_corefmem.preprocessing.augmentation import split_names
+    if value not in (None, "none"):
+        # Only a few runs need it.
+        from keras_corefmem.preprocessing.augmentation import split_names
 
-    split_names(value)
+        split_names(value)
     return value
 
 

@@ -3,10 +3,13 @@ import json
 
 import pytest
 
+import zoo
+from keras_corefmem.datasets import AnnotatedExample
 from keras_corefmem.datasets.stories import simulator
 from tuning import Search
 from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.folders import check_folder, epochs_done, run_name
+from zoo.experiments.outcome import describe_test
 
 STORIES = simulator.load(task=1, train=30, valid=8, test=7)
 TINY = Experiment(
@@ -137,3 +140,21 @@ def test_settings_are_checked_at_once():
         Experiment("ga-gru", changes={"epochs": 0})
     with pytest.raises(ValueError, match="ga-gru does not read sst"):
         Experiment("ga-gru", "sst").load()
+
+
+def test_guesses_of_names_count_by_kind():
+    def make(answer, names, kind):
+        fields = {"chain_ids": [0] * 6, "name_words": names, "kinds": kind}
+        return AnnotatedExample(("Ann met Bob and Ann",), "who", answer, **fields)
+
+    named = [make(answer, ("ann", "bob", "ann"), ("name",)) for answer in ("Ann", "Bob")]
+    # Where no word is known to be a name, there is no guess, and the question counts as missed.
+    examples = [*named, make("Ann", (), ())]
+    reader = zoo.AttentionSumReader.from_examples(examples, units=4)
+    reader.compile(jit_compile=False)
+    content = describe_test(reader, reader.batches(examples), examples)
+    once = {"wrong": 2, "kinds": {"name": [1, 2]}}
+    assert content["baselines"] == {"most frequent name": once, "last name": once}
+    assert content["test_kinds"]["name"][1] == 2
+    plain = examples[2:]
+    assert "baselines" not in describe_test(reader, reader.batches(plain), plain)
