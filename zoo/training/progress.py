@@ -24,9 +24,9 @@ class Progress(keras.callbacks.Callback):
 
     Validation is prediction, as tests are: XLA compiles one function less than Keras' evaluation
     needs. The best epoch has the highest validation accuracy, then the lowest loss. Training
-    stops when that has not improved for `patience` epochs, for a quarter of them where there is
-    nothing left to learn (99.5% training accuracy), or when three epochs in a row answered all
-    validation questions.
+    stops when that has not improved for `patience` epochs, and, unless augmentation makes
+    every epoch new, for a quarter of them where there is nothing left to learn (99.5% training
+    accuracy), or when three epochs in a row answered all validation questions.
 
     Args:
         batches: `Batches` by part, of which `train` and `valid` are used.
@@ -68,6 +68,9 @@ class Progress(keras.callbacks.Callback):
         """Whether training has ended."""
         solved = [logs["val_accuracy"] == 1 for logs in self.history[-3:]]
         stale = len(self.history) - max(self.best_epoch + 1, self.warm_up)
+        if getattr(self.batches.get("train"), "augment", ()):
+            # There is always something new to learn.
+            return stale >= self.patience
         learned = bool(self.history) and self.history[-1]["accuracy"] >= 0.995
         patience = self.patience / 4 if learned else self.patience
         return len(solved) == 3 and all(solved) or stale >= patience

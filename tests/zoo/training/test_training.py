@@ -1,5 +1,6 @@
 import dataclasses
 import functools
+import types
 
 import keras
 import numpy as np
@@ -222,6 +223,15 @@ def test_selection_and_the_end_of_training(tmp_path):
     progress.history = history((1.0, 0.2), (0.9, 0.2), (1.0, 0.1))
     assert not progress.finished
     progress.history = history((1.0, 0.3), (1.0, 0.2), (1.0, 0.1))
+    assert progress.finished
+
+
+def test_augmented_examples_are_never_learned_by_heart(tmp_path):
+    augmented = types.SimpleNamespace(augment=[str])
+    progress = Progress({"train": augmented}, tmp_path, patience=4)
+    progress.history = history((1.0, 0.3), (1.0, 0.4), (1.0, 0.4), (1.0, 0.4), accuracy=1.0)
+    assert not progress.finished
+    progress.history += history((1.0, 0.4))
     assert progress.finished
 
 
