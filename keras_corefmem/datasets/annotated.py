@@ -23,7 +23,6 @@ class AnnotatedExample(Example):
             none. Chains run across both.
         candidates: possible answers, each a string of one or more tokens; empty where any
             word of the passage may be.
-        kinds: the kinds of questions that it is one of, which are counted apart.
         name_words: words of the passage that are names, in order, which baselines guess by.
         structure: `Structure` of passage and question, or of the passage alone, which tells where
             tokens should attend to, and their edges.
@@ -47,7 +46,6 @@ class AnnotatedExample(Example):
 
     chain_ids: tuple[int, ...] = ()
     candidates: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     name_words: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     structure: Structure | None = dataclasses.field(default=None, compare=False, repr=False)
     named_entities: tuple[str, ...] = dataclasses.field(
@@ -59,8 +57,7 @@ class AnnotatedExample(Example):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "chain_ids", tuple(map(int, self.chain_ids)))
-        for name in ("candidates", "kinds"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "candidates", tuple(self.candidates))
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.chain_ids) != count:
             raise ValueError(

@@ -23,6 +23,8 @@ class Example:
         source: where the question was read, as `"path:line"`; does not enter comparisons.
         edges: typed edges `(source, target, type)` between its tokens, positions from 1 through the
             passage and then the question, as the reader cuts them: `[(3, 17, "married_to")]`.
+        kinds: the kinds of questions that it is one of, which are counted apart; does not enter
+            comparisons.
 
     Raises:
         ValueError: if the passage, one of its sentences, the question or the answer is empty or no
@@ -41,6 +43,7 @@ class Example:
     supporting_facts: tuple[int, ...] = ()
     source: str = dataclasses.field(default="", compare=False)
     edges: tuple[tuple[int, int, str], ...] = dataclasses.field(default=(), kw_only=True)
+    kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         place = self._place
@@ -48,7 +51,8 @@ class Example:
         if isinstance(self.sentences, str):
             raise ValueError(f"{place}`sentences` is one string, pass a tuple of sentences.")
         object.__setattr__(self, "sentences", tuple(self.sentences))
-        object.__setattr__(self, "supporting_facts", tuple(self.supporting_facts))
+        for name in ("supporting_facts", "kinds"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.sentences:
             raise ValueError(f"{place}the passage is empty, a question needs a sentence before it.")
         for number, sentence in enumerate(self.sentences, 1):
@@ -119,8 +123,6 @@ class CandidateExample(Example):
 
     Args:
         candidates: possible answers, each a string of one or more words.
-        kinds: the kinds of questions that it is one of, which are counted apart; does not enter
-            comparisons.
 
     Raises:
         ValueError: if the answer is no candidate.
@@ -133,7 +135,6 @@ class CandidateExample(Example):
     """
 
     candidates: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,6 +159,14 @@ def count_kinds(examples: Iterable[Example], wrong: Iterable[int]) -> dict[str, 
             counts[kind][0] += index not in missed
             counts[kind][1] += 1
     return dict(counts)
+
+
+def group_by_kind(examples: Iterable[Example]) -> dict[str, list[Example]]:
+    """Groups examples by the first of their kinds, `""` for those of none."""
+    groups: dict[str, list[Example]] = collections.defaultdict(list)
+    for example in examples:
+        groups[next(iter(getattr(example, "kinds", ())), "")].append(example)
+    return dict(groups)
 
 
 def group_by_story(examples: Iterable[Example]) -> list[list[Example]]:

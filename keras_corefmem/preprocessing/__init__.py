@@ -6,7 +6,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "answers": ["best_answer", "best_sequences", "best_tags"],
-        "augmentation": ["RenameEntities", "ShuffleSentences", "augmentations"],
+        "augmentation": [
+            *("AugmentKinds", "RenameEntities", "ShuffleSentences", "augmentations"),
+        ],
         "batches": [
             *("Batches", "SentenceBatches"),
             *("common_lengths", "length_buckets", "tensorflow_dataset"),

@@ -5,12 +5,12 @@ import dataclasses
 import functools
 import itertools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import Example, group_by_kind
 from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.graphs.entity_words import entity_classes, entity_types, learn_entity_words
 from keras_corefmem.preprocessing.answers import SEPARATOR
@@ -24,6 +24,8 @@ LISTS = "sentences", "candidates", "name_words"
 CACHED = 1 << 16
 KINDS = {"PERSON": "person", "PER": "person", "GPE": "place", "LOC": "place", "LOCATION": "place"}
 KINDS |= {label: "place" for label in ("FAC", "CITY", "COUNTRY", "STATE_OR_PROVINCE")}
+# Names the kinds of questions that a table does not, and augmentation by nothing.
+OTHERS, NONE = "*", "none"
 NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types", "shuffle": None}
 
 
@@ -230,19 +232,48 @@ class ShuffleSentences:
         return dataclasses.replace(example, **values)
 
 
+class AugmentKinds:
+    """Augments each kind of questions in a way of its own; the model is not told the kind.
+
+    Args:
+        by_kind: augmentations by the first of the `kinds` of an example. Examples of other kinds
+            stay as they are.
+
+    Example:
+        >>> sentences, shuffle = ("He ran.", "It fell."), keras_corefmem.preprocessing.ShuffleSentences()
+        >>> augment = keras_corefmem.preprocessing.AugmentKinds({"19": [shuffle]})
+        >>> example = keras_corefmem.datasets.Example(sentences, "Who?", "he", kinds=("19",))
+        >>> augment(example, np.random.default_rng(3)).passage
+        'It fell. He ran.'
+    """
+
+    def __init__(self, by_kind: Mapping[str, Sequence[Augmentation]]) -> None:
+        self.by_kind = dict(by_kind)
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        for augmentation in self.by_kind.get(next(iter(example.kinds), ""), ()):
+            example = augmentation(example, random)
+        return example
+
+
+Names = str | Sequence[str | Augmentation] | Mapping[str, str]
+
+
 def augmentations(
-    names: str | Sequence[str | Augmentation], examples: Sequence[Example], preprocessor: Any
+    names: Names, examples: Sequence[Example], preprocessor: Any
 ) -> list[Augmentation]:
     """Makes the augmentations that names stand for, in their order.
 
     Args:
         names: `"rename"`, `"rename-classes"`, `"rename-types"` or `"shuffle"`, several of them as a
-            list or joined by `+`; augmentations of your own in a list are taken as they are.
+            list or joined by `+`; augmentations of your own in a list are taken as they are. Or a
+            table of names by the first of the `kinds` of examples, `"*"` for all that it lacks and
+            `"none"` for no augmentation; each is learned from the examples of its kind alone.
         examples: training examples.
         preprocessor: the preprocessor of a model.
 
     Raises:
-        ValueError: if there is no such augmentation, or it does not fit the examples.
+        ValueError: if there is no such augmentation or kind, or it does not fit the examples.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -253,6 +284,8 @@ def augmentations(
     """
     if names and not all(isinstance(example, Example) for example in examples):
         raise ValueError("augment is for questions about passages: leave it out for others.")
+    if isinstance(names, Mapping):
+        return [AugmentKinds(_by_kind(names, examples, preprocessor))]
     made: list[Augmentation] = []
     for each in split_names(names) if isinstance(names, str) else names:
         if not isinstance(each, str):
@@ -262,6 +295,32 @@ def augmentations(
         else:
             made.append(RenameEntities.fit(examples, preprocessor, NAMES[each]))
     return made
+
+
+def _by_kind(
+    table: Mapping[str, str], examples: Sequence[Example], preprocessor: Any
+) -> dict[str, list[Augmentation]]:
+    groups = group_by_kind(examples)
+    for kind in table:
+        if kind not in {*groups, OTHERS}:
+            known = ", ".join(filter(None, groups)) or "none"
+            raise ValueError(
+                f"augment: no training example is of the kind {kind!r}; the kinds are {known}."
+                f"{did_you_mean(kind, groups)}"
+            )
+    chosen = {kind: table.get(kind, table.get(OTHERS, NONE)) for kind in groups}
+    return {
+        kind: augmentations(names, groups[kind], preprocessor)
+        for kind, names in chosen.items()
+        if names != NONE
+    }
+
+
+def check_names(names: Any) -> None:
+    """Checks names of augmentations, or a table of such by kind."""
+    for each in names.values() if isinstance(names, Mapping) else [names]:
+        if each != NONE:
+            split_names(each)
 
 
 def draw(batches: Any, index: int) -> Any:

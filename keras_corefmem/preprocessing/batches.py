@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.sentences.sst import epoch_phrases
-from keras_corefmem.preprocessing.augmentation import Augmentation, augmentations, draw
+from keras_corefmem.preprocessing.augmentation import Names, augmentations, draw
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 
@@ -120,7 +120,7 @@ class Batches(keras.utils.PyDataset):
         seed: seed of the shuffling.
         mean_of_rows: whether a batch that is not full weighs as one that is.
         augment: augmentations of the examples of shuffled batches, drawn anew every epoch by the
-            seed: names or functions, see `augmentations`. An example stays as it is where the
+            seed: names or functions, or names by kind, see `augmentations`. An example stays as it is where the
             length of a text would change, or its answer be unknown.
         examples: the examples, in the order of `encoded`, where there are augmentations.
         **kwargs: arguments of `keras.utils.PyDataset`.
@@ -151,7 +151,7 @@ class Batches(keras.utils.PyDataset):
         shuffle: bool = False,
         seed: int = 0,
         mean_of_rows: bool = False,
-        augment: str | Sequence[str | Augmentation] = (),
+        augment: Names = (),
         examples: Sequence = (),
         **kwargs: Any,
     ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import keras
 
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import Example, group_by_kind
 from keras_corefmem.graphs import (
     entity_types,
     get_lemmatizer,
@@ -31,7 +31,7 @@ LEGACY: dict[str, type[Preprocessor]] = {
     "pointers": ReaderPreprocessor,
 }
 
-HEADS = ("pointer_sum", "span_sum", "classification")
+HEADS = ("pointer_sum", "span_sum", "classification", "pointer_or_class")
 
 
 def fit_preprocessor(
@@ -47,8 +47,10 @@ def fit_preprocessor(
 
     Args:
         examples: training examples.
-        head: `"pointer_sum"`, `"classification"`, or `"auto"`: the former where passages allow it.
-        language: code of the language whose lemmas are taken where words alone do not allow it.
+        head: `"pointer_sum"`, `"classification"`, `"pointer_or_class"`, or `"auto"`: the first
+            where passages allow it, otherwise the second.
+        language: code of the language whose lemmas are taken where words alone do not allow it, or
+            where more passages allow it.
         lemmatizer: lemmas in any case: a spaCy pipeline, a function of a word, or a language.
         tokenizer: name of the tokenizer.
         tagger: function from text to (word, tag) pairs that tells which words are entities.
@@ -73,7 +75,9 @@ def fit_preprocessor(
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
     if kwargs.get("entity_words") is None:
         if tagger is None:
-            words = learn_entity_words(examples, tokenize)
+            # Each kind of questions has sentences of its own, of whose words it tells.
+            alike = group_by_kind(examples).values()
+            words = frozenset().union(*(learn_entity_words(each, tokenize) for each in alike))
         else:
             words = tagged_entity_words(examples, tagger, tokenize)
         typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))
@@ -86,26 +90,30 @@ def fit_preprocessor(
     if head == "classification":
         return plain, head
     missing = _unmentioned(plain, examples)
-    if missing is None:
-        return plain, "pointer_sum"
-    if lemmatizer is None and language:
+    if missing and lemmatizer is None and language:
         lemmatized = fit(language)
-        if not _unmentioned(lemmatized, examples):
-            return lemmatized, "pointer_sum"
+        left = _unmentioned(lemmatized, examples)
+        if not left or head == "pointer_or_class" and len(left) < len(missing):
+            plain, missing = lemmatized, left
+    if head == "pointer_or_class":
+        return plain, head
+    if not missing:
+        return plain, "pointer_sum"
     if head == "pointer_sum":
+        first = missing[0]
         raise ValueError(
-            f"{missing.source or 'A training example'}: the answer {missing.answer!r} is no word "
+            f"{first.source or 'A training example'}: the answer {first.answer!r} is no word "
             "of the passage, so that no pointer-sum can find it; leave the example out, or take "
             'answer_head="classification".'
         )
     return plain, "classification"
 
 
-def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> Example | None:
-    """Returns the first example whose answer is no word of its passage."""
+def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> list[Example]:
+    """Returns the examples whose answers are no words of their passages."""
     pairs = ((example, preprocessor.encode(example)) for example in examples)
     pointers = preprocessor.pointers
-    return next((e for e, row in pairs if row.answer not in pointers[row.passage]), None)
+    return [e for e, row in pairs if row.answer not in pointers[row.passage]]
 
 
 def get(preprocessor: Preprocessor | dict[str, Any] | None) -> Preprocessor | None:

@@ -75,7 +75,7 @@ EdgeTypes = Annotated[Any, AfterValidator(check_edge_types)]
 # One width, or one of each edge type.
 Sizes = Annotated[Size | list[Size], BeforeValidator(_list)]
 Carry = Literal["gathered", "previous", "mixed"]
-AnswerHead = Literal["pointer_sum", "span_sum", "classification"]
+AnswerHead = Literal["pointer_sum", "span_sum", "classification", "pointer_or_class"]
 Order = Literal["question_first", "passage_first", "random"]
 
 

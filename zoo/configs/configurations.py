@@ -29,11 +29,11 @@ def _check_mentions(value: object) -> object:
 
 
 def _check_augment(value: object) -> object:
-    if value not in (None, "none"):
+    if value is not None:
         # Only a few runs need it.
-        from keras_corefmem.preprocessing.augmentation import split_names
+        from keras_corefmem.preprocessing.augmentation import check_names
 
-        split_names(value)
+        check_names(value)
     return value
 
 
@@ -59,7 +59,7 @@ class TrainingOptions(TypedDict, total=False):
     buckets: pydantic.PositiveInt
     train_size: pydantic.PositiveInt | None
     mentions: Annotated[Any, pydantic.AfterValidator(_check_mentions)]
-    augment: Annotated[str | None, pydantic.BeforeValidator(_check_augment)]
+    augment: Annotated[str | dict[str, str] | None, pydantic.BeforeValidator(_check_augment)]
     arguments: dict[str, Any]
 
 

@@ -17,6 +17,7 @@ from zoo.reports.scores import (
     list_numbers,
     pool_folds,
     recorded_kinds,
+    run_kind_score,
     score,
     sort_edge_types,
     sort_models,
@@ -37,10 +38,6 @@ SIGNALS = {
 # The last rows, of measured columns alone.
 COUNTS = ["runs", "seeds a task", "backend"]
 Column = list[str]
-
-
-def _kind_score(kind: str, run: Result) -> float:
-    return kind_score(kind, run["test_kinds"])
 
 
 def _attention_mass(signal: str, run: Result) -> float:
@@ -85,6 +82,8 @@ class StudyColumns:
         # Groups of tasks of which validation chooses the best.
         self.chosen = list(dict.fromkeys(t.group for t in tasks if argument in t.arguments))
         self.errors = self.study.measure == ERROR
+        # Whether kinds of questions are the tasks of one model.
+        self.joint = self.errors and bool(self.study.kinds)
 
     def columns(self, models: Iterable[str]) -> list[Column]:
         """Columns of guesses, measurements and published numbers of some models."""
@@ -118,7 +117,8 @@ class StudyColumns:
         rows = [task_label(self.name, key) for key in self.study.tasks]
         below = [f"{group}, the best by validation" for group in self.chosen]
         if self.errors:
-            below = ["mean error", f"failed tasks (> {FAILED}%)"]
+            below = [f"failed tasks (> {FAILED}%)"]
+            below = below if self.joint else ["mean error", *below]
         if self.study.folds:
             below = ["all folds"]
         return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
@@ -126,12 +126,14 @@ class StudyColumns:
     def summary(self) -> list[Column]:
         """A row a model, and those of papers, without tasks where other cells sum them up."""
         sums = self.chosen or self.errors or self.study.folds
-        first = 1 + len(self.study.tasks) if sums else 1
+        first, last = 1 + len(self.study.tasks) if sums else 1, -len(COUNTS)
+        if self.joint:
+            first, last = 1, 2 + len(self.study.tasks)
         columns = [*self.columns(self.models), *map(self._published, self._unmeasured())]
         differs = {f"`{model}`": configuration(model).differs for model in self.models}
         differs[self.study.measure] = "differs from the paper"
         return [
-            [column[0], *column[first:-3], column[-2], differs.get(column[0], "")]
+            [column[0], *column[first:last], column[-2], differs.get(column[0], "")]
             for column in columns
         ]
 
@@ -187,9 +189,14 @@ class StudyColumns:
             return [_percent(score(best_result(r)) if r else None) for r in groups.values()]
         if self.study.folds:
             return [score_cell(pool_folds(runs or [] for runs in tasks))]
-        if not self.errors:
-            parts = (functools.partial(_kind_score, kind) for kind in self.kinds)
-            return [score_cell(tasks[0], part) for part in parts]
+        if self.joint or not self.errors:
+            parts = [functools.partial(run_kind_score, kind) for kind in self.kinds]
+            cells = [score_cell(tasks[0], part) for part in parts]
+            if self.joint:
+                best = best_result(tasks[0]) if tasks[0] else None
+                failed = str(sum(part(best) > FAILED for part in parts)) if best else "–"
+                cells = [failed, *cells]
+            return cells
         if not all(tasks):
             return ["–", "–"]
         errors = [score(best_result(runs)) for runs in tasks if runs]
@@ -201,10 +208,11 @@ class StudyColumns:
             cells[n] += f" (max {row.maxima[key]})" if key in row.maxima else ""
         if self.study.folds:
             below = [_as_printed(row.mean)]
-        elif self.errors:
+        elif self.errors and not self.joint:
             below = [_as_printed(row.mean), _as_printed(row.failed)]
         else:
             below = [_as_printed(row.best.get(name)) for name in self.chosen]
+            below += [_as_printed(row.failed)] if self.joint else []
             below += [_as_printed(row.kinds.get(kind)) for kind in kinds or self.kinds]
         return [row.paper, *cells, *below, *[""] * len(COUNTS)]
 

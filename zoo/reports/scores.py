@@ -70,6 +70,12 @@ def kind_score(kind: str, counts: dict[str, list[int]]) -> float:
     return 100 * right / max(count, 1)
 
 
+def run_kind_score(kind: str, run: Result) -> float:
+    """Error or accuracy of a run on the test questions of a kind, in percent."""
+    accuracy = kind_score(kind, run["test_kinds"])
+    return 100 - accuracy if STUDIES[run["study"]].measure == ERROR else accuracy
+
+
 def recorded_kinds(study: str, runs: Iterable[Result]) -> dict[str, str]:
     """Labels of the kinds of questions of a study, but for those that no run has counted."""
     counted = {kind for run in runs for kind in run.get("test_kinds", ())}

@@ -35,8 +35,8 @@ class Settings:
             told, drawn by the seed, or `"random"`: as many mentions, at random tokens. `None` for
             all, as the trained model reads text of its own.
         augment: augmentations of the training examples, joined by `+`, such as
-            `"rename-classes+shuffle"`, see `keras_corefmem.preprocessing.augmentations`; `None`,
-            or `"none"`, for none.
+            `"rename-classes+shuffle"`, or a table of such by kind of question, see
+            `keras_corefmem.preprocessing.augmentations`; `None`, or `"none"`, for none.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
 
     Raises:
@@ -62,7 +62,7 @@ class Settings:
     # None, as in the states of runs that do not know them.
     train_size: int | None = None
     mentions: float | str | None = None
-    augment: str | None = None
+    augment: str | dict[str, str] | None = None
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:

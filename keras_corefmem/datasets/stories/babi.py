@@ -1,7 +1,9 @@
 """The 20 bAbI tasks, version 1.2: [Weston et al., 2015](https://arxiv.org/abs/1502.05698)."""
 
+import dataclasses
 import pathlib
 import random
+from collections.abc import Callable
 
 from keras_corefmem.datasets.example import group_by_story
 from keras_corefmem.datasets.folders import find_folder
@@ -17,20 +19,24 @@ three-arg-relations yes-no-questions counting lists-sets simple-negation indefin
 basic-coreference conjunction compound-coreference time-reasoning basic-deduction basic-induction
 positional-reasoning size-reasoning path-finding agents-motivations"""
 TASKS = dict(enumerate(_NAMES.split(), 1))
+ALL = "all"
 LANGUAGE = "en-valid"
 
 _VALID_SHARE = 0.1
 
 
-def load(data_dir: Path | None, task: int, language: str | None = None, seed: int = 0) -> Splits:
-    """Loads one task in the official layout.
+def load(
+    data_dir: Path | None, task: int | str, language: str | None = None, seed: int = 0
+) -> Splits:
+    """Loads one task in the official layout, or all of them.
 
     A folder without a validation file (`en`, say) has 10% of its training stories held out.
 
     Args:
         data_dir: the folder that holds `tasks_1-20_v1-2`, that folder, or a language folder; `None`
             for where `download` puts them.
-        task: task number, 1..20.
+        task: task number, 1..20; or `"all"`, one after the other, where the number of its task is
+            the kind of a question.
         language: name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...;
             `None` for `en-valid`, or for whatever language folder `data_dir` is.
         seed: seed of the choice of held-out stories.
@@ -39,8 +45,10 @@ def load(data_dir: Path | None, task: int, language: str | None = None, seed: in
         FileNotFoundError: if the folder has no files of the task.
         ValueError: if the task does not exist or a file is broken.
     """
+    if task == ALL:
+        return load_all(lambda number: load(data_dir, number, language, seed))
     if task not in TASKS:
-        raise ValueError(f"There is no bAbI task {task!r}, `task` is a number in 1..20.")
+        raise ValueError(f"There is no bAbI task {task!r}, `task` is a number in 1..20, or 'all'.")
     folder = _find_folder(data_dir or cache_folder(), task, language)
     train, test = (read_file(_find_file(folder, task, part)) for part in ("train", "test"))
     valid_file = _find_file(folder, task, "valid")
@@ -50,6 +58,16 @@ def load(data_dir: Path | None, task: int, language: str | None = None, seed: in
     groups = [n for n, story in enumerate(stories) for _ in story]
     count = max(1, round(_VALID_SHARE * len(stories)))
     return Splits(*hold_out(train, count, random.Random(seed), groups, source=folder), test)
+
+
+def load_all(load_task: Callable[[int], Splits]) -> Splits:
+    """Joins all tasks; the number of its task is the kind of a question."""
+    parts: tuple[list, list, list] = [], [], []
+    for number in TASKS:
+        splits = load_task(number)
+        for joined, part in zip(parts, (splits.train, splits.valid, splits.test), strict=True):
+            joined += (dataclasses.replace(e, kinds=(str(number),)) for e in part)
+    return Splits(*parts)
 
 
 def _find_file(folder, task, part):

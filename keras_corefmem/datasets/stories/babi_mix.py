@@ -16,8 +16,10 @@ SUFFIX = "2"
 _TOKENIZER = WordTokenizer()
 
 
-def load(data_dir: Path | None, task: int, language: str | None = None) -> Splits:
+def load(data_dir: Path | None, task: int | str, language: str | None = None) -> Splits:
     """Loads a task of bAbI, see `babi.load`, and mixes each part."""
+    if task == babi.ALL:
+        return babi.load_all(lambda number: load(data_dir, number, language))
     splits = babi.load(data_dir, task, language)
     words = learn_entity_words(splits.train, _TOKENIZER)
     parts = (splits.train, splits.valid, splits.test)

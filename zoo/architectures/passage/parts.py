@@ -26,7 +26,7 @@ def make_inputs(config):
     if config.joint and config.order == RANDOM:
         shapes[PASSAGE_LEADS] = (1,)
     inputs = {name: keras.Input(shape, dtype="int32", name=name) for name, shape in shapes.items()}
-    if config.answer_head == "pointer_sum":
+    if config.answer_head in ("pointer_sum", "pointer_or_class"):
         inputs["candidates"] = keras.Input((None,), dtype="int32", name="candidates")
     elif config.answer_head == "span_sum":
         shape = (None, config.num_answers)
@@ -99,6 +99,19 @@ def attend(passage, query, readable):
     scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
     attention = ops.softmax(ops.where(readable, scores, -1e9), axis=-1)
     return ops.where(readable, attention, 0.0)
+
+
+def mix_answers(gate, pointed, classes, candidates):
+    """Logs of a mixture of two distributions, from their logits `(batch, answers)`.
+
+    `gate`, `(batch, 1)`, is the logit of pointing, which needs a mention of some answer.
+    """
+    there = ops.any(ops.not_equal(candidates, 0), axis=1, keepdims=True)
+    gate = ops.where(there, gate, -1e9)
+    return ops.logaddexp(
+        ops.log_sigmoid(gate) + ops.log_softmax(pointed),
+        ops.log_sigmoid(-gate) + ops.log_softmax(classes),
+    )
 
 
 def readable_tokens(inputs, masks, answer_head):

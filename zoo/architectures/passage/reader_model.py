@@ -18,6 +18,7 @@ from zoo.architectures.passage.parts import (
     encode_apart,
     encode_joint,
     make_inputs,
+    mix_answers,
     readable_tokens,
     structure_of,
 )
@@ -59,12 +60,18 @@ class ReaderModel(PassageModel):
         query = last_states(vectors["question"], masks["question"], config.encoder, config.units)
         passage = drop(vectors["passage"])
         attention = attend(passage, query, readable_tokens(inputs, masks, config.answer_head))
-        if config.answer_head == "classification":
+        if "class" in config.answer_head:
             summary = ops.einsum("bt,btd->bd", ops.cast(attention, passage.dtype), passage)
             answer = keras.layers.Dense(config.num_answers, name="answer", dtype=answer_dtype())
-            return Graph(inputs, answer(summary), attention, states=passage)
-        pointer = AttentionSum(config.num_answers, name="attention_sum")
-        return Graph(inputs, pointer(passage, query, inputs["candidates"]), attention)
+            classes = answer(summary)
+        if config.answer_head == "classification":
+            return Graph(inputs, classes, attention, states=passage)
+        candidates = inputs["candidates"]
+        pointed = AttentionSum(config.num_answers, name="attention_sum")(passage, query, candidates)
+        if config.answer_head == "pointer_or_class":
+            gate = keras.layers.Dense(1, name="answer_gate", dtype=answer_dtype())(query)
+            pointed = mix_answers(gate, pointed, classes, candidates)
+        return Graph(inputs, pointed, attention)
 
     @ExamplesMethod
     @renamed_arguments(**RENAMED)
