@@ -190,7 +190,8 @@ def load(
     Args:
         name: one of `DATASETS`, or the path of a file of JSON lines, see `as_examples`; a tenth of
             its texts is held out as `valid`, and another tenth as `test`.
-        task: number of a bAbI task, or name of a task of CBT or of sentences; the others have one.
+        task: number of a bAbI task, or `"all"` of these; or name of a task of CBT or of sentences;
+            the others have one.
         data_dir: folder of the files, which may lie in a folder of it that is named for the data
             set; for bAbI by default where `babi.download()` puts them.
         language: bAbI's language folder, see `babi.load`.

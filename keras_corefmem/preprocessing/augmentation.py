@@ -240,8 +240,9 @@ class AugmentKinds:
             stay as they are.
 
     Example:
-        >>> sentences, shuffle = ("He ran.", "It fell."), keras_corefmem.preprocessing.ShuffleSentences()
+        >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
         >>> augment = keras_corefmem.preprocessing.AugmentKinds({"19": [shuffle]})
+        >>> sentences = "He ran.", "It fell."
         >>> example = keras_corefmem.datasets.Example(sentences, "Who?", "he", kinds=("19",))
         >>> augment(example, np.random.default_rng(3)).passage
         'It fell. He ran.'

@@ -120,8 +120,8 @@ class Batches(keras.utils.PyDataset):
         seed: seed of the shuffling.
         mean_of_rows: whether a batch that is not full weighs as one that is.
         augment: augmentations of the examples of shuffled batches, drawn anew every epoch by the
-            seed: names or functions, or names by kind, see `augmentations`. An example stays as it is where the
-            length of a text would change, or its answer be unknown.
+            seed: names or functions, or names by kind, see `augmentations`. An example stays as it
+            is where the length of a text would change, or its answer be unknown.
         examples: the examples, in the order of `encoded`, where there are augmentations.
         **kwargs: arguments of `keras.utils.PyDataset`.
 

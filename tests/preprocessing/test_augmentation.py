@@ -299,3 +299,39 @@ def test_what_does_not_fit():
     plain = [Example(("So.",), "So?", "yes")]
     with pytest.raises(ValueError, match="no entities to rename"):
         RenameEntities.fit(plain, StoryPreprocessor.fit(plain))
+
+
+def of_kind(kind, examples=STORIES):
+    return [dataclasses.replace(example, kinds=(kind,)) for example in examples]
+
+
+def test_each_kind_of_questions_is_augmented_in_its_own_way():
+    examples = [example for kind in "123" for example in of_kind(kind)]
+    table = {"2": "none", "3": "shuffle", "*": "rename-classes"}
+    (augment,) = augmentations(table, examples, fit(StoryPreprocessor))
+    changed = {"words": set(), "order": set()}
+    for example in examples:
+        other = augment(example, random(5))
+        assert other.kinds == example.kinds
+        if words_of(other) != words_of(example):
+            same = sorted(other.sentences) == sorted(example.sentences)
+            changed["order" if same else "words"] |= {*example.kinds}
+    assert changed == {"words": {"1"}, "order": {"3"}}
+
+
+def test_a_table_of_augmentations_is_learned_kind_by_kind():
+    places = [Example((f"It is in the {place} .",), "Where ?", place) for place in ("hall", "den")]
+    beasts = [Example((f"It is in the {beast} .",), "Where ?", beast) for beast in ("cat", "dog")]
+    examples = [*of_kind("1", places), *of_kind("2", beasts)]
+    words = {"hall", "den", "cat", "dog"}
+    preprocessor = ReaderPreprocessor.fit(examples, entity_words=words)
+    (apart,) = augmentations({"*": "rename-classes"}, examples, preprocessor)
+    renamed = {kind: set(rename.place) for kind, (rename,) in apart.by_kind.items()}
+    assert renamed == {"1": {"hall", "den"}, "2": {"cat", "dog"}}
+
+
+@pytest.mark.parametrize("kind, hint", [("19", "the kinds are 1, 2"), ("", "the kinds are 1, 2")])
+def test_a_kind_that_no_example_has(kind, hint):
+    examples = [*of_kind("1"), *of_kind("2")]
+    with pytest.raises(ValueError, match=f"no training example is of the kind '{kind}'; {hint}"):
+        augmentations({kind: "shuffle"}, examples, fit(StoryPreprocessor))

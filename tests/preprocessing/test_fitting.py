@@ -164,3 +164,30 @@ def test_entities_of_stories_are_sorted_where_edge_types_say_so():
     np.testing.assert_array_equal(preprocessor.word_types > 0, plain.word_chains > 0)
     own, _ = fit_preprocessor(stories, edge_types=["hero"], entity_words={"mary": "hero"})
     assert own.word_types.sum() == 1
+
+
+def test_a_pointer_or_class_takes_lemmas_where_they_make_more_answers_words_of_passages():
+    seen = Example(("Wolves fear cats.",), "Who fears cats?", "wolf")
+    asked = Example(("Wolves fear cats.",), "Do wolves fear cats?", "yes")
+    preprocessor, head = fit_preprocessor([seen, asked], "pointer_or_class")
+    encoded = preprocessor.encode(seen)
+    assert head == "pointer_or_class" and encoded.answer in preprocessor.pointers[encoded.passage]
+    plain, _ = fit_preprocessor([seen, asked], "pointer_or_class", language=None)
+    assert encoded.answer not in plain.pointers[encoded.passage]
+    assert fit_preprocessor([seen, asked])[1] == "classification"
+
+
+def test_entities_are_learned_from_each_kind_of_questions_alone():
+    # Together, "went" would be one.
+    first, second = simulator.simulate(1, 20), simulator.simulate(13, 20)
+    joined = [
+        dataclasses.replace(example, kinds=(kind,))
+        for kind, examples in (("1", first), ("13", second))
+        for example in examples
+    ]
+    chained = []
+    for examples in (first, second, joined):
+        preprocessor, _ = fit_preprocessor(examples, "pointer_or_class")
+        known = zip(preprocessor.vocabulary.known, preprocessor.word_chains[2:], strict=True)
+        chained.append({word for word, chain in known if chain})
+    assert chained[2] == chained[0] | chained[1]

@@ -85,7 +85,7 @@ READERS = {
     },
     "ga-coref-gru": {"layers": 2, "answer_head": "classification"},
     "as-gru": {"answer_head": "classification", "joint": False},
-    "as-one-hot": {"max_chains": 3},
+    "as-one-hot": {"max_chains": 3, "answer_head": "pointer_or_class"},
     "as-dag-rnn": {"order": "passage_first"},
     "as-mage-gru": {"joint": False, "carry": "gathered"},
     "as-mage-gru-shared": {"answer_head": "classification", "order": "passage_first"},

@@ -73,8 +73,8 @@ TASK = Annotated[
     Any,
     option(
         "TASK",
-        "number of a bAbI task, 1..20, or of a fold of emory, 1..5; NE, CN, P, V of cbt; fine, "
-        "binary; XPOS, UPOS",
+        "number of a bAbI task, 1..20, or all; of a fold of emory, 1..5; NE, CN, P, V of cbt; "
+        "fine, binary; XPOS, UPOS",
         parser=_task,
     ),
 ]

@@ -13,6 +13,7 @@ from zoo.reports.scores import (
     guess_score,
     kind_score,
     recorded_kinds,
+    run_kind_score,
     score,
     sort_models,
     task_label,
@@ -107,7 +108,7 @@ def _draw_cell(
 
 
 def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
-    """Draws accuracy by kind of question, of few models as dots, of more as a table of shades."""
+    """Draws scores by kind of question, of few models as dots, of more as a table of shades."""
     groups, kinds, measure = group_runs(runs), recorded_kinds(study, runs), STUDIES[study].measure
     ((task, named),) = STUDIES[study].tasks.items()
     alike = {model: at_best_settings(groups[model, task]) for model in models}
@@ -119,7 +120,7 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
     measured: dict[str, list[Scores]] = {
         model: [
             list(map(score, group)),
-            *([kind_score(kind, run["test_kinds"]) for run in group] for kind in kinds),
+            *([run_kind_score(kind, run) for run in group] for kind in kinds),
         ]
         for model, group in alike.items()
     }
@@ -127,7 +128,8 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
     counts = list(map(len, alike.values()))
     if len(models) > DOTS:
         rows = list(zip(*measured.values(), strict=True))
-        return draw_shades(heading, counts, labels, models, rows, True, beside_first=True)
+        high_is_good = measure != ERROR
+        return draw_shades(heading, counts, labels, models, rows, high_is_good, beside_first=True)
     guesses: dict[str, Scores] = {
         name: [guess_score(first, name), *(kind_score(k, guess["kinds"]) for k in kinds)]
         for name, guess in first.get("baselines", {}).items()

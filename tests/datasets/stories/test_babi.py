@@ -1,7 +1,8 @@
 import pytest
 
 from keras_corefmem.datasets import group_by_story
-from keras_corefmem.datasets.stories import babi, simulator
+from keras_corefmem.datasets.example import count_kinds
+from keras_corefmem.datasets.stories import babi, babi_mix, simulator
 
 SIZES = {17: (904, 96), 18: (905, 95), 20: (904, 96)}
 
@@ -64,3 +65,35 @@ def test_whole_stories_are_held_out(layout):
 def test_task_numbers_are_1_to_20(layout, task):
     with pytest.raises(ValueError, match=r"1\.\.20"):
         babi.load(layout, task)
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    """Twenty tiny tasks, of six questions each, of one more in the first."""
+    folder = tmp_path / "en-valid"
+    folder.mkdir()
+    for task in babi.TASKS:
+        for seed, part in enumerate(("train", "valid", "test")):
+            stories = simulator.simulate(1, 6 + (task == 1), 3 * task + seed)
+            babi.write_file(stories, folder / f"qa{task}_{part}.txt")
+    return folder
+
+
+def test_all_tasks_are_one_data_set_whose_questions_keep_their_task(tasks):
+    splits = babi.load(tasks, "all")
+    for part in ("train", "valid", "test"):
+        apart = [getattr(babi.load(tasks, task), part) for task in babi.TASKS]
+        joined = getattr(splits, part)
+        assert joined == [example for examples in apart for example in examples]
+        kinds = [(str(task),) for task, each in zip(babi.TASKS, apart, strict=True) for _ in each]
+        assert [example.kinds for example in joined] == kinds
+    assert count_kinds(splits.test, [0, 4])["1"] == [5, 7]
+    assert count_kinds(splits.test, [0, 4])["2"] == [6, 6]
+    with pytest.raises(ValueError, match="no bAbI task 'every', .* 1..20, or 'all'"):
+        babi.load(tasks, "every")
+
+
+def test_tasks_are_mixed_each_in_itself(tasks):
+    mixed = babi_mix.load(tasks, "all")
+    assert mixed.test[7:13] == babi_mix.load(tasks, 2).test
+    assert [example.kinds for example in mixed.test[6:8]] == [("1",), ("2",)]

@@ -234,3 +234,21 @@ def test_four_edge_types_cost_at_most_half_more_than_coreference():
     alone = seconds(False, edge_units=24)
     typed = seconds(True, edge_types=types, edge_units=[16, 8, 8, 8], max_sources=3)
     assert typed < 1.5 * alone
+
+
+def test_a_pointer_or_class_is_a_mixture_of_both(make_reader, examples):
+    reader = make_reader("coref_gru", answer_head="pointer_or_class", layers=2)
+    features, *_ = reader.batches(examples)[0]
+    gate, answer = reader.get_layer("answer_gate"), reader.get_layer("answer")
+    pointed, classes = reader.get_layer("attention_sum").output, answer.output
+    parts = keras.Model(reader.inputs, [gate.output, pointed, classes])
+    g, p, c = map(np.asarray, parts.predict_on_batch(features))
+    g, (p, c) = 1 / (1 + np.exp(-g)), (np.asarray(keras.ops.softmax(each)) for each in (p, c))
+    found = np.exp(reader.predict_on_batch(features))
+    # Number 0, the unknown answer, is never predicted; empty rows fill the batch.
+    rows = slice(len(examples)), slice(1, None)
+    np.testing.assert_allclose(found[rows], (g * p + (1 - g) * c)[rows], atol=1e-5)
+    # Without a mention of any answer there is nothing to point at.
+    features["candidates"] = np.zeros_like(features["candidates"])
+    found = np.exp(reader.predict_on_batch(features))
+    np.testing.assert_allclose(found[rows], c[rows], atol=1e-5)

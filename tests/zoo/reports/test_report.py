@@ -15,6 +15,7 @@ from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
+from zoo.reports.plots import draw
 from zoo.reports.published import published_rows
 from zoo.reports.scores import group_runs, list_numbers
 
@@ -308,3 +309,23 @@ def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
     found = rows(report.tables_of("lambada-train-size", tmp_path))
     assert found["lambada, 1000 questions"] == ["4", "25.0", "75.0"]
     assert found["lambada, 5000 questions"] == ["–", "–", "–"]
+
+
+def test_kinds_are_the_tasks_of_a_joint_model(tmp_path):
+    known = STUDIES["babi-joint"]
+    for seed, valid in ((0, 0.9), (1, 0.8)):
+        kinds = {kind: [1000, 1000] for kind in known.kinds}
+        kinds |= {"3": [950, 1000], "19": [400 + 100 * seed, 1000]}
+        wrong = sum(total - right for right, total in kinds.values())
+        fields = {"wrong": wrong, "total": 20_000, "valid": valid, "test_kinds": kinds}
+        record(tmp_path, task="all", seed=seed, study="babi-joint", **fields)
+    table, others = map(rows, report.tables_of("babi-joint", tmp_path).split("\n\n")[:2])
+    assert list(table)[:4] == ["test error in %", *list(table)[1:3], "1 single supporting fact"]
+    assert table["mean error"] == ["3.2 (3.0 ± 0.4)"]
+    assert table["failed tasks (> 5%)"] == ["1"] and table["19 path finding"][0][:4] == "60.0"
+    assert others["mean error"] == ["7.78", "11.21"]
+    assert others["failed tasks (> 5%)"] == ["5", "–"]
+    first, *_, last = report.summary("babi-joint", tmp_path).splitlines()
+    assert first.startswith("| test error in % | mean error | failed tasks (> 5%) | seeds a task |")
+    assert "| 11.21 | – |  |  |" in last
+    assert draw("babi-joint", tmp_path / "pictures", tmp_path)

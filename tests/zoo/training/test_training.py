@@ -132,7 +132,12 @@ def test_an_augmented_run_continues_to_the_same_result(splits, tmp_path):
         assert np.array_equal(*stories) == same
 
 
-@pytest.mark.parametrize("name", ["renam", "rename+rename-type", 3, ["rename"]])
+def test_augmentations_may_be_a_table_by_kind_of_question():
+    table = {"19": "rename+shuffle", "*": "none"}
+    assert Settings(augment=table).augment == table
+
+
+@pytest.mark.parametrize("name", ["renam", "rename+rename-type", 3, ["rename"], {"19": "renam"}])
 def test_unknown_augmentations_are_told_at_once(name):
     with pytest.raises(ValueError, match=r"Settings: augment: There is no augmentation .* rename"):
         Settings(augment=name)
@@ -301,7 +306,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ),
         (
             {"arguments": {"answer_head": "pointer"}},
-            "answer_head must be one of pointer_sum, .*classification; got 'pointer'",
+            "answer_head must be one of pointer_sum, .*pointer_or_class; got 'pointer'",
         ),
     ],
 )

@@ -63,7 +63,8 @@ class AttentionSumReader(ReaderModel):
         character_units: int, filters of width 5 over the characters of a word, of 10 units each.
         character_activation: str, what follows these filters.
         answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
-            where it is a candidate of several words; or `"classification"`.
+            where it is a candidate of several words; `"classification"`; or `"pointer_or_class"`, a
+            mixture of a pointer sum and a classification.
         joint: bool, whether question and passage are one sequence, linked by coreference.
         order: str, the first of the two where joint: `"question_first"`, `"passage_first"`, or
             `"random"` as in Section 3.3 of the paper of the MAGE-GRU, drawn for each text by its

@@ -39,7 +39,8 @@ class GatedAttentionReader(ReaderModel):
     `X^0` and `Q^0` are word vectors. Where joint, one encoder reads passage and question as one
     sequence, otherwise each has an encoder of its own, as in the paper. With
     `answer_head="classification"`, `P` is a softmax over `W Σ_t s_t D^K_t + b` with
-    `s = softmax(D^K q)`.
+    `s = softmax(D^K q)`; with `"pointer_or_class"` it is
+    `g P_pointer + (1 - g) P_class`, `g = sigmoid(v · q + c)`.
 
     Args:
         vocabulary_size: int, number of token ids.
@@ -67,7 +68,8 @@ class GatedAttentionReader(ReaderModel):
         character_units: int, filters of width 5 over the characters of a word, of 10 units each.
         character_activation: str, what follows these filters.
         answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
-            where it is a candidate of several words; or `"classification"`.
+            where it is a candidate of several words; `"classification"`; or `"pointer_or_class"`, a
+            mixture of a pointer sum and a classification.
         joint: bool, whether question and passage are one sequence, linked by coreference.
         order: str, the first of the two where joint: `"question_first"`, `"passage_first"`, or
             `"random"` as in Section 3.3 of the paper of the MAGE-GRU, drawn for each text by its
@@ -102,7 +104,8 @@ class GatedAttentionReader(ReaderModel):
 
     Reference: [Dhingra et al., ACL 2017](https://arxiv.org/abs/1606.01549); encoders from
     [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620) and
-    [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922).
+    [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922); mixture from
+    [Gulcehre et al., ACL 2016](https://arxiv.org/abs/1603.08148).
 
     Example:
 

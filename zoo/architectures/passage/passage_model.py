@@ -151,8 +151,8 @@ class PassageModel(TextModel):
     def follow(self, features, ends):
         """Answers at the end of each sentence, from the states of one reading of the passage.
 
-        A classifier answers from the state of the last token of the sentence; a pointer sum points
-        at the tokens up to it, where one of them mentions an answer.
+        A classifier answers from the state of the last token of the sentence; a pointer sum, also
+        that of a mixture, points at the tokens up to it, where one of them mentions an answer.
 
         Args:
             features: dictionary of at least the features in `model.features`, as arrays.
