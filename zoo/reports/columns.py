@@ -124,7 +124,10 @@ class StudyColumns:
         return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
 
     def summary(self) -> list[Column]:
-        """A row a model, and those of papers, without tasks where other cells sum them up."""
+        """A row a model, and those of papers, without tasks where other cells sum them up.
+
+        Models without a sum have no row: not all of their tasks have run yet.
+        """
         sums = self.chosen or self.errors or self.study.folds
         first, last = 1 + len(self.study.tasks) if sums else 1, -len(COUNTS)
         if self.joint:
@@ -135,6 +138,7 @@ class StudyColumns:
         return [
             [column[0], *column[first:last], column[-2], differs.get(column[0], "")]
             for column in columns
+            if not (sums and column[0] in differs and column[first] == "–")
         ]
 
     def heads(self) -> list[Column]:
