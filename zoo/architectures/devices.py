@@ -71,10 +71,13 @@ class LightModel(keras.Model):
 def predictor_of(model):
     """A function from features of any length to the outputs of a functional model, as arrays.
 
-    On TensorFlow it is traced once; Keras' own is traced for the first length and again for others.
+    Threads may share it. Keras' `predict_on_batch` hands the weights over to JAX for the time of a
+    call, and on TensorFlow is traced for the first length and again for others.
     """
-    if keras.backend.backend() != "tensorflow":
-        return model.predict_on_batch
+    return PREDICTORS.get(keras.backend.backend(), lambda model: model.predict_on_batch)(model)
+
+
+def _tensorflow_predictor(model):
     import tensorflow as tf
 
     specs = {t.name: tf.TensorSpec(t.shape, t.dtype, name=t.name) for t in model.inputs}
@@ -88,6 +91,25 @@ def predictor_of(model):
         return keras.tree.map_structure(keras.ops.convert_to_numpy, graph(tensors))
 
     return predict
+
+
+def _jax_predictor(model):
+    import jax
+
+    # The second output is what a step changes of the weights.
+    call = jax.jit(lambda *state: model.stateless_call(*state, training=False)[0])
+    types = {tensor.name: tensor.dtype for tensor in model.inputs}
+
+    def predict(features):
+        weights = model.trainable_variables, model.non_trainable_variables
+        state = ([weight.value for weight in each] for each in weights)
+        arrays = {name: np.asarray(features[name], dtype) for name, dtype in types.items()}
+        return keras.tree.map_structure(keras.ops.convert_to_numpy, call(*state, arrays))
+
+    return predict
+
+
+PREDICTORS = {"tensorflow": _tensorflow_predictor, "jax": _jax_predictor}
 
 
 class LateXLA(keras.callbacks.Callback):

@@ -1,5 +1,6 @@
 """What every model of the zoo promises."""
 
+import concurrent.futures
 import inspect
 import re
 
@@ -96,6 +97,16 @@ def test_padding_and_company_change_no_logit(name):
     for n in (0, 11):
         alone = logits_of(model, encoded[n : n + 1], 1, 0)
         np.testing.assert_allclose(alone[0], together[n], rtol=1e-4, atol=1e-5)
+
+
+def test_threads_share_a_model():
+    model, encoded = shared("as-coref-gru"), encoded_of("as-coref-gru", 2)
+    texts = [features_of(model, encoded[n : n + 1], 1, 8 * n) for n in range(2)]
+    expected = [model.inspect(features)[0] for features in texts]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: model.inspect(texts[n % 2])[0], range(400)))
+    for n in range(2):
+        np.testing.assert_array_equal(found[n::2], [expected[n]] * 200)
 
 
 @pytest.mark.filterwarnings("ignore:The model does not know")
