@@ -6,9 +6,10 @@ import json
 import os
 import pathlib
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
+
+from keras_corefmem.utils.locks import OLD, partial_folder
 
 Record = TypeVar("Record")
 Path = str | os.PathLike[str]
@@ -63,11 +64,10 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
 
     The name stays the same, so that writers which go by the suffix work; the folder is a hidden one
     beside `path`, made where it is missing. If the block fails, nothing is left behind and an older
-    file at `path` stays.
+    file at `path` stays. What a process left that died in it goes with the next call for `path`.
     """
     path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+    with partial_folder(path) as folder:
         partial = pathlib.Path(folder, path.name)
         yield partial
         os.replace(partial, path)
@@ -80,9 +80,8 @@ def replacing_folder(path: Path) -> Iterator[pathlib.Path]:
     If the block fails or is interrupted, an older folder stays whole and nothing else is left.
     """
     path = pathlib.Path(path).resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as place:
-        new, old = pathlib.Path(place, "new"), pathlib.Path(place, "old")
+    with partial_folder(path) as place:
+        new, old = pathlib.Path(place, "new"), pathlib.Path(place, OLD)
         new.mkdir()
         yield new
         try:

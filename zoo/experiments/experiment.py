@@ -13,6 +13,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.registry import JSON_LINES
 from keras_corefmem.preprocessing import as_text
 from keras_corefmem.utils.files import digest_of, replacing, write_json
+from keras_corefmem.utils.locks import hold
 from zoo import training
 from zoo.configs import configuration
 from zoo.experiments import data
@@ -129,6 +130,7 @@ def run_experiment(
 
     Raises:
         FileNotFoundError: if files of the data are missing.
+        BlockingIOError: if another process writes to the folder.
         ValueError: if the folder holds another run, or a setting does not fit the data.
 
     Example:
@@ -141,27 +143,28 @@ def run_experiment(
     """
     folder, settings = pathlib.Path(folder), experiment.settings
     splits = experiment.load() if splits is None else splits
-    # Studies of version 0.1 noted all settings.
-    older, record = dataclasses.asdict(settings), experiment.record
-    check_folder(folder, record, older, ignoring, remedy)
-    if experiment.dataset:
-        sizes = settings.train_size or len(splits.train), len(splits.valid), len(splits.test)
-        counts = ", ".join(f"{n} {part}" for n, part in zip(sizes, training.PARTS, strict=True))
-        report(f"{folder.name}: {counts} {data.find(experiment.dataset).texts}")
-    vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
-    options = {"word_vectors": vectors} if vectors else {}
-    model, batches = training.prepare(splits, settings, **options)
-    write_json(folder / "run.json", record)
-    before = epochs_done(folder)
-    if before:
-        report(f"Found a run with these arguments, {before} epochs old.")
-    else:
-        report("Compiling for this machine: the first epoch takes longest.")
-    watching = callbacks(model, splits, batches) if callbacks else ()
-    progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
-    with replacing(folder / "model.keras") as partial:
-        model.save(partial)
-    return Outcome(model, settings, splits, batches, progress, vectors)
+    with hold(folder, remedy):
+        # Studies of version 0.1 noted all settings.
+        older, record = dataclasses.asdict(settings), experiment.record
+        check_folder(folder, record, older, ignoring, remedy)
+        if experiment.dataset:
+            sizes = settings.train_size or len(splits.train), len(splits.valid), len(splits.test)
+            counts = ", ".join(f"{n} {part}" for n, part in zip(sizes, training.PARTS, strict=True))
+            report(f"{folder.name}: {counts} {data.find(experiment.dataset).texts}")
+        vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
+        options = {"word_vectors": vectors} if vectors else {}
+        model, batches = training.prepare(splits, settings, **options)
+        write_json(folder / "run.json", record)
+        before = epochs_done(folder)
+        if before:
+            report(f"Found a run with these arguments, {before} epochs old.")
+        else:
+            report("Compiling for this machine: the first epoch takes longest.")
+        watching = callbacks(model, splits, batches) if callbacks else ()
+        progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
+        with replacing(folder / "model.keras") as partial:
+            model.save(partial)
+        return Outcome(model, settings, splits, batches, progress, vectors)
 
 
 def watch(

@@ -110,13 +110,17 @@ def fit(
     averages = settings.average > 0
     progress = Progress(batches, folder, settings.patience, model.warm_up_epochs, averages)
     epoch = progress.restore(model)
-    if epoch < settings.epochs and not progress.finished:
+    last = epoch if progress.finished else max(epoch, settings.epochs)
+    if epoch < last or not progress.ended:
+        # After its last epoch, a run that was interrupted has only its end to tell the callbacks.
+        keep = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: progress.keep(model))
         model.fit(
             batches["train"],
             initial_epoch=epoch,
-            epochs=settings.epochs,
-            callbacks=[progress, *callbacks],
+            epochs=last,
+            callbacks=[progress, *callbacks, keep],
             verbose=verbose,
         )
+        progress.keep(model, ended=True)
     model.load_weights(progress.weights_file("best"))
     return progress

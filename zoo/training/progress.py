@@ -7,7 +7,11 @@ from typing import Any
 import keras
 
 from keras_corefmem.utils.files import load_json, replacing, write_json
+from keras_corefmem.utils.locks import check_room
 from zoo.training.evaluation import evaluate
+
+# Bytes that files of weights hold beside these.
+MARGIN = 2**20
 
 
 def _random_state(model: Any) -> list:
@@ -56,6 +60,9 @@ class Progress(keras.callbacks.Callback):
         self.history: list[dict[str, float]] = []
         self.seconds = {"seconds": 0.0, "cpu_seconds": 0.0}
         self.trained: list | None = None
+        self.file_size = 0
+        # Whether the callbacks have seen the end of the run.
+        self.ended = False
 
     @property
     def best_epoch(self) -> int:
@@ -90,6 +97,12 @@ class Progress(keras.callbacks.Callback):
             self.seconds = {name: content[name] for name in self.seconds}
             for variable, value in zip(_random_state(model), content["random"], strict=True):
                 variable.assign(value)
+            # States of before do not say.
+            self.ended = content.get("ended", True)
+        last = self.weights_file(f"epoch-{len(self.history) - 1}")
+        for left in self.folder.glob("epoch-*.weights.h5"):
+            if left != last:
+                left.unlink()
         return len(self.history)
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
@@ -98,9 +111,14 @@ class Progress(keras.callbacks.Callback):
         self.batches["train"].start_epoch(epoch)
         self.started = _clocks()
 
+    def on_train_begin(self, logs: dict | None = None) -> None:
+        # With two moments of the optimizer; the last, the best and a new one of each.
+        size = 4 * 3 * self.model.count_params() + MARGIN
+        check_room(self.folder, 3 * size, size)
+
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         saved = self.weights_file(f"epoch-{epoch}")
-        self.model.save_weights(saved)
+        self._save_weights(saved)
         if self.averages:
             self.trained = self.model.get_weights()
             weights = self.model.trainable_variables
@@ -117,16 +135,32 @@ class Progress(keras.callbacks.Callback):
             self.seconds[name] += now - self.started[name]
         if self.best_epoch == epoch:
             with replacing(self.weights_file("best")) as partial:
-                self.model.save_weights(partial)
+                self._save_weights(partial)
+        self.model.stop_training = self.model.stop_training or self.finished
+
+    def keep(self, model: Any, ended: bool = False) -> None:
+        """Keeps the state after an epoch, once nothing of the epoch is left to do.
+
+        Args:
+            model: the model.
+            ended: whether nothing of the run is left to do.
+        """
+        epoch, self.ended = len(self.history) - 1, ended
         content = {
             "weights": f"epoch-{epoch}",
-            "random": [keras.ops.convert_to_numpy(v).tolist() for v in _random_state(self.model)],
+            "random": [keras.ops.convert_to_numpy(v).tolist() for v in _random_state(model)],
             "history": self.history,
             **self.seconds,
+            "ended": ended,
         }
         write_json(self.folder / "state.json", content)
         self.weights_file(f"epoch-{epoch - 1}").unlink(missing_ok=True)
-        self.model.stop_training = self.model.stop_training or self.finished
+
+    def _save_weights(self, path: pathlib.Path) -> None:
+        """Saves weights, which HDF5 must not find a disk too full for: it crashes."""
+        check_room(path.parent, self.file_size, self.file_size)
+        self.model.save_weights(path)
+        self.file_size = path.stat().st_size + MARGIN
 
 
 def _clocks() -> dict[str, float]:

@@ -1,5 +1,6 @@
-"""`corefmem train`, killed without warning and started again."""
+"""Training, interrupted and started again."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,7 +9,11 @@ import sys
 import time
 from pathlib import Path
 
+import keras
 import pytest
+
+from keras_corefmem.datasets import simulator
+from zoo import training
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())", "train"]
@@ -52,3 +57,46 @@ def test_a_killed_run_ends_as_one_in_one_go(tmp_path):
     for epoch, expected in zip(found, history, strict=True):
         assert epoch == pytest.approx(expected, rel=1e-4)
     assert history[-1]["loss"] < history[0]["loss"]
+
+
+class Dies(keras.callbacks.Callback):
+    """Notes what it sees, and raises where it is told to."""
+
+    def __init__(self, *places):
+        super().__init__()
+        self.places, self.seen = places, []
+
+    def see(self, place):
+        if place in self.places:
+            raise InterruptedError
+        self.seen.append(place)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.see(epoch)
+
+    def on_train_end(self, logs=None):
+        self.see("end")
+
+
+def test_callbacks_see_each_epoch_and_the_end_of_a_run_that_died(tmp_path):
+    splits = simulator.load(1, train=8, valid=4, test=4)
+    changes = {"epochs": 2, "buckets": 1, "arguments": {"units": 4}}
+    settings = training.Settings.of("memn2n", **changes)
+
+    def fit(*places):
+        watching = Dies(*places)
+        with pytest.raises(InterruptedError) if places else contextlib.nullcontext():
+            model, batches = training.prepare(splits, settings)
+            training.fit(model, batches, tmp_path, settings, [watching])
+        return watching.seen
+
+    assert fit(1) == [0]
+    assert os.path.exists(tmp_path / "epoch-1.weights.h5")
+    assert fit("end") == [1]
+    assert sorted(os.listdir(tmp_path)) == [
+        "best.weights.h5",
+        "epoch-1.weights.h5",
+        "state.json",
+    ]
+    assert fit() == ["end"]
+    assert fit() == []

@@ -1,0 +1,85 @@
+import collections
+import os
+import subprocess
+import sys
+
+import pytest
+
+from keras_corefmem.utils.files import replacing, replacing_folder
+from keras_corefmem.utils.locks import check_room, hold, partial_folder
+
+DIES = """
+import os, pathlib, sys
+from keras_corefmem.utils.locks import hold, partial_folder
+with hold(sys.argv[1]):
+    place = partial_folder(pathlib.Path(sys.argv[1], "model"))
+    pathlib.Path(place.name, "old").mkdir()
+    pathlib.Path(place.name, "old", "kept").touch()
+    os._exit(9)
+"""
+
+
+@pytest.fixture
+def died(tmp_path):
+    """A folder to which a process wrote that has died."""
+    folder = tmp_path / "run"
+    assert subprocess.run([sys.executable, "-c", DIES, folder]).returncode == 9
+    assert (folder / ".lock").exists() and len(list(folder.iterdir())) == 2
+    return folder
+
+
+def test_a_folder_has_one_writer_who_is_named(tmp_path):
+    with hold(tmp_path / "run"):
+        (tmp_path / "run" / "model").touch()
+        named = rf"run is being written by process {os.getpid()} on .* since .*: wait .*, or go\.$"
+        with pytest.raises(BlockingIOError, match=named), hold(tmp_path / "run", "go"):
+            pass
+        with hold(tmp_path / "other"):
+            pass
+    assert os.listdir(tmp_path / "run") == ["model"] and not (tmp_path / "other").exists()
+    with hold(tmp_path / "run"):
+        pass
+
+
+def test_dead_writers_hold_nothing_and_leave_nothing(died):
+    with hold(died):
+        # What was there stays, where the new one had not come yet.
+        assert sorted(path.name for path in died.iterdir()) == [".lock", "model"]
+    assert os.listdir(died) == ["model"] and os.listdir(died / "model") == ["kept"]
+
+
+def test_what_dead_writers_left_goes_when_its_file_is_written_again(died):
+    (died / ".lock").unlink()
+    with replacing(died / "another") as partial:
+        partial.touch()
+    assert len(os.listdir(died)) == 2
+    with replacing_folder(died / "model") as partial:
+        (partial / "new").touch()
+        assert os.listdir(died / "model") == ["kept"]
+    assert sorted(os.listdir(died)) == ["another", "model"] and os.listdir(died / "model") == [
+        "new"
+    ]
+
+
+def test_living_writers_keep_what_they_write(tmp_path):
+    path = tmp_path / "model[1]"
+    with partial_folder(path), hold(tmp_path), replacing(path) as partial:
+        assert len(os.listdir(tmp_path)) == 3
+        partial.touch()
+    assert os.listdir(tmp_path) == ["model[1]"]
+
+
+def test_room_is_checked_before_it_is_needed(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"Nothing can be written to .*file \(.*\): choose another"):
+        check_room(tmp_path / "file")
+    usage = collections.namedtuple("usage", "free")(2 * 2**20)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage)
+    check_room(tmp_path, 2 * 2**20)
+    with pytest.raises(OSError, match=r" has 2\.0 MB free and needs 3\.0: make room, or choose"):
+        check_room(tmp_path, 3 * 2**20)
+    monkeypatch.setattr("resource.getrlimit", lambda kind: (2**20, 2**20))
+    check_room(tmp_path, 2 * 2**20, 2**20)
+    message = r"Files may have 1\.0 MB \(ulimit -f\), those in .* need 2\.0: raise the limit"
+    with pytest.raises(OSError, match=message):
+        check_room(tmp_path, largest=2 * 2**20)
