@@ -2,12 +2,13 @@
 
 import concurrent.futures
 import functools
-import multiprocessing
 import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from keras_corefmem.utils.processes import available_cores, keep_memory, pin, stop
+from keras_corefmem.utils.locks import check_room
+from keras_corefmem.utils.processes import available_cores, keep_memory, stop
+from keras_corefmem.utils.workers import Workers
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
 from zoo.experiments.results import append_result, read_results, result_name
@@ -71,6 +72,7 @@ def reproduce(
         The runs that failed, each with its exception.
 
     Raises:
+        OSError: if nothing can be written to one of the folders.
         ValueError: if there is a result of the same name but other settings.
 
     Example:
@@ -89,17 +91,14 @@ def reproduce(
             waiting.append(run)
     if not waiting:
         return []
+    for place in (results, folder):
+        check_room(place)
     available = available_cores()
     jobs = jobs or len(available)
     keep_memory()
-    context = multiprocessing.get_context("spawn")
-    cores, failures = context.Queue(), Failures()
-    for n in range(len(waiting) + jobs):
-        cores.put(available[n % len(available)])
+    failures = Failures()
     report(f"{len(waiting)} to run, {jobs} at a time; results: {results}, states: {folder}")
-    with concurrent.futures.ProcessPoolExecutor(
-        jobs, context, initializer=begin_worker, initargs=(cores,)
-    ) as pool:
+    with Workers(jobs, available) as pool:
         futures = {pool.submit(execute, run, results, folder): run for run in waiting}
         pending, ended = set(futures), 0
         try:
@@ -117,10 +116,6 @@ def reproduce(
             stop(pool)
             raise
     return failures
-
-
-def begin_worker(cores: Any) -> None:
-    pin(cores.get())
 
 
 def describe_pending(runs: Sequence[Run], folder: str | pathlib.Path) -> str:

@@ -1,0 +1,55 @@
+"""Worker processes, of which one may die without the others."""
+
+import concurrent.futures
+import multiprocessing
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from keras_corefmem.utils.processes import pin
+
+
+class Workers(concurrent.futures.ThreadPoolExecutor):
+    """Runs functions in processes with a core of their own each.
+
+    A process that dies fails the call that it worked on alone, with a `ChildProcessError`; another
+    one takes its place.
+
+    Args:
+        count: number of processes.
+        cores: numbers of the cores; processes share them where there are fewer.
+
+    Example:
+        >>> with keras_corefmem.utils.workers.Workers(2, [0]) as workers:
+        ...     list(workers.map(abs, [-1, 2]))
+        [1, 2]
+    """
+
+    def __init__(self, count: int, cores: Sequence[int]) -> None:
+        super().__init__(count, initializer=self._begin)
+        self._cores, self._own, self._begun = cores, threading.local(), 0
+        self._counting = threading.Lock()
+
+    def submit(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
+        return super().submit(self._run, function, *args, **kwargs)
+
+    def _begin(self) -> None:
+        with self._counting:
+            self._own.core = self._cores[self._begun % len(self._cores)]
+            self._begun += 1
+        self._own.pool = None
+
+    def _run(self, function: Callable, *args: Any, **kwargs: Any) -> Any:
+        if self._own.pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._own.pool = concurrent.futures.ProcessPoolExecutor(
+                1, context, initializer=pin, initargs=(self._own.core,)
+            )
+        try:
+            return self._own.pool.submit(function, *args, **kwargs).result()
+        except BrokenProcessPool:
+            self._own.pool = None
+            raise ChildProcessError(
+                "its process died, perhaps for want of memory; the same command continues."
+            ) from None
