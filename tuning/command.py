@@ -1,8 +1,10 @@
 """`corefmem search`: finds hyper-parameters by validation, and tests the best ones once."""
 
+import contextlib
 import os
 from typing import Literal
 
+from keras_corefmem.utils.locks import check_room, hold
 from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     DATA_DIR,
@@ -21,6 +23,7 @@ from zoo.cli.options import (
 )
 
 DEFAULT_TRIALS = 12
+OTHER = "choose another --output"
 # What tells keras-tuner which part of a search on several machines a process has.
 PART = ("KERASTUNER_TUNER_ID", "KERASTUNER_ORACLE_IP", "KERASTUNER_ORACLE_PORT")
 
@@ -95,8 +98,12 @@ def search(
         log_dir,
     )
     check_space(chosen, epochs)
-    chosen.start(fresh)
-    return run_search(chosen, workers, results, leads)
+    # Those that do not lead take part in a search that another process holds.
+    with hold(chosen.folder, OTHER) if leads else contextlib.nullcontext():
+        chosen.start(fresh)
+        for place in (log_dir, results):
+            check_room(place)
+        return run_search(chosen, workers, results, leads)
 
 
 def part_here(workers: int) -> str:

@@ -16,6 +16,7 @@ from keras_corefmem.utils.files import (
     replacing_folder,
     write_json,
 )
+from keras_corefmem.utils.locks import clear
 from tuning.hyper_model import ZooHyperModel
 from zoo import training
 from zoo.architectures.loading import load
@@ -127,7 +128,7 @@ class Search:
         }
         if fresh:
             for old in (self.folder, pathlib.Path(self.log_dir, self.name)):
-                shutil.rmtree(old, ignore_errors=True)
+                clear(old)
         different = different_fields(self.folder / "search.json", record)
         if different:
             raise ValueError(

@@ -41,7 +41,9 @@ def prepare_folder(folder: Path, plan: dict) -> dict | None:
     remove_partial(folder)
     if known == INDEX and _without_standard_input(plan) == plan:
         with contextlib.suppress(FileNotFoundError, ValueError):
-            return verify_folder(folder)
+            complete = verify_folder(folder)
+            (folder / PLAN).unlink(missing_ok=True)
+            return complete
     # Shards that are missing or broken are written again.
     write_json(folder / PLAN, plan)
     return None

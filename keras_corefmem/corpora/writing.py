@@ -12,6 +12,7 @@ from keras_corefmem.corpora.shards import annotate_part, annotate_shard, join_pa
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
 from keras_corefmem.utils.files import Path
+from keras_corefmem.utils.locks import hold
 from keras_corefmem.utils.processes import available_cores, follow_parent, stop
 
 # Jobs that wait for each process, so that none waits for the reader.
@@ -69,6 +70,7 @@ def annotate_files(
         The index of the folder.
 
     Raises:
+        BlockingIOError: if another process writes to the folder.
         ChildProcessError: if a process was killed.
         FileNotFoundError: if there is no such file.
         ValueError: if a text is wrong, or the folder holds other shards.
@@ -87,14 +89,15 @@ def annotate_files(
     annotator, progress = annotator or TextAnnotator(), progress or Progress()
     reader, settings = TextReader(inputs, whole), annotator.describe()
     plan = {"inputs": reader.describe(), "whole": whole, **settings, "shard_size": shard_size}
-    complete = index.prepare_folder(folder, plan)
-    if complete is not None:
-        return complete
-    progress.start(reader.size)
-    if runner:
-        return _run_beam(inputs, folder, annotator, plan, runner)
-    shards = _write_shards(folder, reader, shard_size, annotator, processes, progress)
-    return index.write_index(folder, {**plan, "inputs": reader.describe()}, shards)
+    with hold(folder):
+        complete = index.prepare_folder(folder, plan)
+        if complete is not None:
+            return complete
+        progress.start(reader.size)
+        if runner:
+            return _run_beam(inputs, folder, annotator, plan, runner)
+        shards = _write_shards(folder, reader, shard_size, annotator, processes, progress)
+        return index.write_index(folder, {**plan, "inputs": reader.describe()}, shards)
 
 
 def _write_shards(folder, reader, size, annotator, processes, progress):

@@ -47,7 +47,8 @@ def hold(folder: Path, remedy: str = "choose another folder") -> Iterator[None]:
     # Slow to import.
     import filelock
 
-    path, is_new = pathlib.Path(folder, LOCK), not os.path.exists(folder)
+    path = pathlib.Path(folder, LOCK)
+    new = [parent for parent in path.parents if not parent.exists()]
     check_room(folder)
     lock = filelock.FileLock(path, timeout=0)
     try:
@@ -64,10 +65,19 @@ def hold(folder: Path, remedy: str = "choose another folder") -> Iterator[None]:
         # Who waits for this file sees that it is gone, and makes a new one.
         path.unlink(missing_ok=True)
         lock.release()
-        if is_new:
-            # Where nothing was written, nothing is left.
-            with contextlib.suppress(OSError):
-                path.parent.rmdir()
+        # Where nothing was written, nothing is left.
+        with contextlib.suppress(OSError):
+            for parent in new:
+                parent.rmdir()
+
+
+def clear(folder: Path) -> None:
+    """Removes what a folder holds but its lock, if there is such a folder."""
+    for path in pathlib.Path(folder).glob("*"):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != LOCK:
+            path.unlink()
 
 
 def _record() -> dict[str, object]:

@@ -43,6 +43,8 @@ def test_index(folder):
 
 def test_a_complete_folder_is_left_as_it_is(folder):
     before = contents(folder)
+    # From a process that was killed once the index was there.
+    (folder / "plan.json").write_text(json.dumps({"format": 1, **PLAN}))
     assert write(folder) == (json.loads(before["index.json"]), [])
     assert contents(folder) == before
 

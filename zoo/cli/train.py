@@ -5,7 +5,6 @@ import importlib.util
 import os
 import pathlib
 import shlex
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -90,6 +89,7 @@ def train(
 
 def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
     from keras_corefmem.datasets.registry import find
+    from keras_corefmem.utils.locks import check_room, clear
     from keras_corefmem.visualization import make_console
     from zoo.cli.first_epoch import FirstEpoch
     from zoo.configs import configuration
@@ -101,12 +101,12 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     name = experiment.name_in(output)
     folder, log_dir = output / name, logs / name
     splits = experiment.load()
-    if fresh:
-        for old in (folder, log_dir):
-            shutil.rmtree(old, ignore_errors=True)
-    before = epochs_done(folder)
+    check_room(log_dir)
+    before = 0 if fresh else epochs_done(folder)
 
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
+        if fresh:
+            clear(log_dir)
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
         first = [] if before else [FirstEpoch(make_console(), len(batches["train"]))]
         for each in first:
@@ -123,6 +123,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
             "pass --fresh to replace it, or another --output",
             lambda line: print(line, flush=True),
             1 if sys.stdout.isatty() else 2,
+            fresh,
         )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")

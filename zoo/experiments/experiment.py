@@ -13,7 +13,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.registry import JSON_LINES
 from keras_corefmem.preprocessing import as_text
 from keras_corefmem.utils.files import digest_of, replacing, write_json
-from keras_corefmem.utils.locks import hold
+from keras_corefmem.utils.locks import clear, hold
 from zoo import training
 from zoo.configs import configuration
 from zoo.experiments import data
@@ -108,6 +108,7 @@ def run_experiment(
     remedy: str = "remove it, or choose another folder",
     report: Callable[[str], None] = lambda line: None,
     verbose: int = 0,
+    fresh: bool = False,
 ) -> Outcome:
     """Trains a model in a folder, or continues there, to the same result, after an interruption.
 
@@ -124,6 +125,7 @@ def run_experiment(
         remedy: advice in the error about a folder that holds another run.
         report: function called with a line about each step.
         verbose: verbosity of Keras' `fit`.
+        fresh: whether to remove what the folder holds first.
 
     Returns:
         The trained model and its progress.
@@ -143,7 +145,9 @@ def run_experiment(
     """
     folder, settings = pathlib.Path(folder), experiment.settings
     splits = experiment.load() if splits is None else splits
-    with hold(folder, remedy):
+    with hold(folder):
+        if fresh:
+            clear(folder)
         # Studies of version 0.1 noted all settings.
         older, record = dataclasses.asdict(settings), experiment.record
         check_folder(folder, record, older, ignoring, remedy)

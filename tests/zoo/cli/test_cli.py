@@ -1,3 +1,4 @@
+import errno
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import pytest
 import keras_corefmem
 import zoo
 from keras_corefmem.datasets.stories import babi
+from keras_corefmem.utils.locks import hold
 from tests.support.commands import printed, refused
 from tests.support.tiny_babi import write_babi
 from zoo.cli import app as cli
@@ -402,3 +404,22 @@ def test_a_backend_that_is_missing_is_named():
     process = run_fresh(f"import sys; sys.modules['jax'] = None; {program}", KERAS_BACKEND="jax")
     assert process.returncode == 2
     assert process.stderr.endswith("jax, which is not installed: pip install jax\n")
+
+
+def test_errors_of_a_full_disk_say_how_to_go_on(monkeypatch, capsys):
+    def fill() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "runs/model.keras")
+
+    monkeypatch.setitem(cli.COMMANDS, "list", fill)
+    error = refused(capsys, "list")
+    assert "'runs/model.keras': make room on the disk, then the same command continues." in error
+
+
+def test_a_run_under_way_is_left_alone(tmp_path, capsys):
+    command = ["train", "--model", "gru", "--output", tmp_path, "--log-dir", tmp_path / "logs"]
+    folder = tmp_path / zoo.experiments.Experiment("gru").name
+    with hold(folder):
+        (folder / "model.keras").touch()
+        error = refused(capsys, *command, "--fresh")
+    assert f"is being written by process {os.getpid()} on " in error
+    assert os.listdir(folder) == ["model.keras"]
