@@ -1,0 +1,135 @@
+"""Commands, killed at random moments and given again: `python -m tests.fuzz.kills`.
+
+Each command runs once undisturbed. Then, for each moment, it starts in a folder of its own, is
+killed with all its processes, and is given again until it ends. Numbers and names of files must be
+those of the undisturbed run.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support.tiny_babi import write_babi
+
+ROOT = Path(__file__).parents[2]
+MAIN = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())"]
+SMALL = "--set batch_size=50 --set buckets=1 --set units=8 --set dropout=0.3".split()
+COMMANDS = {
+    "train": "train --model gru --epochs 3 --output out --log-dir logs".split() + SMALL,
+    "search": (
+        "search --model gru --trials 2 --epochs 2 --space space.json --output out --log-dir logs "
+        "--results results --set batch_size=50 --set buckets=1"
+    ).split(),
+    "annotate": "annotate texts.txt --output out --shard-size 100 --processes 2".split(),
+    "reproduce": (
+        "reproduce babi-1k --models ngram --tasks 1 --seeds 0 1 --data-dir babi --jobs 2 "
+        "--results results --runs out --set epochs=3 --tag short"
+    ).split(),
+}
+# What differs between two undisturbed runs: their time and place, and keras-tuner's bookkeeping.
+VOLATILE = "seconds", "cpu_seconds", "data_dir"
+ORACLE = "oracle.json"
+
+
+def prepare(folder: Path) -> None:
+    (folder / "babi").mkdir()
+    write_babi(folder / "babi", train=200, valid=50, test=50)
+    lines = (f"Mary met John {n} times. She likes him." for n in range(2000))
+    (folder / "texts.txt").write_text("\n".join(lines) + "\n")
+    (folder / "space.json").write_text(json.dumps({"units": [4, 8], "dropout": [0.1, 0.3]}))
+
+
+def start(command: str, folder: Path) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return subprocess.Popen(
+        MAIN + COMMANDS[command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(command: str, folder: Path) -> None:
+    process = start(command, folder)
+    out, _ = process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"{command} ended with {process.returncode}: {out[-500:]}")
+
+
+def without_volatile(content: object) -> object:
+    if isinstance(content, dict):
+        kept = {k: v for k, v in content.items() if k not in VOLATILE}
+        return {k: without_volatile(v) for k, v in kept.items()}
+    return list(map(without_volatile, content)) if isinstance(content, list) else content
+
+
+def outcome(folder: Path) -> dict[str, object]:
+    """What a command left: numbers of JSON files, bytes of records, and names of the others."""
+    found: dict[str, object] = {}
+    for path in folder.rglob("*"):
+        name = re.sub(r"tfevents\..*", "tfevents", str(path.relative_to(folder)))
+        if path.suffix in (".json", ".jsonl") and path.name != ORACLE:
+            lines = path.read_text().splitlines()
+            texts = lines if path.suffix == ".jsonl" else ["".join(lines)]
+            found[name] = [without_volatile(json.loads(text)) for text in texts]
+        else:
+            found[name] = path.read_bytes() if path.suffix == ".tfrecord" else None
+    return found
+
+
+def differences(found: dict[str, object], expected: dict[str, object]) -> list[str]:
+    names = found.keys() | expected.keys()
+    missing = object()
+    return sorted(n for n in names if found.get(n, missing) != expected.get(n, missing))
+
+
+def campaign(command: str, moments: int, seed: int) -> list[str]:
+    """Kills a command at random moments; a line for each after which something differs."""
+    draw, wrong = random.Random(seed), []
+    with tempfile.TemporaryDirectory() as place:
+        whole = Path(place, "whole")
+        whole.mkdir()
+        prepare(whole)
+        began = time.monotonic()
+        finish(command, whole)
+        duration, expected = time.monotonic() - began, outcome(whole)
+        for number in range(moments):
+            folder, moment = Path(place, str(number)), draw.uniform(0, duration)
+            folder.mkdir()
+            prepare(folder)
+            process = start(command, folder)
+            time.sleep(moment)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            finish(command, folder)
+            different = differences(outcome(folder), expected)
+            if different:
+                wrong.append(f"{command}, killed after {moment:.2f} s: {', '.join(different)}")
+                print(wrong[-1], flush=True)
+        print(f"{command}: {moments - len(wrong)} of {moments} as if undisturbed", flush=True)
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("commands", nargs="*", default=list(COMMANDS), metavar="COMMAND")
+    parser.add_argument("--moments", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    wrong = [campaign(each, options.moments, options.seed) for each in options.commands]
+    return 1 if any(wrong) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
