@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.sentences.sst import epoch_phrases
-from keras_corefmem.preprocessing.augmentation import Names, augmentations, draw
+from keras_corefmem.preprocessing.augmentation.choices import Names, augmentations, draw
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 

@@ -31,7 +31,7 @@ def _check_mentions(value: object) -> object:
 def _check_augment(value: object) -> object:
     if value is not None:
         # Only a few runs need it.
-        from keras_corefmem.preprocessing.augmentation import check_names
+        from keras_corefmem.preprocessing.augmentation.choices import check_names
 
         check_names(value)
     return value

@@ -1,21 +1,20 @@
-"""Augmentation: training examples with entities renamed, or sentences in another order."""
+"""Entities under the names of others."""
 
 import collections
 import dataclasses
 import functools
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Example, group_by_kind
+from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.graphs.entity_words import entity_classes, entity_types, learn_entity_words
 from keras_corefmem.preprocessing.answers import SEPARATOR
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
-from keras_corefmem.utils.names import did_you_mean
 
 # Share of its occurrences from which a word is a name of the kind that an annotator says.
 MOSTLY = 0.9
@@ -24,15 +23,8 @@ LISTS = "sentences", "candidates", "name_words"
 CACHED = 1 << 16
 KINDS = {"PERSON": "person", "PER": "person", "GPE": "place", "LOC": "place", "LOCATION": "place"}
 KINDS |= {label: "place" for label in ("FAC", "CITY", "COUNTRY", "STATE_OR_PROVINCE")}
-# Names the kinds of questions that a table does not, and augmentation by nothing.
-OTHERS, NONE = "*", "none"
-NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types", "shuffle": None}
-
-
-class Augmentation(Protocol):
-    """A function from an example and a random generator to an example of the same class."""
-
-    def __call__(self, example: Example, random: np.random.Generator) -> Example: ...
+# What entities are exchanged within, besides all of them.
+WITHIN = "classes", "types"
 
 
 class RenameEntities:
@@ -109,7 +101,7 @@ class RenameEntities:
             ValueError: if `within` is something else, there is nothing to rename, or examples are
                 annotated without named entities.
         """
-        if within not in NAMES.values():
+        if within not in (None, *WITHIN):
             raise ValueError(f"within must be classes, types or None; got {within!r}.")
         tokenizer = preprocessor.tokenizer
         texts = {(text, type(e)): e for e in examples for text in (*e.sentences, e.question)}
@@ -184,171 +176,6 @@ class RenameEntities:
         for name in lists:
             values[name] = tuple(itertools.islice(left, len(getattr(example, name))))
         return dataclasses.replace(example, question=question, answer=answer, **values)
-
-
-class ShuffleSentences:
-    """Puts the sentences of a passage, or its documents where it consists of these, in any order.
-
-    Supporting facts, chains, edges and the structure of an annotation move with their sentences.
-
-    Args:
-        tokenizer: the tokenizer that edges of examples were made with, or its name.
-
-    Example:
-        >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
-        >>> sentences = "He ran.", "It fell."
-        >>> example = keras_corefmem.datasets.Example(sentences, "Who ran?", "he", (1,))
-        >>> shuffled = shuffle(example, np.random.default_rng(3))
-        >>> shuffled.passage, shuffled.supporting_facts
-        ('It fell. He ran.', (2,))
-    """
-
-    def __init__(self, tokenizer: Any = "words") -> None:
-        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-
-    def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        order = random.permutation(len(example.sentences))
-        place = np.argsort(order)
-        values: dict[str, Any] = {
-            "sentences": tuple(example.sentences[n] for n in order),
-            "supporting_facts": tuple(int(place[n - 1]) + 1 for n in example.supporting_facts),
-        }
-        chains, structure = getattr(example, "chain_ids", ()), getattr(example, "structure", None)
-        if not (example.edges or chains or structure):
-            return dataclasses.replace(example, **values)
-        texts = *example.sentences, example.question
-        counts = [len(example.tokens(text, self.tokenizer)) for text in texts]
-        tokens = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
-        old = np.concatenate([*(tokens[n] for n in order), tokens[-1]])
-        new = np.argsort(old)
-        values["edges"] = tuple(
-            (int(new[a - 1]) + 1, int(new[b - 1]) + 1, t) for a, b, t in example.edges
-        )
-        for name in ("chain_ids", "named_entities"):
-            if labels := getattr(example, name, ()):
-                values[name] = tuple(labels[n] for n in old)
-        if structure is not None:
-            values["structure"] = structure.reordered(old, new)
-        return dataclasses.replace(example, **values)
-
-
-class AugmentKinds:
-    """Augments each kind of questions in a way of its own; the model is not told the kind.
-
-    Args:
-        by_kind: augmentations by the first of the `kinds` of an example. Examples of other kinds
-            stay as they are.
-
-    Example:
-        >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
-        >>> augment = keras_corefmem.preprocessing.AugmentKinds({"19": [shuffle]})
-        >>> sentences = "He ran.", "It fell."
-        >>> example = keras_corefmem.datasets.Example(sentences, "Who?", "he", kinds=("19",))
-        >>> augment(example, np.random.default_rng(3)).passage
-        'It fell. He ran.'
-    """
-
-    def __init__(self, by_kind: Mapping[str, Sequence[Augmentation]]) -> None:
-        self.by_kind = dict(by_kind)
-
-    def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        for augmentation in self.by_kind.get(next(iter(example.kinds), ""), ()):
-            example = augmentation(example, random)
-        return example
-
-
-Names = str | Sequence[str | Augmentation] | Mapping[str, str]
-
-
-def augmentations(
-    names: Names, examples: Sequence[Example], preprocessor: Any
-) -> list[Augmentation]:
-    """Makes the augmentations that names stand for, in their order.
-
-    Args:
-        names: `"rename"`, `"rename-classes"`, `"rename-types"` or `"shuffle"`, several of them as a
-            list or joined by `+`; augmentations of your own in a list are taken as they are. Or a
-            table of names by the first of the `kinds` of examples, `"*"` for all that it lacks and
-            `"none"` for no augmentation; each is learned from the examples of its kind alone.
-        examples: training examples.
-        preprocessor: the preprocessor of a model.
-
-    Raises:
-        ValueError: if there is no such augmentation or kind, or it does not fit the examples.
-
-    Example:
-        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
-        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
-        >>> names = "rename-types+shuffle"
-        >>> len(keras_corefmem.preprocessing.augmentations(names, examples, preprocessor))
-        2
-    """
-    if names and not all(isinstance(example, Example) for example in examples):
-        raise ValueError("augment is for questions about passages: leave it out for others.")
-    if isinstance(names, Mapping):
-        return [AugmentKinds(_by_kind(names, examples, preprocessor))]
-    made: list[Augmentation] = []
-    for each in split_names(names) if isinstance(names, str) else names:
-        if not isinstance(each, str):
-            made.append(each)
-        elif split_names(each) == ["shuffle"]:
-            made.append(ShuffleSentences(preprocessor.tokenizer))
-        else:
-            made.append(RenameEntities.fit(examples, preprocessor, NAMES[each]))
-    return made
-
-
-def _by_kind(
-    table: Mapping[str, str], examples: Sequence[Example], preprocessor: Any
-) -> dict[str, list[Augmentation]]:
-    groups = group_by_kind(examples)
-    for kind in table:
-        if kind not in {*groups, OTHERS}:
-            known = ", ".join(filter(None, groups)) or "none"
-            raise ValueError(
-                f"augment: no training example is of the kind {kind!r}; the kinds are {known}."
-                f"{did_you_mean(kind, groups)}"
-            )
-    chosen = {kind: table.get(kind, table.get(OTHERS, NONE)) for kind in groups}
-    return {
-        kind: augmentations(names, groups[kind], preprocessor)
-        for kind, names in chosen.items()
-        if names != NONE
-    }
-
-
-def check_names(names: Any) -> None:
-    """Checks names of augmentations, or a table of such by kind."""
-    for each in names.values() if isinstance(names, Mapping) else [names]:
-        if each != NONE:
-            split_names(each)
-
-
-def draw(batches: Any, index: int) -> Any:
-    """Returns an encoded example of batches, as the augmentation of their epoch leaves it."""
-    encoded, example = batches.encoded[index], batches.examples[index]
-    # Each example draws alone, so that no order of batches matters.
-    random = np.random.default_rng((batches.seed, batches.epoch, index, 1))
-    for augmentation in batches.augment:
-        example = augmentation(example, random)
-    preprocessor = batches.preprocessor
-    other = preprocessor.encode(example)
-    sizes = preprocessor.length, preprocessor.question_length
-    fits = all(size(other) == size(encoded) for size in sizes) and np.all(other.answer)
-    return other if fits else encoded
-
-
-def split_names(names: Any) -> list[str]:
-    """Splits names of augmentations that `+` joins, and checks them."""
-    parts = names.split("+") if isinstance(names, str) else [names]
-    for name in parts:
-        if not isinstance(name, str) or name not in NAMES:
-            hint, known = did_you_mean(str(name), NAMES), ", ".join(NAMES)
-            raise ValueError(
-                f"There is no augmentation {name!r}: give one of {known}, or several joined by +."
-                f"{hint}"
-            )
-    return parts
 
 
 def _endings(forms: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,140 @@
+"""Augmentations by name and by kind of question, and what they draw in an epoch."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example, group_by_kind
+from keras_corefmem.preprocessing.augmentation.renaming import RenameEntities
+from keras_corefmem.preprocessing.augmentation.shuffling import ShuffleSentences
+from keras_corefmem.utils.names import did_you_mean
+
+# Names the kinds of questions that a table does not, and augmentation by nothing.
+OTHERS, NONE = "*", "none"
+NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types", "shuffle": None}
+
+
+class Augmentation(Protocol):
+    """A function from an example and a random generator to an example of the same class."""
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example: ...
+
+
+class AugmentKinds:
+    """Augments each kind of questions in a way of its own; the model is not told the kind.
+
+    Args:
+        by_kind: augmentations by the first of the `kinds` of an example. Examples of other kinds
+            stay as they are.
+
+    Example:
+        >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
+        >>> augment = keras_corefmem.preprocessing.AugmentKinds({"19": [shuffle]})
+        >>> sentences = "He ran.", "It fell."
+        >>> example = keras_corefmem.datasets.Example(sentences, "Who?", "he", kinds=("19",))
+        >>> augment(example, np.random.default_rng(3)).passage
+        'It fell. He ran.'
+    """
+
+    def __init__(self, by_kind: Mapping[str, Sequence[Augmentation]]) -> None:
+        self.by_kind = dict(by_kind)
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        for augmentation in self.by_kind.get(next(iter(example.kinds), ""), ()):
+            example = augmentation(example, random)
+        return example
+
+
+Names = str | Sequence[str | Augmentation] | Mapping[str, str]
+
+
+def augmentations(
+    names: Names, examples: Sequence[Example], preprocessor: Any
+) -> list[Augmentation]:
+    """Makes the augmentations that names stand for, in their order.
+
+    Args:
+        names: `"rename"`, `"rename-classes"`, `"rename-types"` or `"shuffle"`, several of them as a
+            list or joined by `+`; augmentations of your own in a list are taken as they are. Or a
+            table of names by the first of the `kinds` of examples, `"*"` for all that it lacks and
+            `"none"` for no augmentation; each is learned from the examples of its kind alone.
+        examples: training examples.
+        preprocessor: the preprocessor of a model.
+
+    Raises:
+        ValueError: if there is no such augmentation or kind, or it does not fit the examples.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> names = "rename-types+shuffle"
+        >>> len(keras_corefmem.preprocessing.augmentations(names, examples, preprocessor))
+        2
+    """
+    if names and not all(isinstance(example, Example) for example in examples):
+        raise ValueError("augment is for questions about passages: leave it out for others.")
+    if isinstance(names, Mapping):
+        return [AugmentKinds(_by_kind(names, examples, preprocessor))]
+    made: list[Augmentation] = []
+    for each in split_names(names) if isinstance(names, str) else names:
+        if not isinstance(each, str):
+            made.append(each)
+        elif split_names(each) == ["shuffle"]:
+            made.append(ShuffleSentences(preprocessor.tokenizer))
+        else:
+            made.append(RenameEntities.fit(examples, preprocessor, NAMES[each]))
+    return made
+
+
+def _by_kind(
+    table: Mapping[str, str], examples: Sequence[Example], preprocessor: Any
+) -> dict[str, list[Augmentation]]:
+    groups = group_by_kind(examples)
+    for kind in table:
+        if kind not in {*groups, OTHERS}:
+            known = ", ".join(filter(None, groups)) or "none"
+            raise ValueError(
+                f"augment: no training example is of the kind {kind!r}; the kinds are {known}."
+                f"{did_you_mean(kind, groups)}"
+            )
+    chosen = {kind: table.get(kind, table.get(OTHERS, NONE)) for kind in groups}
+    return {
+        kind: augmentations(names, groups[kind], preprocessor)
+        for kind, names in chosen.items()
+        if names != NONE
+    }
+
+
+def check_names(names: Any) -> None:
+    """Checks names of augmentations, or a table of such by kind."""
+    for each in names.values() if isinstance(names, Mapping) else [names]:
+        if each != NONE:
+            split_names(each)
+
+
+def draw(batches: Any, index: int) -> Any:
+    """Returns an encoded example of batches, as the augmentation of their epoch leaves it."""
+    encoded, example = batches.encoded[index], batches.examples[index]
+    # Each example draws alone, so that no order of batches matters.
+    random = np.random.default_rng((batches.seed, batches.epoch, index, 1))
+    for augmentation in batches.augment:
+        example = augmentation(example, random)
+    preprocessor = batches.preprocessor
+    other = preprocessor.encode(example)
+    sizes = preprocessor.length, preprocessor.question_length
+    fits = all(size(other) == size(encoded) for size in sizes) and np.all(other.answer)
+    return other if fits else encoded
+
+
+def split_names(names: Any) -> list[str]:
+    """Splits names of augmentations that `+` joins, and checks them."""
+    parts = names.split("+") if isinstance(names, str) else [names]
+    for name in parts:
+        if not isinstance(name, str) or name not in NAMES:
+            hint, known = did_you_mean(str(name), NAMES), ", ".join(NAMES)
+            raise ValueError(
+                f"There is no augmentation {name!r}: give one of {known}, or several joined by +."
+                f"{hint}"
+            )
+    return parts

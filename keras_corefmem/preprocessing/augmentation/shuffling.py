@@ -1,0 +1,55 @@
+"""Passages whose sentences, or documents, are in another order."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.text.tokenizers import get_tokenizer
+
+
+class ShuffleSentences:
+    """Puts the sentences of a passage, or its documents where it consists of these, in any order.
+
+    Supporting facts, chains, edges and the structure of an annotation move with their sentences.
+
+    Args:
+        tokenizer: the tokenizer that edges of examples were made with, or its name.
+
+    Example:
+        >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
+        >>> sentences = "He ran.", "It fell."
+        >>> example = keras_corefmem.datasets.Example(sentences, "Who ran?", "he", (1,))
+        >>> shuffled = shuffle(example, np.random.default_rng(3))
+        >>> shuffled.passage, shuffled.supporting_facts
+        ('It fell. He ran.', (2,))
+    """
+
+    def __init__(self, tokenizer: Any = "words") -> None:
+        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        order = random.permutation(len(example.sentences))
+        place = np.argsort(order)
+        values: dict[str, Any] = {
+            "sentences": tuple(example.sentences[n] for n in order),
+            "supporting_facts": tuple(int(place[n - 1]) + 1 for n in example.supporting_facts),
+        }
+        chains, structure = getattr(example, "chain_ids", ()), getattr(example, "structure", None)
+        if not (example.edges or chains or structure):
+            return dataclasses.replace(example, **values)
+        texts = *example.sentences, example.question
+        counts = [len(example.tokens(text, self.tokenizer)) for text in texts]
+        tokens = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
+        old = np.concatenate([*(tokens[n] for n in order), tokens[-1]])
+        new = np.argsort(old)
+        values["edges"] = tuple(
+            (int(new[a - 1]) + 1, int(new[b - 1]) + 1, t) for a, b, t in example.edges
+        )
+        for name in ("chain_ids", "named_entities"):
+            if labels := getattr(example, name, ()):
+                values[name] = tuple(labels[n] for n in old)
+        if structure is not None:
+            values["structure"] = structure.reordered(old, new)
+        return dataclasses.replace(example, **values)
