@@ -52,6 +52,8 @@ PRINTED = {
         r"\(\(Mention\(start=1, end=2, .* \(\(2, 12, 'coreference'\),\)$",
         r"\[\[0\]$",
         r"\w+ \('\w+', .*\)$",
+        r"\w+ \[\['\w+', 0\.\d+\], .*\]$",
+        r"\w+ Where did Mary and John$",
         r"\('coref_all', 'coref_previous'\) \d+$",
     ],
     "saved_models": [

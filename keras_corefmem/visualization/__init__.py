@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules=["views"],
     submod_attrs={
+        "html": ["chains_to_html"],
         "pictures": ["draw"],
         "terminal": ["make_console", "print_view"],
         "views": ["HeadView", "TableView", "TokenView"],

@@ -1,4 +1,4 @@
-"""Models as programs that answer raw strings without this package."""
+"""Models where they answer: as SavedModels, without this package, and in spaCy pipelines."""
 
 import lazy_loader
 

@@ -11,7 +11,7 @@ from keras_corefmem.graphs.coreference.name_matching import link_names
 from keras_corefmem.graphs.coreference.parse import Parse
 from keras_corefmem.graphs.coreference.pronouns import rank, reflexive_antecedent
 from keras_corefmem.graphs.coreference.quotations import attribute, find_quotations
-from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS
+from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS, span_groups
 from keras_corefmem.utils.checks import check_sizes
 
 STEPS = ("names", "appositions", "predicates", "quotations", "nominals", "pronouns")
@@ -70,9 +70,12 @@ def kind_of(chain: Iterable[Phrase]) -> str:
 class Resolver:
     """A spaCy component that writes coreference chains into `doc.spans`.
 
-    They are `doc.spans["coref_clusters_1"]` and so on, the convention of spacy-experimental. It
-    needs a parser before it, of Universal Dependencies or with spaCy's own labels, and nothing
-    else: no model, no download. In a pipeline: `nlp.add_pipe("corefmem_resolver")`.
+    They are `doc.spans["coref_clusters_1"]` and so on, the convention of spacy-experimental, in
+    place of what was there. It needs a parser before it, of Universal Dependencies or with spaCy's
+    own labels, and nothing else: no model, no download.
+
+    In a pipeline, its arguments are its configuration:
+    `nlp.add_pipe("corefmem_resolver", config={"pronoun_distance": 2})`. `nlp.to_disk` keeps it.
 
     Args:
         steps: what to resolve, names out of `STEPS`.
@@ -132,6 +135,9 @@ class Resolver:
         return [chain for chain in chains if len(chain) >= least and kind_of(chain) in self.kinds]
 
     def __call__(self, doc: Any) -> Any:
-        for number, chain in enumerate(self.chains(doc), 1):
+        chains = self.chains(doc)
+        for key in span_groups(doc):
+            del doc.spans[key]
+        for number, chain in enumerate(chains, 1):
             doc.spans[f"{CLUSTERS}_{number}"] = [doc[p.start : p.end] for p in chain]
         return doc

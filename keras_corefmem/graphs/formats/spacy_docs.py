@@ -87,9 +87,8 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
 
     `head` is `None` where the parse tells it, and so is all of it where nothing was resolved.
     """
-    groups = sorted((int(m[1]), key) for key in doc.spans if (m := _GROUP.fullmatch(key)))
-    if groups:
-        return [[(s.start, s.end, None) for s in doc.spans[key]] for _, key in groups]
+    if groups := span_groups(doc):
+        return [[(s.start, s.end, None) for s in doc.spans[key]] for key in groups]
     if doc.has_extension("coref_clusters") and doc._.coref_clusters is not None:
         return [
             [(span.start, span.end, None) for span in _character_spans(doc, cluster)]
@@ -101,6 +100,12 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
             for chain in doc._.coref_chains
         ]
     return None
+
+
+def span_groups(doc: Any) -> list[str]:
+    """The keys of `doc.spans` that hold a chain each, in order."""
+    found = filter(None, map(_GROUP.fullmatch, doc.spans))
+    return [match[0] for match in sorted(found, key=lambda match: int(match[1]))]
 
 
 def _character_spans(doc, cluster):

@@ -177,6 +177,14 @@ def test_chains_are_spans_of_the_doc(parsed):
     assert chains_of(doc) == [[(0, 1, None), (4, 5, None)], [(2, 3, None), (7, 8, None)]]
 
 
+def test_older_chains_are_replaced(parsed):
+    doc = parsed(TOLD)
+    for number in (2, 5):
+        doc.spans[f"coref_clusters_{number}"] = [doc[0:3]]
+    doc.spans["sc"] = [doc[0:1]]
+    assert sorted(Resolver()(doc).spans) == ["coref_clusters_1", "coref_clusters_2", "sc"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -199,6 +207,21 @@ def test_it_is_found_and_saved_with_its_pipeline(tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     loaded = spacy.load(tmp_path / "pipeline").get_pipe("corefmem_resolver")
     assert loaded.pronoun_distance == 2 and loaded.kinds == resolver.KINDS
+
+
+@pytest.mark.slow
+def test_it_works_in_several_processes_and_after_saving(ud_pipeline, tmp_path):
+    texts = ["Mary told John that she slept.", "John slept. He woke."] * 3
+    ud_pipeline.add_pipe("corefmem_resolver", config={"steps": ["pronouns"]})
+    try:
+        ud_pipeline.to_disk(tmp_path / "pipeline")
+        expected = [chains_of(doc) for doc in ud_pipeline.pipe(texts)]
+    finally:
+        ud_pipeline.remove_pipe("corefmem_resolver")
+    loaded = pytest.importorskip("spacy").load(tmp_path / "pipeline")
+    docs = list(loaded.pipe(texts, n_process=2, batch_size=2))
+    assert [doc.text for doc in docs] == texts and expected[0]
+    assert [chains_of(doc) for doc in docs] == expected
 
 
 def test_work_is_linear_in_length(parsed):

@@ -1,0 +1,109 @@
+"""The spaCy component that answers questions about Docs."""
+
+import os
+
+import pytest
+
+import zoo
+from keras_corefmem.datasets import as_examples
+from keras_corefmem.datasets.sentences.sentence import Sentence
+from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
+from zoo.reading import read_examples
+from zoo.serving.spacy_component import DocReader
+
+spacy = pytest.importorskip("spacy")
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:The reader does not know these words", "ignore:.*was trained on text that"
+)
+PROCESSES = """
+import spacy
+nlp = spacy.load(data["pipeline"])
+docs = nlp.pipe(map(tuple, data["rows"]), as_tuples=True, n_process=2, batch_size=2)
+result = [[doc._.answer, doc._.answers] for doc, _ in docs]
+"""
+
+
+@pytest.fixture(scope="module")
+def model():
+    return annotated_reader()
+
+
+@pytest.fixture(scope="module")
+def nlp(model, tmp_path_factory):
+    """A pipeline whose only component is the reader."""
+    folder = str(tmp_path_factory.mktemp("reader") / "preset")
+    model.save_to_preset(folder)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("corefmem_reader", config={"model": folder, "top": 3})
+    return nlp
+
+
+def answers_of(reading):
+    return reading.answer, list(map(list, zip(reading.answers, reading.probabilities, strict=True)))
+
+
+def test_questions_come_with_docs_and_texts(nlp, model):
+    assert model.preprocessor.local
+    first, second, third = (nlp.make_doc(PASSAGE) for _ in range(3))
+    first._.question = QUESTION
+    second.user_data["question"] = "Then Tom saw"
+    read = [nlp(doc) for doc in (first, second, third)]
+    ((fourth, context),) = nlp.pipe([(PASSAGE, {"question": QUESTION})], as_tuples=True)
+    expected = [answers_of(model.read(PASSAGE, q, top=3)) for q in (QUESTION, "Then Tom saw")]
+    assert [(doc._.answer, doc._.answers) for doc in read] == [*expected, (None, None)]
+    assert (fourth._.answer, fourth._.answers) == expected[0] and context == {"question": QUESTION}
+    reading = nlp.get_pipe("corefmem_reader").ask(third, QUESTION)
+    assert answers_of(reading) == expected[0] and third._.answer is None
+
+
+def test_chains_of_docs_are_read(nlp, model):
+    docs = [nlp.make_doc(PASSAGE) for _ in range(3)]
+    # Tom and the second Mary.
+    docs[1].spans["coref_clusters_1"] = [docs[1][3:4], docs[1][8:9]]
+    for doc in docs:
+        doc._.question = QUESTION
+    plain, linked, again = list(nlp.pipe(docs))
+    (expected,) = read_examples(model, as_examples([(docs[1], QUESTION)], answers=False), top=3)
+    assert (linked._.answer, linked._.answers) == answers_of(expected)
+    assert plain._.answers == again._.answers != linked._.answers
+
+
+def test_a_saved_pipeline_needs_no_other_file(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "pipeline")
+    loaded = spacy.load(tmp_path / "pipeline")
+    component = loaded.get_pipe("corefmem_reader")
+    assert component.handle == str(tmp_path / "pipeline" / "corefmem_reader") and component.top == 3
+    docs = [pipeline.make_doc(PASSAGE) for pipeline in (nlp, loaded)]
+    before, after = nlp(docs[0]), loaded(docs[1])
+    assert before._.answers == after._.answers
+
+
+@pytest.mark.slow
+def test_it_answers_in_several_processes(nlp, run_python, tmp_path):
+    nlp.to_disk(tmp_path / "pipeline")
+    rows = [(PASSAGE, {"question": QUESTION}), (PASSAGE, {"question": "Then Tom saw"})] * 3
+    expected = [[doc._.answer, doc._.answers] for doc, _ in nlp.pipe(rows, as_tuples=True)]
+    data = {"pipeline": str(tmp_path / "pipeline"), "rows": rows}
+    found = run_python(PROCESSES, data, tmp_path)
+    assert [answer for answer, _ in found] == [answer for answer, _ in expected]
+    for (_, ours), (_, theirs) in zip(found, expected, strict=True):
+        assert dict(ours) == pytest.approx(dict(theirs), abs=1e-6)
+
+
+def test_a_process_that_is_forked_from_one_that_read_is_refused(nlp):
+    component = DocReader(nlp.get_pipe("corefmem_reader").handle)
+    component._model, component._process = object(), os.getpid() + 1
+    with pytest.raises(ValueError, match="before n_process split the work: load the pipeline anew"):
+        component(nlp.make_doc(PASSAGE))
+
+
+def test_models_without_questions_are_refused(tmp_path):
+    sentences = [Sentence(("Mary", "slept"), ("NNP", "VBD"))]
+    tagger = zoo.SentenceDynamicMemoryNetwork.from_examples(sentences, units=2, embedding_dim=2)
+    tagger.save(tmp_path / "tagger.keras")
+    component = DocReader(str(tmp_path / "tagger.keras"))
+    with pytest.raises(ValueError, match="reads a sentence, but corefmem_reader needs a model"):
+        component.ask(spacy.blank("en")("Mary slept."), "Who slept?")
+    with pytest.raises(ValueError, match="top must be .* at least 1"):
+        DocReader("qrn_babi_1", top=0)

@@ -1,0 +1,141 @@
+"""The spaCy component `corefmem_reader`: answers to questions about Docs."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import minibatch
+
+from keras_corefmem.datasets import as_examples
+from keras_corefmem.graphs.formats.spacy_docs import chains_of
+from keras_corefmem.utils.checks import check_sizes
+from zoo.reading.answers import preprocessor_of, read, read_examples
+from zoo.reading.readings import Reading
+
+# What a question is, in `user_data` or in the context that comes with a text.
+QUESTION = "question"
+
+for name in (QUESTION, "answer", "answers"):
+    if not Doc.has_extension(name):
+        Doc.set_extension(name, default=None)
+
+
+class DocReader:
+    """A spaCy component that answers a question about each Doc.
+
+    The question is `doc._.question`, else `doc.user_data["question"]`, else that of the context
+    which comes with a text, `nlp.pipe([(text, {"question": …})], as_tuples=True)`; a Doc without
+    one stays as it is. `doc._.answer` is the best answer, `doc._.answers` a list of the best ones
+    with their probabilities, `[["kitchen", 0.9], …]`, best first.
+
+    A reader of annotated text reads the coreference chains that a component before it has found,
+    such as `corefmem_resolver`; where there is none, it links repeated words alone.
+
+    The model is loaded when it is first needed, once in each process. `nlp.to_disk` writes it into
+    the folder of the pipeline, which then needs nothing else.
+
+    Args:
+        model: name of a preset, a folder of one, `"hf://user/name"`, or the path of a `.keras`
+            file.
+        top: how many answers to give.
+    """
+
+    def __init__(self, model: str, top: int = 5) -> None:
+        check_sizes(top=top)
+        self.handle, self.top = model, top
+        self._model: Any = None
+        self._process = 0
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+        if self._model is None:
+            self._model, self._process = self._load(), os.getpid()
+        elif self._process != os.getpid():
+            # TensorFlow would wait for threads that a fork leaves behind.
+            raise ValueError(
+                "corefmem_reader has answered questions before n_process split the work: load the "
+                'pipeline anew, or call multiprocessing.set_start_method("spawn") before.'
+            )
+        return self._model
+
+    def _load(self) -> Any:
+        from zoo.architectures.loading import from_preset, load
+
+        model = (load if self.handle.endswith(".keras") else from_preset)(self.handle)
+        strings = preprocessor_of(model).strings
+        if QUESTION not in strings:
+            raise ValueError(
+                f"{self.handle} reads a {' and a '.join(strings)}, but corefmem_reader needs a "
+                "model that answers a question about a passage."
+            )
+        return model
+
+    def ask(self, doc: Doc, question: str) -> Reading:
+        """Answers a question about a Doc, which it leaves as it is."""
+        (reading,) = self._read([(doc, question)])
+        return reading
+
+    def __call__(self, doc: Doc) -> Doc:
+        (doc,) = self.pipe([doc])
+        return doc
+
+    def pipe(self, docs: Iterable[Doc], batch_size: int = 32) -> Iterator[Doc]:
+        """Answers the questions of Docs, a batch at a time."""
+        for batch in minibatch(docs, batch_size):
+            pairs = [(doc, question) for doc in batch if (question := question_of(doc))]
+            for (doc, _), reading in zip(pairs, self._read(pairs), strict=True):
+                doc._.answer = reading.answer
+                best = zip(reading.answers, reading.probabilities, strict=True)
+                doc._.answers = list(map(list, best))
+            yield from batch
+
+    def _read(self, pairs: Sequence[tuple[Doc, str]]) -> list[Reading]:
+        """Reads pairs of a Doc and its question, in their order."""
+        readings: dict[int, Reading] = {}
+        for resolved in (True, False):
+            rows = [n for n, (doc, _) in enumerate(pairs) if self._has_chains(doc) == resolved]
+            chosen = [pairs[n] for n in rows]
+            if resolved:
+                found = read_examples(self.model, as_examples(chosen, answers=False), self.top)
+            else:
+                texts = [doc.text for doc, _ in chosen], [question for _, question in chosen]
+                found = read(self.model, *texts, top=self.top)
+            readings |= zip(rows, found, strict=True)
+        return [readings[n] for n in range(len(pairs))]
+
+    def _has_chains(self, doc: Doc) -> bool:
+        """Whether there are chains on a Doc, and the model reads chains."""
+        return preprocessor_of(self.model).local and chains_of(doc) is not None
+
+    def to_disk(self, path: str | os.PathLike, **_: Any) -> None:
+        """Writes the model as a preset."""
+        self.model.save_to_preset(path)
+
+    def from_disk(self, path: str | os.PathLike, **_: Any) -> "DocReader":
+        """Reads the model that `to_disk` wrote, when it is first needed."""
+        self.handle = os.fspath(path)
+        self._model = None
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process loads the model for itself.
+        return vars(self) | {"_model": None}
+
+
+def question_of(doc: Doc) -> str | None:
+    """The question that comes with a Doc."""
+    context = doc._context if isinstance(doc._context, Mapping) else {}
+    return doc._.question or doc.user_data.get(QUESTION) or context.get(QUESTION)
+
+
+@Language.factory(
+    "corefmem_reader",
+    default_config={"top": 5},
+    assigns=["doc._.answer", "doc._.answers"],
+)
+def make_reader(nlp: Language, name: str, model: str, top: int) -> DocReader:
+    """Makes the component `corefmem_reader`, see `DocReader`."""
+    return DocReader(model, top)
