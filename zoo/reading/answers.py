@@ -294,5 +294,8 @@ def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
         question_length=questions[-1],
         batch_size=next((n for n in BATCH_SIZES if n >= len(encoded)), BATCH_SIZES[-1]),
     )
-    rows = [row for n in range(len(batches)) for row in model.inspect(batches[n][0])[0]]
-    return [rows[n] for n in np.argsort(batches.order)]
+    found: dict[int, np.ndarray] = {}
+    for n, (members, *_) in enumerate(batches.batches):
+        # Behind its members, a batch has empty rows.
+        found |= zip(members.tolist(), model.inspect(batches[n][0])[0], strict=False)
+    return [found[n] for n in range(len(encoded))]

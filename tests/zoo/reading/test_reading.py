@@ -59,6 +59,17 @@ def test_batch_composition_and_padding_do_not_change_predictions(model, long_and
         np.testing.assert_allclose(alone.probabilities, together[n].probabilities, atol=1e-5)
 
 
+def test_many_texts_of_several_lengths_are_answered_in_their_order(model):
+    # The last batch, which is not full, is read second.
+    places = "kitchen", "garden"
+    passages = [f"Mary went to the {places[n % 2]}." for n in range(70)] + [PASSAGE * 3]
+    together = model.read(passages, "Where is Mary?")
+    first, second, last = model.read([*passages[:2], passages[-1]], "Where is Mary?")
+    for n, reading in enumerate(together):
+        expected = last if n == 70 else (first, second)[n % 2]
+        np.testing.assert_allclose(reading.probabilities, expected.probabilities, atol=1e-5)
+
+
 def test_texts_are_read_in_few_shapes(model, long_and_short, monkeypatch):
     shapes, inspect = set(), model.inspect
 
