@@ -11,10 +11,8 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.candidates import (
-    WORD,
     distinct_words,
     find_mentions,
-    has_letters,
 )
 from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
@@ -24,7 +22,7 @@ from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import Encoded, ReaderPreprocessor
-from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, lower
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, WORD, get_tokenizer, has_letters, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
@@ -67,8 +65,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         signals: room for pairs of `attention_pairs` at each token, by the name of their signal.
         annotator: name of what annotated the training examples, `None` for nothing.
         truecase: name of what gave them capital letters before, `None` for nothing.
-        **kwargs: `joint`, `order`, `max_chains`, `unknown_types`, `edge_types` and `max_sources`,
-            see `ReaderPreprocessor`.
+        **kwargs: `joint`, `order`, `max_chains`, `unknown_types`, `free_symbols`, `edge_types` and
+            `max_sources`, see `ReaderPreprocessor`.
 
     Raises:
         ValueError: if `num_candidates` or `word_length` is less than 1, the tokenizer keeps capital
@@ -216,7 +214,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
             raise ValueError(
                 f"The passage{of(source)} has nothing but punctuation: give it a word."
             )
-        ids, most = self.word_ids([*passage, *question]), len(self.answers) - 1
+        ids = np.concatenate(self.vocabulary.encode_texts([passage, question]))
+        most = len(self.answers) - 1
         if candidates:
             candidates = candidates[:most]
             mentions = find_mentions(list(map(self.tokenizer, candidates)), passage)
@@ -313,7 +312,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
         chains, most = tf.where(is_word, hashes, 0), len(self.answers) - 1
         return tf.cast(chain_ids(chains, most, GraphNumpy(), singletons=True), "int32")
 
-    def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
+    def graph_answers(
+        self, logits: Any, tokens: Sequence, top: int, symbols: Any = None
+    ) -> dict[str, Any]:
         import tensorflow as tf
 
         sequences, logs = best_sequences(logits, top, GraphNumpy())

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.preprocessing.answers import END, SEPARATOR
 from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.text import UNKNOWN, Vocabulary
+from keras_corefmem.text.tokenizers import WORD
 
 
 class GraphNumpy:
@@ -48,6 +50,47 @@ def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:
     return tf.where((ids == UNKNOWN) & (kinds > 0), others, ids)
 
 
+def number_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> list:
+    """Numbers the unknown words of padded texts as `Vocabulary.encode_texts` does.
+
+    Args:
+        ids: ids of each of the texts that belong together, `(batch, time)`.
+        words: their words, `(batch, time)`.
+        vocabulary: a vocabulary with free symbols.
+    """
+    import tensorflow as tf
+
+    joined, count = tf.concat(ids, axis=1), vocabulary.free_symbols
+    unknown = joined == UNKNOWN
+    # Words are told apart by their hashes.
+    together = tf.concat(words, axis=1)
+    hashes = 1 + tf.strings.to_hash_bucket_fast(together, 2**62)
+    is_word = tf.strings.regex_full_match(together, f".*{WORD}.*")
+    chains = tf.where(unknown & is_word, hashes, 0)
+    ranks = chain_ids(chains, count, GraphNumpy(), singletons=True)
+    turn = tf.reduce_sum(tf.where(unknown, 0, joined), axis=1, keepdims=True)
+    symbols = len(vocabulary) - count + (ranks - 1 + turn) % count
+    numbered = tf.where(ranks > 0, symbols, joined)
+    return tf.split(numbered, [tf.shape(each)[1] for each in ids], axis=1)
+
+
+def spelled_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> Any:
+    """Spells the free symbols of numbered texts, `(batch, symbols)`, those that no word is "".
+
+    Args:
+        ids: ids of each of the texts that belong together, `(batch, time)`.
+        words: their words, `(batch, time)`, as they are to be spelled.
+        vocabulary: a vocabulary with free symbols.
+    """
+    import tensorflow as tf
+
+    count = vocabulary.free_symbols
+    numbers = tf.range(len(vocabulary) - count, len(vocabulary))
+    mentions = tf.concat(ids, axis=1)[:, None] == numbers[:, None]
+    first = tf.gather(tf.concat(words, axis=1), tf.argmax(mentions, axis=-1), batch_dims=1)
+    return tf.where(tf.reduce_any(mentions, axis=-1), first, "")
+
+
 def padded(tokens: Any) -> Any:
     """Pads ragged tokens to one of few lengths."""
     return widened(tokens.to_tensor(), coarse_width(tokens))
@@ -77,14 +120,22 @@ def look_up_letters(table: Any, words: Any, length: int) -> Any:
     return padded(words.with_values(ids.to_tensor(shape=(None, length))))
 
 
-def answer_texts(sequences: Any, answers: Sequence[str]) -> Any:
-    """Joins the words of answers `(batch, top, steps)`, as `answer_text` does in Python."""
+def answer_texts(sequences: Any, answers: Any) -> Any:
+    """Joins the words of answers `(batch, top, steps)`, as `answer_text` does in Python.
+
+    Args:
+        sequences: numbers of the words.
+        answers: words by number, or tensor `(batch, answers)` of those of each row.
+    """
     import tensorflow as tf
 
-    first = ["" if answer == END else answer for answer in answers]
-    later = [word and SEPARATOR + word for word in first]
-    rest = tf.strings.reduce_join(tf.gather(tf.constant(later), sequences[..., 1:]), axis=-1)
-    return tf.strings.join([tf.gather(tf.constant(first), sequences[..., 0]), rest])
+    answers = tf.convert_to_tensor(answers)
+    first = tf.where(answers == END, "", answers)
+    later = tf.where(first == "", "", tf.strings.join([SEPARATOR, first]))
+    own = int(first.shape.rank > 1)
+    rest = tf.gather(later, sequences[..., 1:], batch_dims=own)
+    best = tf.gather(first, sequences[..., 0], batch_dims=own)
+    return tf.strings.join([best, tf.strings.reduce_join(rest, axis=-1)])
 
 
 def assertions(invalid: dict[str, tuple[str, Any]]) -> list:

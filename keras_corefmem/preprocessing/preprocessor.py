@@ -9,12 +9,14 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing import graph
-from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.answers import END, best_sequences
 from keras_corefmem.preprocessing.features import Spelling
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
 UNKNOWN_ANSWER = "[unknown]"
+# Logit of an answer that a text lacks.
+ABSENT = -1e9
 
 
 class Bucketing(NamedTuple):
@@ -42,6 +44,8 @@ class Preprocessor(abc.ABC):
         answers: answers by number, from 1; number 0 is the unknown answer.
         tokenizer: name of the tokenizer of raw text.
         unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
+        free_symbols: number of free symbols, which unknown words are in the order in which a text
+            mentions them; answers behind the others, unless answers are local.
 
     Attributes:
         strings: names of the raw texts that it reads, the arguments of `encode_text`.
@@ -78,11 +82,21 @@ class Preprocessor(abc.ABC):
     spelling = Spelling("", 1)
 
     def __init__(
-        self, words: Sequence[str], answers: Sequence[str], tokenizer: str, unknown_types: int = 1
+        self,
+        words: Sequence[str],
+        answers: Sequence[str],
+        tokenizer: str,
+        unknown_types: int = 1,
+        free_symbols: int = 0,
     ) -> None:
         self.tokenizer = get_tokenizer(tokenizer)
-        self.vocabulary = Vocabulary(words, unknown_types)
-        self.answers = [UNKNOWN_ANSWER, *answers]
+        self.vocabulary = Vocabulary(words, unknown_types, free_symbols)
+        self.free_symbols = free_symbols
+        symbols = [] if self.local else self.vocabulary.symbols
+        end = len(answers) - (END in answers[-1:])
+        self.answers = [UNKNOWN_ANSWER, *answers[:end], *symbols, *answers[end:]]
+        # Numbers of the answers that are free symbols.
+        self.symbol_answers = range(1 + end, 1 + end + len(symbols))
         self.answer_numbers = {answer: n for n, answer in enumerate(self.answers)}
         self.signals: dict[str, int] = {}
 
@@ -135,9 +149,10 @@ class Preprocessor(abc.ABC):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of the constructor, ready for JSON."""
+        own = self.symbol_answers
         return {
             "words": self.vocabulary.known,
-            "answers": self.answers[1:],
+            "answers": [*self.answers[1 : own.start], *self.answers[own.stop :]],
             "tokenizer": self.tokenizer.name,
             **{name: getattr(self, name) for name in self.arguments},
         }
@@ -164,8 +179,26 @@ class Preprocessor(abc.ABC):
         return self
 
     def answers_of(self, encoded: Any) -> Sequence[str]:
-        """Returns the texts of the answers to an encoded example by number."""
-        return self.answers
+        """Returns the texts of the answers to an encoded example by number.
+
+        A free symbol is answered by the word that it is; one that no word is has an empty text.
+        """
+        if not self.symbol_answers:
+            return self.answers
+        texts, spelled = list(self.answers), [*encoded.symbols, *[""] * self.free_symbols]
+        for number, word in zip(self.symbol_answers, spelled, strict=False):
+            texts[number] = word
+        return texts
+
+    def number_of_answer(self, answer: str | None, symbols: Sequence[str] = ()) -> int:
+        """Returns the number of an answer, or of the word that is one of the free `symbols`."""
+        if answer is None:
+            return 0
+        if answer not in self.answer_numbers and answer:
+            for number, word in zip(self.symbol_answers, symbols, strict=False):
+                if word and self.tokenizer(word) == self.tokenizer(answer):
+                    return number
+        return self.answer_numbers.get(answer, 0)
 
     def word_ids(self, words: Sequence[str]) -> np.ndarray:
         """Looks up the ids of words, int32 `(words,)`."""
@@ -173,10 +206,37 @@ class Preprocessor(abc.ABC):
 
     def ids_of_text(self, text: str, name: str = "text", source: str = "") -> np.ndarray:
         """Looks up the ids of the words of a text, whose `name` and `source` are for errors."""
-        ids = self.word_ids(self.tokenizer(text))
-        if not len(ids):
-            raise ValueError(f"The {name}{of(source)} is empty: {text!r}. Give at least one word.")
-        return ids
+        return self.ids_of_texts([(name, text)], source)[0][0]
+
+    def ids_of_texts(
+        self, texts: Sequence[tuple[str, str]], source: str = ""
+    ) -> tuple[list[np.ndarray], tuple[str, ...]]:
+        """Looks up the ids of texts that belong together, which names go with, for errors.
+
+        Returns:
+            The ids of each text, and the word, as it is written first, that each of the free
+            symbols is; empty where it is none, or no word is unknown.
+        """
+        tokens = [self.tokenizer(text) for _, text in texts]
+        for (name, text), words in zip(texts, tokens, strict=True):
+            if not words:
+                raise ValueError(
+                    f"The {name}{of(source)} is empty: {text!r}. Give at least one word."
+                )
+        ids = self.vocabulary.encode_texts(tokens)
+        return ids, self._spelled([text for _, text in texts], ids)
+
+    def _spelled(self, texts: Sequence[str], ids: Sequence[np.ndarray]) -> tuple[str, ...]:
+        first = len(self.vocabulary) - self.free_symbols
+        if not any(np.any(each >= first) for each in ids):
+            return ()
+        spelled = [""] * self.free_symbols
+        for text, each in zip(texts, ids, strict=True):
+            if np.any(each >= first):
+                for word, number in zip(self.tokenizer.cased(text), each - first, strict=True):
+                    if number >= 0:
+                        spelled[number] = spelled[number] or word
+        return tuple(spelled)
 
     def unknown_words(self, *texts: str) -> tuple[str, ...]:
         """Returns the words of raw texts that the vocabulary lacks, each once."""
@@ -205,10 +265,24 @@ class Preprocessor(abc.ABC):
 
     def graph_ids(self, tokens: Sequence, tables: Sequence) -> list:
         """Makes the padded ids of ragged tokens inside a TensorFlow graph."""
-        return [
+        ids = [
             graph.padded(each.with_values(graph.look_up(tables[0], self.vocabulary, each.values)))
             for each in tokens
         ]
+        if not self.free_symbols:
+            return ids
+        return graph.number_symbols(ids, list(map(graph.padded, tokens)), self.vocabulary)
+
+    def graph_symbols(self, tokens: Sequence, spelled: Sequence, tables: Sequence) -> Any:
+        """Spells the free symbols of ragged tokens inside a TensorFlow graph.
+
+        Args:
+            tokens: the tokens of each of the texts.
+            spelled: the same as they are written.
+            tables: what `graph_tables` made.
+        """
+        ids, words = self.graph_ids(tokens, tables), list(map(graph.padded, spelled))
+        return graph.spelled_symbols(ids, words, self.vocabulary)
 
     def features(self, passage: Any, question: Any, names: Any = None, xp: Any = np) -> dict:
         """Makes the features of padded ids without annotation."""
@@ -219,11 +293,33 @@ class Preprocessor(abc.ABC):
     def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} reads more than ids.")
 
-    def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
-        """Decodes logits inside a TensorFlow graph."""
-        xp = graph.GraphNumpy()
+    def graph_answers(
+        self, logits: Any, tokens: Sequence, top: int, symbols: Any = None
+    ) -> dict[str, Any]:
+        """Decodes logits inside a TensorFlow graph.
+
+        Args:
+            logits: logits of the answers.
+            tokens: ragged tokens of `strings`.
+            top: number of answers.
+            symbols: what `graph_symbols` returned, where free symbols are answers.
+        """
+        import tensorflow as tf
+
+        xp, answers = graph.GraphNumpy(), tf.constant(self.answers)
+        if symbols is not None:
+            ends, rows = self.symbol_answers, tf.shape(symbols)[:1]
+            known = [
+                tf.broadcast_to(part, tf.concat([rows, tf.shape(part)], 0))
+                for part in (answers[: ends.start], answers[ends.stop :])
+            ]
+            answers = tf.concat([known[0], symbols, known[1]], axis=1)
+            absent = answers == ""
+            absent = absent[:, None] if len(logits.shape) == 3 else absent
+            logits = tf.where(absent, ABSENT, logits)
         sequences, logs = best_sequences(logits, top, xp)
-        return ranked(graph.answer_texts(sequences, self.answers), xp.exp(logs))
+        texts, odds = graph.answer_texts(sequences, answers), xp.exp(logs)
+        return ranked(texts, odds if symbols is None else tf.where(texts == "", 0.0, odds))
 
 
 def of(source: str) -> str:

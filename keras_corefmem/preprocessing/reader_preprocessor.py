@@ -50,6 +50,8 @@ class Encoded:
     chain_ids: np.ndarray = dataclasses.field(kw_only=True)
     # int32 (N, 3): see `EdgeTable.encode`.
     edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
+    # The word that each of the free symbols is, "" for none; empty where no word is unknown.
+    symbols: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
     def part(self, name: str, values: Any) -> Any:
         """Returns the values of the tokens of `"passage"` or `"question"`, of those of both."""
@@ -81,6 +83,8 @@ class ReaderPreprocessor(Preprocessor):
             of both, always the same for a text, as the feature `passage_leads` `(batch, 1)` tells.
         max_chains: highest chain id.
         unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
+        free_symbols: number of free symbols, see `Preprocessor`; each is a chain, and an answer
+            that its tokens mention.
         edge_types: names of the edge types that a reader reads: `"coreference"`, those of
             `keras_corefmem.graphs.edges_of`, and any of the examples' own. An edge whose source is
             read after its target enters the other way round, as one of `TYPE^-1` where that is
@@ -102,7 +106,7 @@ class ReaderPreprocessor(Preprocessor):
 
     batches_class = Batches
     arguments: ClassVar[tuple[str, ...]] = (
-        *("unknown_types", "joint", "order", "max_chains"),
+        *("unknown_types", "free_symbols", "joint", "order", "max_chains"),
         *("edge_types", "max_sources"),
     )
     reads_edges = True
@@ -122,16 +126,20 @@ class ReaderPreprocessor(Preprocessor):
         edge_types: Sequence[str] = (COREFERENCE,),
         max_sources: int = 1,
         word_types: Sequence[int] = (),
+        free_symbols: int = 0,
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
-        super().__init__(words, answers, tokenizer, unknown_types)
+        super().__init__(words, answers, tokenizer, unknown_types, free_symbols)
         self.unknown_types, specials = unknown_types, [0] * (unknown_types - 1)
-        self.word_chains = np.array([0, 0, *word_chains, *specials], "int32")
-        self.pointers = np.array([0, 0, *pointers, *specials], "int32")
+        chain = max([0, *word_chains])
+        symbols = range(chain + 1, chain + 1 + free_symbols)
+        self.word_chains = np.array([0, 0, *word_chains, *specials, *symbols], "int32")
+        pointed = self.symbol_answers or [0] * free_symbols
+        self.pointers = np.array([0, 0, *pointers, *specials, *pointed], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
         self.edge_table = EdgeTable(edge_types, max_sources)
-        self.word_types = np.array([0, 0, *word_types, *specials], "int32") if word_types else None
+        self.word_types = self._table_of_types(word_types) if word_types else None
 
     @classmethod
     def fit(
@@ -193,7 +201,11 @@ class ReaderPreprocessor(Preprocessor):
         columns = [-1 if name is None else self.edge_table.column(name) for name in names]
         if set(columns) - {-1, None}:
             known = [0 if column is None else column + 1 for column in columns]
-            self.word_types = np.array([0, 0, *known, *[0] * (self.unknown_types - 1)], "int32")
+            self.word_types = self._table_of_types(known)
+
+    def _table_of_types(self, known: Sequence[int]) -> np.ndarray:
+        others = len(self.vocabulary) - 2 - len(known)
+        return np.array([0, 0, *known, *[0] * others], "int32")
 
     def with_edges_of(
         self, examples: Sequence[Example], max_sources: int | None, learned: Iterable[str] = ()
@@ -236,8 +248,7 @@ class ReaderPreprocessor(Preprocessor):
         return self.joint and self.order == RANDOM
 
     def encode(self, example: Example) -> Encoded:
-        answer = self.answer_numbers.get(example.answer, 0)
-        encoded = self._encode(example.passage, example.question, answer, example.source)
+        encoded = self._encode(example.passage, example.question, example.answer, example.source)
         return self.with_edges(encoded, example)
 
     def with_edges(self, encoded: Any, example: Example) -> Any:
@@ -247,11 +258,14 @@ class ReaderPreprocessor(Preprocessor):
     def encode_text(self, passage: str, question: str) -> Any:
         return self._encode(passage, question)
 
-    def _encode(self, passage: str, question: str, answer: int = 0, source: str = "") -> Encoded:
-        first = self.ids_of_text(passage, "passage", source)
-        second = self.ids_of_text(question, "question", source)
-        chain_ids = self.word_chains[np.concatenate([first, second])]
-        return Encoded(first, second, answer, source, chain_ids=chain_ids)
+    def _encode(
+        self, passage: str, question: str, answer: str | None = None, source: str = ""
+    ) -> Encoded:
+        texts = [("passage", passage), ("question", question)]
+        (first, second), symbols = self.ids_of_texts(texts, source)
+        number = self.number_of_answer(answer, symbols)
+        chains = self.word_chains[np.concatenate([first, second])]
+        return Encoded(first, second, number, source, chain_ids=chains, symbols=symbols)
 
     def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
         """Returns the edges that a reader reads of an encoded example, but those of its chains."""

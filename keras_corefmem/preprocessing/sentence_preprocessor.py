@@ -170,7 +170,9 @@ class SentencePreprocessor(Preprocessor):
             features["characters"] = look_up_letters(tables[1], read, self.word_length)
         return {name: features[name] for name in names}
 
-    def graph_answers(self, logits: Any, tokens: Sequence, top: int) -> dict[str, Any]:
+    def graph_answers(
+        self, logits: Any, tokens: Sequence, top: int, symbols: Any = None
+    ) -> dict[str, Any]:
         if not self.tags:
             return super().graph_answers(logits, tokens, top)
         import tensorflow as tf

@@ -30,6 +30,8 @@ class EncodedStory:
     answer: int | np.ndarray  # Number, 0 = unknown; those of several words, ends behind.
     supporting_facts: tuple[int, ...] = ()  # Rows of sentences that are read, from 1.
     source: str = ""
+    # The word that each of the free symbols is, "" for none; empty where no word is unknown.
+    symbols: tuple[str, ...] = ()
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -50,6 +52,7 @@ class StoryPreprocessor(Preprocessor):
         answer_length: most words of an answer and its end; 1 where `answers` are whole answers.
         max_facts: number of supporting facts of a question that a model is told.
         read_ends: whether the `.`, `?` or `!` that ends a sentence or question is one of its words.
+        free_symbols: number of free symbols, which are answers too, see `Preprocessor`.
 
     Raises:
         ValueError: if a size is less than 1.
@@ -68,6 +71,7 @@ class StoryPreprocessor(Preprocessor):
         "answer_length",
         "max_facts",
         "read_ends",
+        "free_symbols",
     )
     bucketing = Bucketing(5_000, 8, 1)
 
@@ -81,10 +85,12 @@ class StoryPreprocessor(Preprocessor):
         answer_length: int = 1,
         max_facts: int = 1,
         read_ends: bool = True,
+        free_symbols: int = 0,
     ) -> None:
         check_sizes(sentence_length=sentence_length, max_sentences=max_sentences)
         check_sizes(answer_length=answer_length, max_facts=max_facts)
-        super().__init__(words, [*answers, END] if answer_length > 1 else answers, tokenizer)
+        known = [*answers, END] if answer_length > 1 else answers
+        super().__init__(words, known, tokenizer, free_symbols=free_symbols)
         self.sentence_length, self.max_sentences = sentence_length, max_sentences
         self.answer_length, self.max_facts = answer_length, max_facts
         self.read_ends = read_ends
@@ -130,16 +136,16 @@ class StoryPreprocessor(Preprocessor):
 
     def encode(self, example: Example) -> EncodedStory:
         dropped = max(len(example.sentences) - self.max_sentences, 0)
-        kept, source = example.sentences[dropped:], example.source
-        ids = [self.ids_of_text(sentence, "passage", source) for sentence in kept]
+        texts = [("passage", sentence) for sentence in example.sentences]
+        ids, symbols = self.ids_of_texts([*texts, ("question", example.question)], example.source)
         rows = [self.without_ends(row)[: self.sentence_length] for row in ids]
-        question = self.ids_of_text(example.question, "question", source)
         return EncodedStory(
-            pad(rows, self.sentence_length),
-            self.without_ends(question)[: self.sentence_length],
-            self.number_of(example.answer),
+            pad(rows[dropped:-1], self.sentence_length),
+            rows[-1],
+            self.number_of(example.answer, symbols),
             tuple(fact - dropped for fact in example.supporting_facts if fact > dropped),
-            source,
+            example.source,
+            symbols,
         )
 
     def encode_text(self, passage: str, question: str) -> EncodedStory:
@@ -153,19 +159,23 @@ class StoryPreprocessor(Preprocessor):
         answer: str | None = None,
         source: str = "",
     ) -> EncodedStory:
-        texts = {"passage": passage, "question": question}
-        ids = [self.ids_of_text(text, name, source)[None] for name, text in texts.items()]
+        texts = [("passage", passage), ("question", question)]
+        arrays, symbols = self.ids_of_texts(texts, source)
+        ids = [array[None] for array in arrays]
         for name, (problem, rows) in self.invalid_rows(*ids).items():
             if name in checked and rows[0]:
                 raise ValueError(f"The {name}{of(source)} {problem}.")
         sentences, question_ids, _ = self.features(*ids).values()
-        return EncodedStory(sentences[0], question_ids[0], self.number_of(answer), source=source)
+        number = self.number_of(answer, symbols)
+        return EncodedStory(sentences[0], question_ids[0], number, (), source, symbols)
 
-    def number_of(self, answer: str | None) -> int | np.ndarray:
+    def number_of(self, answer: str | None, symbols: Sequence[str] = ()) -> int | np.ndarray:
         """Returns the number of an answer, or those of its words, 0 = unknown."""
-        if self.answer_length > 1:
-            return encode_answer(answer, self.answer_numbers, self.answer_length)
-        return 0 if answer is None else self.answer_numbers.get(answer, 0)
+        if self.answer_length == 1:
+            return self.number_of_answer(answer, symbols)
+        words = (answer or "").split(SEPARATOR)
+        numbers = {word: self.number_of_answer(word, symbols) for word in (*words, END)}
+        return encode_answer(answer, numbers, self.answer_length)
 
     def without_ends(self, ids: Any, xp: Any = np) -> Any:
         """Returns ids with 0 where a sentence or question ends, unless its end is read."""

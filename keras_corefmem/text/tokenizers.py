@@ -11,6 +11,9 @@ from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 # Tokens at which a sentence ends, where nothing else says where it does.
 SENTENCE_ENDS = (".", "?", "!")
 
+# Of what is in every word, and in no punctuation; RE2 reads it alike.
+WORD = r"[\p{L}\p{N}]"
+_IN_WORDS = regex.compile(WORD)
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
 _SPACE = "\t-\r\x85\\p{Z}"
@@ -19,6 +22,11 @@ CLITICS = "[sSmMdD]|[rR][eE]|[vV][eE]|[lL][lL]"
 CLITIC = f"[nN]'[tT]|'(?:{CLITICS})"
 # Behind a token.
 _CLITIC = f"([A-Za-z])({CLITIC}) "
+
+
+def has_letters(token: str) -> bool:
+    """Whether a token has a letter or a number, so that it is no punctuation."""
+    return _IN_WORDS.search(token) is not None
 
 
 def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:
@@ -72,10 +80,10 @@ def graph_lower(texts: Any) -> Any:
 
 
 def _graph_spaces(texts):
-    """Lower-cases in a TensorFlow graph, and writes every run of spaces as one."""
+    """Writes every run of spaces as one."""
     import tensorflow as tf
 
-    return tf.strings.regex_replace(graph_lower(texts), f"[{_SPACE}]+", " ")
+    return tf.strings.regex_replace(texts, f"[{_SPACE}]+", " ")
 
 
 class Tokenizer:
@@ -98,7 +106,11 @@ class Tokenizer:
 
     def graph(self, texts: Any) -> Any:
         """Splits a batch of texts with TensorFlow operations."""
-        raise NotImplementedError(f"{type(self).__name__} must implement graph.")
+        return self.graph_cased(graph_lower(texts))
+
+    def graph_cased(self, texts: Any) -> Any:
+        """Splits as `graph` does, in the case in which tokens are written."""
+        raise NotImplementedError(f"{type(self).__name__} must implement graph_cased.")
 
 
 class WordTokenizer(Tokenizer):
@@ -119,10 +131,10 @@ class WordTokenizer(Tokenizer):
     def __call__(self, text: str) -> list[str]:
         return self._pattern.findall(lower(text))
 
-    def graph(self, texts: Any) -> Any:
+    def graph_cased(self, texts: Any) -> Any:
         import tensorflow as tf
 
-        return tf.strings.split(_graph_spaced(graph_lower(texts)))
+        return tf.strings.split(_graph_spaced(texts))
 
 
 class PennTokenizer(WordTokenizer):
@@ -143,6 +155,9 @@ class PennTokenizer(WordTokenizer):
         return regex.sub(_CLITIC, r"\1 \2 ", spaced).split(" ")[:-1]
 
     def graph(self, texts: Any) -> Any:
+        return self.graph_cased(texts)
+
+    def graph_cased(self, texts: Any) -> Any:
         import tensorflow as tf
 
         apart = tf.strings.regex_replace(_graph_spaced(texts), _CLITIC, r"\1 \2 ")
@@ -158,7 +173,7 @@ class LowerPennTokenizer(PennTokenizer):
         return super().__call__(lower(text))
 
     def graph(self, texts: Any) -> Any:
-        return super().graph(graph_lower(texts))
+        return self.graph_cased(graph_lower(texts))
 
 
 class UnicodeScriptTokenizer(Tokenizer):
@@ -177,7 +192,7 @@ class UnicodeScriptTokenizer(Tokenizer):
     def __call__(self, text: str) -> list[str]:
         return [token.decode() for token in self._compiled([text]).values.numpy()]
 
-    def graph(self, texts: Any) -> Any:
+    def graph_cased(self, texts: Any) -> Any:
         import tensorflow as tf
         import tensorflow_text
 
@@ -210,7 +225,7 @@ class SpaceTokenizer(Tokenizer):
     def __call__(self, text: str) -> list[str]:
         return self._pattern.findall(lower(text))
 
-    def graph(self, texts: Any) -> Any:
+    def graph_cased(self, texts: Any) -> Any:
         import tensorflow as tf
 
         return tf.strings.split(_graph_spaces(texts))
@@ -296,11 +311,15 @@ class ProseTokenizer(Tokenizer):
         return list(filter(None, text.split(" ")))
 
     def graph(self, texts: Any) -> Any:
+        tokens = self.graph_cased(texts)
+        return tokens.with_values(graph_lower(tokens.values))
+
+    def graph_cased(self, texts: Any) -> Any:
         import tensorflow as tf
 
         for pattern, replacement in _prose_passes(_spelled_out(_L)):
             texts = tf.strings.regex_replace(texts, pattern, replacement)
-        return tf.strings.split(graph_lower(texts))
+        return tf.strings.split(texts)
 
 
 _KINDS = (

@@ -3,12 +3,13 @@
 import collections
 import functools
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_sizes
 
 PADDING = 0
@@ -21,20 +22,24 @@ class Vocabulary:
 
     Unknown words may be of several types, which their hashes tell: the first type has id 1, the
     others follow the last word. So a text can mention two unknown names and a model tell them
-    apart.
+    apart. Or they may be free symbols, the last ids, of which each unknown word of a text has one
+    of its own, see `encode_texts`.
 
     Args:
         words: Distinct non-empty strings in the order of their ids, without the two specials.
         unknown_types: Number of types of unknown words.
+        free_symbols: Number of free symbols.
 
     Attributes:
         words: List of all words by id, the specials included.
         known: List of the words that are known, without specials, by id from 2.
         unknown_types: Number of types of unknown words.
+        free_symbols: Number of free symbols.
+        symbols: Names of the free symbols, the last ones of `words`.
 
     Raises:
-        ValueError: If a word is empty, repeated or a special, or `unknown_types` is no integer of
-            at least 1.
+        ValueError: If a word is empty, repeated or a special, a number is too small, or there are
+            both free symbols and types of unknown words.
 
     Example:
         >>> vocabulary = keras_corefmem.text.Vocabulary.from_tokens([["mary", "left"], ["mary"]])
@@ -42,11 +47,19 @@ class Vocabulary:
         ([2, 1], ['mary', '[unknown]'])
     """
 
-    def __init__(self, words: Iterable[str], unknown_types: int = 1) -> None:
+    def __init__(self, words: Iterable[str], unknown_types: int = 1, free_symbols: int = 0) -> None:
         check_sizes(unknown_types=unknown_types)
+        check_sizes(0, free_symbols=free_symbols)
+        if free_symbols and unknown_types > 1:
+            raise ValueError(
+                "Unknown words are free symbols or of several types, not both: leave free_symbols "
+                "or unknown_types out."
+            )
         self.known, self.unknown_types = list(words), unknown_types
+        self.free_symbols = free_symbols
+        self.symbols = [f"[symbol {n}]" for n in range(1, free_symbols + 1)]
         others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]
-        self.words = [*_SPECIALS, *self.known, *others]
+        self.words = [*_SPECIALS, *self.known, *others, *self.symbols]
         self._ids = {word: i for i, word in enumerate(self.words)}
         if len(self._ids) < len(self.words):
             repeated = next(w for i, w in enumerate(self.words) if self._ids[w] != i)
@@ -91,6 +104,40 @@ class Vocabulary:
         """
         return np.array([self._ids.get(token) or self._unknown(token) for token in tokens], "int32")
 
+    def encode_texts(self, texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """Looks up the ids of texts that belong together, such as a passage and its question.
+
+        Where there are N free symbols, the n-th unknown word, in the order of first occurrences, is
+        symbol `1 + (n - 1 + s) mod N`, where s is the sum of the ids of all known words: another
+        one in other texts, so that all of them are learned alike. Punctuation, and words beyond N,
+        have id 1.
+
+        Args:
+            texts: Lists of tokens.
+
+        Returns:
+            An array of ids for each text, int32.
+
+        Example:
+            >>> vocabulary = keras_corefmem.text.Vocabulary(["met", "who"], free_symbols=3)
+            >>> texts = [["ann", "met", "bob"], ["who", "met", "ann"]]
+            >>> [vocabulary.decode(ids) for ids in vocabulary.encode_texts(texts)]
+            [['[symbol 2]', 'met', '[symbol 3]'], ['who', 'met', '[symbol 2]']]
+        """
+        ids = [self.encode(tokens) for tokens in texts]
+        if not self.free_symbols:
+            return ids
+        joined = np.concatenate(ids) if ids else np.zeros(0, "int32")
+        unknown = np.flatnonzero(joined == UNKNOWN)
+        words = list(itertools.chain.from_iterable(texts))
+        new = dict.fromkeys(words[n] for n in unknown if has_letters(words[n]))
+        ranks = {word: rank for rank, word in enumerate(list(new)[: self.free_symbols])}
+        turn, first = int(joined.sum()) - len(unknown), len(self) - self.free_symbols
+        for n in unknown:
+            if words[n] in ranks:
+                joined[n] = first + (ranks[words[n]] + turn) % self.free_symbols
+        return np.split(joined, np.cumsum(list(map(len, ids)))[:-1])
+
     def _unknown(self, token: str) -> int:
         kind = hash_bucket(token, self.unknown_types) if self.unknown_types > 1 else 0
         return len(_SPECIALS) + len(self.known) + kind - 1 if kind else UNKNOWN
@@ -117,7 +164,8 @@ class Vocabulary:
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments, ready for JSON."""
-        return {"words": self.known, "unknown_types": self.unknown_types}
+        config = {"words": self.known, "unknown_types": self.unknown_types}
+        return config | ({"free_symbols": self.free_symbols} if self.free_symbols else {})
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Vocabulary":

@@ -31,9 +31,12 @@ LABELLED = [Sentence(("good", "film"), "positive"), Sentence(("Bad", "film", "!"
 CASES = [
     (ReaderPreprocessor, EXAMPLES, {"entity_words": ["john"], "order": "passage_first"}),
     (ReaderPreprocessor, EXAMPLES, {"joint": False, "max_chains": 5, "unknown_types": 3}),
+    (ReaderPreprocessor, EXAMPLES, {"entity_words": ["john"], "free_symbols": 3}),
+    (CandidatePreprocessor, EXAMPLES, {"free_symbols": 2}),
     (CandidatePreprocessor, EXAMPLES, {"characters": True, "word_length": 3, "unknown_types": 4}),
     (CandidatePreprocessor, SPANS, {"order": "passage_first", "max_chains": 3}),
     (StoryPreprocessor, EXAMPLES, {"answer_words": True, "max_sentences": 3}),
+    (StoryPreprocessor, EXAMPLES, {"answer_words": True, "free_symbols": 2}),
     (StoryPreprocessor, EXAMPLES, {"read_ends": False}),
     (WindowPreprocessor, CLOZE, {"half_width": 2, "max_windows": 7}),
     (SentencePreprocessor, TAGGED, {"characters": True, "word_length": 3}),
@@ -96,8 +99,9 @@ def test_graphs_make_the_same_features_of_text(cls, examples, options):
         features = graph(*map(tf.constant, columns))
         expected = preprocessor.collate(rows, len(rows), *lengths)
         if issubclass(cls, StoryPreprocessor):
-            ids = [list(map(preprocessor.ids_of_text, column)) for column in columns]
-            padded = preprocessor.features(*(pad(each, 60) for each in ids))
+            named = [list(zip(strings, row, strict=True)) for row in batch]
+            ids = [preprocessor.ids_of_texts(pairs)[0] for pairs in named]
+            padded = preprocessor.features(*(pad(each, 60) for each in zip(*ids, strict=True)))
         for name, array in expected.items():
             np.testing.assert_array_equal(features[name], array, err_msg=name)
             assert features[name].dtype == array.dtype

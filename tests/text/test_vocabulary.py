@@ -75,6 +75,34 @@ def test_types_are_those_of_a_graph():
     np.testing.assert_array_equal(ids, np.where(buckets == 0, UNKNOWN, 2 + buckets))
 
 
+def test_unknown_words_are_free_symbols_of_their_text():
+    vocabulary = Vocabulary(["mary", "met", "."], free_symbols=3)
+    assert vocabulary.words[2:] == ["mary", "met", ".", "[symbol 1]", "[symbol 2]", "[symbol 3]"]
+    passage, question = "mary met ann , ann met bob .".split(), "bob met cid eve ann".split()
+    ids = [vocabulary.decode(each) for each in vocabulary.encode_texts([passage, question])]
+    # The known words sum to 2 + 3 · 3 + 4, which turns the symbols by 0; a fourth is unknown.
+    names = {"ann": "[symbol 1]", "bob": "[symbol 2]", "cid": "[symbol 3]"}
+    names |= dict.fromkeys((",", "eve"), "[unknown]")
+    assert ids == [[names.get(word, word) for word in text] for text in (passage, question)]
+    assert vocabulary.is_unknown(vocabulary.encode_texts([["mary", "ann"]])[0]).tolist() == [0, 1]
+    assert Vocabulary.from_config(vocabulary.get_config()).words == vocabulary.words
+
+
+def test_symbols_depend_on_the_known_words_alone():
+    vocabulary = Vocabulary(["mary", "met", "."], free_symbols=5)
+    first, second = (vocabulary.encode_texts([text.split()])[0] for text in ("ann met", "bob met"))
+    np.testing.assert_array_equal(first, second)
+    starts = {vocabulary.encode_texts([["ann", *["mary"] * n]])[0][0] for n in range(5)}
+    assert starts == set(range(5, 10))
+
+
+def test_symbols_and_types_of_unknown_words_exclude_each_other():
+    with pytest.raises(ValueError, match="leave free_symbols or unknown_types out"):
+        Vocabulary(["mary"], unknown_types=2, free_symbols=3)
+    with pytest.raises(ValueError, match="free_symbols must be an integer of at least 0"):
+        Vocabulary(["mary"], free_symbols=-1)
+
+
 @pytest.mark.parametrize("types", [0, 1.5, "2"])
 def test_number_of_types(types):
     with pytest.raises(ValueError, match="unknown_types"):

@@ -9,6 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import UNANSWERED
 from keras_corefmem.preprocessing.answers import check_kind
+from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.names import did_you_mean
 from zoo.architectures.inputs import MappedBatches, weights_of
 from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
@@ -44,7 +45,10 @@ def warn_of_other_texts(preprocessor, examples, encoded):
     names = ("words",) if is_sentence else (first, "question")
     arrays = [getattr(row, name) for row in encoded for name in names]
     ids = np.concatenate([np.ravel(array) for array in arrays] or [[]]).astype("int32")
-    unknown = preprocessor.vocabulary.is_unknown(ids[ids != 0])
+    ids = ids[ids != 0]
+    words = preprocessor.vocabulary
+    # Free symbols are read as words of their own.
+    unknown = ids == UNKNOWN if words.free_symbols else words.is_unknown(ids)
     few = len(preprocessor.vocabulary) <= FEW_WORDS
     if len(unknown) and np.mean(unknown) >= (SHARE_OF_FEW if few else SHARE_OF_MANY):
         rows = (e.words if is_sentence else (e.passage, e.question) for e in examples)

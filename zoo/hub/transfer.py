@@ -69,9 +69,10 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
             f"{preset.handle} has no preprocessor to learn like: make a model by "
             f"{preset.short_class_name}.from_examples(examples)."
         )
+    names_of = "half_width", "max_sentences", "max_windows", "read_ends"
     learned = {
         name: getattr(preprocessor, name)
-        for name in ("half_width", "max_sentences", "max_windows", "read_ends", "unknown_types")
+        for name in (*names_of, "unknown_types", "free_symbols")
         if hasattr(preprocessor, name)
     }
     known = preprocessor.vocabulary.known

@@ -11,8 +11,9 @@ from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import coarse_length
-from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER, Preprocessor
+from keras_corefmem.preprocessing.preprocessor import ABSENT, UNKNOWN_ANSWER, Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
+from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.readings import Reading, Tagging
 
@@ -60,8 +61,9 @@ def read(
 ) -> Any:
     """Answers questions on passages of raw text, or labels raw sentences.
 
-    Words outside the vocabulary are read as unknown, with one warning that names them. There is
-    another where the model was trained on annotated text and reads without an annotator.
+    Words outside the vocabulary are read as free symbols where the model has these, others as
+    unknown, with one warning that names them. There is another where the model was trained on
+    annotated text and reads without an annotator.
 
     Args:
         model: a model with a preprocessor.
@@ -251,7 +253,11 @@ def warn_of_unknown_words(
     words: dict[str, None] = {}
     for row in rows:
         unknown.append(preprocessor.unknown_words(*row))
-        words |= dict.fromkeys(unknown[-1])
+        new: Sequence[str] = unknown[-1]
+        if preprocessor.free_symbols:
+            # They are read as words of their own.
+            new = list(filter(has_letters, new))[preprocessor.free_symbols :]
+        words |= dict.fromkeys(new)
         if share is not None and len(words) >= SHOWN_WORDS:
             break
     if share is not None:
@@ -271,15 +277,24 @@ def warn_of_unknown_words(
 def _readings(
     logits: Sequence[np.ndarray], unknown: Sequence, answers: Sequence, top: int
 ) -> list[Reading]:
-    sequences, logs = best_sequences(np.stack(logits), top)
+    sequences, logs = best_sequences(np.stack(list(map(_present, logits, answers))), top)
     readings = []
     for rows, odds, words, known in zip(sequences, np.exp(logs), unknown, answers, strict=True):
         # A passage may have fewer candidates than the model has room for.
-        there = [n for n, row in enumerate(rows) if np.max(row) < len(known)]
+        there = [n for n, row in enumerate(rows) if all(m < len(known) and known[m] for m in row)]
         texts = tuple(answer_text(rows[n], known) for n in there)
         likely = tuple(odds[there].tolist())
         readings.append(Reading(texts[0], odds[0].item(), texts, likely, words))
     return readings
+
+
+def _present(logits: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+    """Returns the logits of the answers that a text has; others have no text."""
+    absent = [n for n, answer in enumerate(answers) if not answer]
+    if absent:
+        logits = logits.copy()
+        logits[..., absent] = ABSENT
+    return logits
 
 
 def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:

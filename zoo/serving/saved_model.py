@@ -97,20 +97,26 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
         ]
         with tf.control_dependencies(preprocessor.graph_checks(tokens, tables)):
             lengths = tf.identity(tokens[0].row_lengths())
-        texts = [*tokens, *chains]
-        signature = [tf.RaggedTensorSpec([None, None], tf.string)] * len(strings)
+        spelled = []
+        if preprocessor.symbol_answers:
+            spelled = [tokenizer.graph_cased(inputs[name]) for name in strings]
+        texts = [*tokens, *spelled, *chains]
+        signature = [tf.RaggedTensorSpec([None, None], tf.string)] * len(tokens + spelled)
         signature += [tf.TensorSpec([None, None], "int32")] * len(chains)
         return in_batches(tf.function(answer, signature, autograph=False), texts, lengths)
 
     def answer(*texts: Any) -> dict[str, Any]:
-        tokens, chains = texts[: len(strings)], texts[len(strings) :]
-        options = {}
+        tokens, others = texts[: len(strings)], texts[len(strings) :]
+        options: dict[str, Any] = {}
+        symbols, chains = None, others
+        if preprocessor.symbol_answers:
+            symbols, chains = preprocessor.graph_symbols(tokens, others, tables), ()
         if chains:
             wide = map(widened, chains, map(coarse_width, tokens))
             options = {"chains": dict(zip(strings, wide, strict=True))}
         features = preprocessor.graph_features(tokens, tables, model.features, **options)
         logits = logits_of(pad_coarsely(features, shapes))
-        return preprocessor.graph_answers(logits, tokens, top)
+        return preprocessor.graph_answers(logits, tokens, top, symbols)
 
     def trace(tokenizer: Tokenizer, **specs: Any) -> Any:
         function = tf.function(functools.partial(serve, tokenizer), autograph=False)

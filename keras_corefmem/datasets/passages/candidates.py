@@ -3,16 +3,7 @@
 import collections
 from collections.abc import Iterable, Sequence
 
-import regex
-
-# Of what is in every word, and in no punctuation; RE2 reads it alike.
-WORD = r"[\p{L}\p{N}]"
-_WORD = regex.compile(WORD)
-
-
-def has_letters(token: str) -> bool:
-    """Whether a token has a letter or a number, so that it is no punctuation."""
-    return _WORD.search(token) is not None
+from keras_corefmem.text.tokenizers import has_letters
 
 
 def distinct_words(tokens: Iterable[str]) -> tuple[str, ...]:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.folders import find_folder
-from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text import prose
-from keras_corefmem.text.tokenizers import SENTENCE_ENDS
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters
 from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"

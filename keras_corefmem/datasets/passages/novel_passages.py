@@ -7,9 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 
 from keras_corefmem.datasets.passages import lambada
-from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.text import prose
-from keras_corefmem.text.tokenizers import SENTENCE_ENDS
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters
 from keras_corefmem.utils.files import Path, read_text
 
 TARGETS = ("sentences", "clauses", "words")

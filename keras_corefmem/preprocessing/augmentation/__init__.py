@@ -8,5 +8,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "choices": ["AugmentKinds", "augmentations"],
         "renaming": ["RenameEntities"],
         "shuffling": ["ShuffleSentences"],
+        "unseen": ["UnseenEntities"],
     },
 )

@@ -8,11 +8,13 @@ import numpy as np
 from keras_corefmem.datasets.example import Example, group_by_kind
 from keras_corefmem.preprocessing.augmentation.renaming import RenameEntities
 from keras_corefmem.preprocessing.augmentation.shuffling import ShuffleSentences
+from keras_corefmem.preprocessing.augmentation.unseen import UnseenEntities
 from keras_corefmem.utils.names import did_you_mean
 
 # Names the kinds of questions that a table does not, and augmentation by nothing.
 OTHERS, NONE = "*", "none"
-NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types", "shuffle": None}
+NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types"}
+NAMES |= dict.fromkeys(("unseen", "shuffle"))
 
 
 class Augmentation(Protocol):
@@ -55,10 +57,11 @@ def augmentations(
     """Makes the augmentations that names stand for, in their order.
 
     Args:
-        names: `"rename"`, `"rename-classes"`, `"rename-types"` or `"shuffle"`, several of them as a
-            list or joined by `+`; augmentations of your own in a list are taken as they are. Or a
-            table of names by the first of the `kinds` of examples, `"*"` for all that it lacks and
-            `"none"` for no augmentation; each is learned from the examples of its kind alone.
+        names: `"rename"`, `"rename-classes"`, `"rename-types"`, `"unseen"` or `"shuffle"`, several
+            of them as a list or joined by `+`; augmentations of your own in a list are taken as
+            they are. Or a table of names by the first of the `kinds` of examples, `"*"` for all
+            that it lacks and `"none"` for no augmentation; each is learned from the examples of its
+            kind alone.
         examples: training examples.
         preprocessor: the preprocessor of a model.
 
@@ -82,6 +85,8 @@ def augmentations(
             made.append(each)
         elif split_names(each) == ["shuffle"]:
             made.append(ShuffleSentences(preprocessor.tokenizer))
+        elif each == "unseen":
+            made.append(UnseenEntities.fit(examples, preprocessor))
         else:
             made.append(RenameEntities.fit(examples, preprocessor, NAMES[each]))
     return made

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.datasets.passages.candidates import has_letters
 from keras_corefmem.graphs.entity_words import entity_classes, entity_types, learn_entity_words
 from keras_corefmem.preprocessing.answers import SEPARATOR
-from keras_corefmem.text.tokenizers import get_tokenizer, lower
+from keras_corefmem.text.tokenizers import get_tokenizer, has_letters, lower
 
 # Share of its occurrences from which a word is a name of the kind that an annotator says.
 MOSTLY = 0.9
@@ -145,12 +144,18 @@ class RenameEntities:
             self._cuts[key] = [*pieces, text[end:]], found
         return self._cuts[key]
 
-    def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        lists = [name for name in LISTS if getattr(example, name, ())]
-        texts = [example.question, example.answer]
-        texts += [text for name in lists for text in getattr(example, name)]
-        cuts = [self._cut(example, text) for text in texts]
-        words = dict.fromkeys(word for _, found in cuts for _, word in found)
+    def new_names(
+        self, words: Iterable[str], random: np.random.Generator
+    ) -> dict[str, tuple[str, str]]:
+        """Draws the new names of entities.
+
+        Args:
+            words: words of a text that are names, in lower case, by their first occurrence.
+            random: what draws them.
+
+        Returns:
+            The word as it is usually written, and the new name, by word.
+        """
         present: dict[int, dict[int, None]] = {}
         for number, member in map(self.place.__getitem__, words):
             present.setdefault(number, {})[member] = None
@@ -161,12 +166,21 @@ class RenameEntities:
             for member, other in zip(members, chosen, strict=True):
                 pairs = zip(group[member], group[other], strict=True)
                 names |= {lower(old): (old, new) for old, new in pairs}
+        return names
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        lists = [name for name in LISTS if getattr(example, name, ())]
+        texts = [example.question, example.answer]
+        texts += [text for name in lists for text in getattr(example, name)]
+        cuts = [self._cut(example, text) for text in texts]
+        words = dict.fromkeys(word for _, found in cuts for _, word in found)
+        names = self.new_names(words, random)
         renamed = []
         for pieces, found in cuts:
             if found:
                 pieces = list(pieces)
                 for index, word in found:
-                    pieces[index] = _spell(pieces[index], *names[word])
+                    pieces[index] = _spell(pieces[index], *names.get(word, (word, word)))
             renamed.append("".join(pieces))
         question, answer, *others = renamed
         if not self.is_answer(answer):

@@ -1,6 +1,7 @@
 import pytest
 
-from keras_corefmem.datasets.passages.candidates import distinct_words, find_mentions, has_letters
+from keras_corefmem.datasets.passages.candidates import distinct_words, find_mentions
+from keras_corefmem.text.tokenizers import has_letters
 
 
 def test_find_mentions_that_overlap():

@@ -89,6 +89,7 @@ class ReaderModel(PassageModel):
         max_words=None,
         min_count=1,
         unknown_types=1,
+        free_symbols=0,
         num_candidates=None,
         max_sources=None,
         word_vectors=None,
@@ -121,6 +122,9 @@ class ReaderModel(PassageModel):
                 and answers, where these are not local.
             min_count: how often a word has to occur to be known, unless it is one of these.
             unknown_types: number of types of unknown words, see `Vocabulary`.
+            free_symbols: number of free symbols, which the unknown words of a text are, one each in
+                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+                them.
             characters: whether words are spelled. It is for local answers, as the next one is.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
@@ -137,6 +141,7 @@ class ReaderModel(PassageModel):
         names = "joint", "order", "max_chains", "edge_types"
         shared = {k: arguments[k] for k in names if k in arguments}
         shared |= {"max_sources": max_sources, "unknown_types": unknown_types}
+        shared["free_symbols"] = free_symbols
         if "order" in shared:
             shared["order"] = underscored(shared["order"])
         cloze = [isinstance(example, ClozeExample) for example in examples]

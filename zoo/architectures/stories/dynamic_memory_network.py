@@ -193,7 +193,13 @@ class DynamicMemoryNetwork(StoryModel):
 
     @ExamplesMethod
     def from_examples(
-        cls, examples, max_sentences=70, answer_words="auto", word_vectors=None, **arguments
+        cls,
+        examples,
+        max_sentences=70,
+        answer_words="auto",
+        free_symbols=0,
+        word_vectors=None,
+        **arguments,
     ):
         """An untrained model for the words, sentences and answers of training examples.
 
@@ -203,6 +209,9 @@ class DynamicMemoryNetwork(StoryModel):
             max_sentences: sentences of a passage that are read, the last ones.
             answer_words: whether answers are sequences of words, rather than a class each;
                 `"auto"` where there is one of several words.
+            free_symbols: number of free symbols, which the unknown words of a text are, one each in
+                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+                them.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
             **arguments: arguments of the constructor. With a `gate_loss`, there is by default a
@@ -211,7 +220,10 @@ class DynamicMemoryNetwork(StoryModel):
         if answer_words == "auto":
             answer_words = any(SEPARATOR in example.answer for example in examples)
         preprocessor = StoryPreprocessor.fit(
-            examples, max_sentences=max_sentences, answer_words=answer_words
+            examples,
+            max_sentences=max_sentences,
+            answer_words=answer_words,
+            free_symbols=free_symbols,
         )
         if arguments.get("gate_loss"):
             passes = preprocessor.max_facts + bool(arguments.get("end_of_passes"))

@@ -209,6 +209,7 @@ class RecurrentEntityNetwork(StoryModel):
         tied_keys=False,
         max_sentences=70,
         read_ends=None,
+        free_symbols=0,
         max_length=80,
         half_width=4,
         max_windows=150,
@@ -221,14 +222,17 @@ class RecurrentEntityNetwork(StoryModel):
         """An untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples, stories or `ClozeExample`s; all but `tied_keys`,
-                `max_sentences` and `read_ends` is for the latter.
+            examples: training examples, stories or `ClozeExample`s; `free_symbols` are for the
+                former, all but `tied_keys`, `max_sentences` and `read_ends` for the latter.
             passages: `"sentences"` or `"windows"`.
             tied_keys: whether there is a slot for each word of `learn_entity_words`, or marker of
                 cloze questions), with its word vector for a key.
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence of a story is one of its words; `None`
                 does as the model's authors did.
+            free_symbols: number of free symbols, which the unknown words of a text are, one each in
+                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+                them.
             max_length: words of a sentence or question that are read, at most.
             half_width: words on each side of the entity of a window.
             max_windows: windows of a passage that are read, the first ones.
@@ -252,7 +256,7 @@ class RecurrentEntityNetwork(StoryModel):
         elif cloze:
             preprocessor = fit_sentences(examples, max_sentences, max_length, **known)
         else:
-            preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
+            preprocessor = cls.fit_stories(examples, max_sentences, read_ends, free_symbols)
         words = preprocessor.vocabulary
         # The first answer is the unknown one, whose word is none.
         tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None

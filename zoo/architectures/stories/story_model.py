@@ -84,7 +84,13 @@ class StoryModel(TextModel):
 
     @ExamplesMethod
     def from_examples(
-        cls, examples, max_sentences=70, read_ends=None, word_vectors=None, **arguments
+        cls,
+        examples,
+        max_sentences=70,
+        read_ends=None,
+        free_symbols=0,
+        word_vectors=None,
+        **arguments,
     ):
         """An untrained model for the words, sentences and answers of training examples.
 
@@ -94,18 +100,25 @@ class StoryModel(TextModel):
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence or question is one of its words;
                 `None` does as the model's authors did.
+            free_symbols: number of free symbols, which the unknown words of a text are, one each in
+                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+                them.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
                 from: `coverage` says how many words it has.
             **arguments: arguments of the constructor.
         """
-        preprocessor = cls.fit_stories(examples, max_sentences, read_ends)
+        preprocessor = cls.fit_stories(examples, max_sentences, read_ends, free_symbols)
         return cls.start(preprocessor, examples, word_vectors, **arguments)
 
     @classmethod
-    def fit_stories(cls, examples, max_sentences, read_ends):
+    def fit_stories(cls, examples, max_sentences, read_ends, free_symbols):
         """The `StoryPreprocessor` of `from_examples`."""
-        read_ends = cls.READ_ENDS if read_ends is None else read_ends
-        return StoryPreprocessor.fit(examples, max_sentences=max_sentences, read_ends=read_ends)
+        return StoryPreprocessor.fit(
+            examples,
+            max_sentences=max_sentences,
+            read_ends=cls.READ_ENDS if read_ends is None else read_ends,
+            free_symbols=free_symbols,
+        )
 
     @classmethod
     def start(cls, preprocessor, examples, *args, **arguments):
