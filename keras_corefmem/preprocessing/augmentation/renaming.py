@@ -100,33 +100,8 @@ class RenameEntities:
             ValueError: if `within` is something else, there is nothing to rename, or examples are
                 annotated without named entities.
         """
-        if within not in (None, *WITHIN):
-            raise ValueError(f"within must be classes, types or None; got {within!r}.")
-        tokenizer = preprocessor.tokenizer
-        texts = {(text, type(e)): e for e in examples for text in (*e.sentences, e.question)}
-        written: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
-        for (text, _), example in texts.items():
-            for token in example.cut(text, tokenizer.cased):
-                written[lower(token)][token] += 1
-        labels = _names(examples)
-        known = set(preprocessor.vocabulary.known) & written.keys()
-        groups = [[word] for word in labels] if labels else _entities(examples, preprocessor)
-        entities = [forms for each in groups if (forms := [w for w in each if w in known])]
-        if len(entities) < 2:
-            raise ValueError(
-                "There are no entities to rename: leave renaming out, name the words yourself, "
-                "RenameEntities(classes), or annotate with a pipeline that recognizes names."
-            )
-        if within == "types" and not labels:
-            labels = entity_types(examples, [forms[0] for forms in entities], tokenizer)
-        elif within == "classes" and not labels:
-            words = [form for forms in entities for form in forms]
-            labels = entity_classes(examples, words, tokenizer)
-        classes = collections.defaultdict(list)
-        for forms in entities:
-            usual = [max(written[word], key=written[word].__getitem__) for word in forms]
-            classes[labels[forms[0]] if within else ""].append(usual)
-        return cls(classes.values(), tokenizer, functools.partial(_can_learn, preprocessor))
+        classes = learn_classes(examples, preprocessor, within).values()
+        return cls(classes, preprocessor.tokenizer, functools.partial(_can_learn, preprocessor))
 
     def _cut(self, example: Example, text: str) -> tuple[list[str], list[tuple[int, str]]]:
         """Cuts a text to the tokens and what is between; returns where which entities are."""
@@ -190,6 +165,39 @@ class RenameEntities:
         for name in lists:
             values[name] = tuple(itertools.islice(left, len(getattr(example, name))))
         return dataclasses.replace(example, question=question, answer=answer, **values)
+
+
+def learn_classes(
+    examples: Sequence[Example], preprocessor: Any, within: str | None = None
+) -> dict[str, list[list[str]]]:
+    """Learns the entities of each class, by its name, see `RenameEntities.fit`."""
+    if within not in (None, *WITHIN):
+        raise ValueError(f"within must be classes, types or None; got {within!r}.")
+    tokenizer = preprocessor.tokenizer
+    texts = {(text, type(e)): e for e in examples for text in (*e.sentences, e.question)}
+    written: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    for (text, _), example in texts.items():
+        for token in example.cut(text, tokenizer.cased):
+            written[lower(token)][token] += 1
+    labels = _names(examples)
+    known = set(preprocessor.vocabulary.known) & written.keys()
+    groups = [[word] for word in labels] if labels else _entities(examples, preprocessor)
+    entities = [forms for each in groups if (forms := [w for w in each if w in known])]
+    if len(entities) < 2:
+        raise ValueError(
+            "There are no entities to rename: leave renaming out, name the words yourself, "
+            "RenameEntities(classes), or annotate with a pipeline that recognizes names."
+        )
+    if within == "types" and not labels:
+        labels = entity_types(examples, [forms[0] for forms in entities], tokenizer)
+    elif within == "classes" and not labels:
+        words = [form for forms in entities for form in forms]
+        labels = entity_classes(examples, words, tokenizer)
+    classes = collections.defaultdict(list)
+    for forms in entities:
+        usual = [max(written[word], key=written[word].__getitem__) for word in forms]
+        classes[labels[forms[0]] if within else ""].append(usual)
+    return dict(classes)
 
 
 def _endings(forms: Iterable[str]) -> dict[str, str]:

@@ -36,7 +36,7 @@ class UnseenEntities(RenameEntities):
         >>> example = keras_corefmem.datasets.Example(("Mary is in the hall.",), "Where?", "hall")
         >>> renamed = unseen(example, np.random.default_rng(0))
         >>> renamed.passage, renamed.answer
-        ('Tolelu is in the bafebe.', 'bafebe')
+        ('Runozo is in the nekada.', 'nekada')
     """
 
     def __init__(
