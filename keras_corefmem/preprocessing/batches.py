@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.sentences.sst import epoch_phrases
-from keras_corefmem.preprocessing.augmentation.choices import Names, augmentations, draw
+from keras_corefmem.preprocessing.augmentation import choices
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 
@@ -121,7 +121,8 @@ class Batches(keras.utils.PyDataset):
         mean_of_rows: whether a batch that is not full weighs as one that is.
         augment: augmentations of the examples of shuffled batches, drawn anew every epoch by the
             seed: names or functions, or names by kind, see `augmentations`. An example stays as it
-            is where the length of a text would change, or its answer be unknown.
+            is where a text would be longer, or its answer be unknown; `"longer"` alone changes
+            lengths, and makes the buckets those of its passages.
         examples: the examples, in the order of `encoded`, where there are augmentations.
         **kwargs: arguments of `keras.utils.PyDataset`.
 
@@ -151,18 +152,25 @@ class Batches(keras.utils.PyDataset):
         shuffle: bool = False,
         seed: int = 0,
         mean_of_rows: bool = False,
-        augment: Names = (),
+        augment: choices.Names = (),
         examples: Sequence = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         if not encoded:
             raise ValueError("There are no examples to batch.")
+        if augment and (not shuffle or len(examples) != len(encoded)):
+            raise ValueError(
+                "augment is for examples to train on: give shuffle=True and, in the order of "
+                "`encoded`, the `examples`."
+            )
         _check_answers(encoded, len(preprocessor.answers), shuffle)
-        self.encoded, self.names = encoded, tuple(names)
-        self.preprocessor = preprocessor.with_target_room(encoded)
+        self.names, self.seed, self.examples = tuple(names), seed, examples
+        self.augment = choices.augmentations(augment, examples, preprocessor)
+        self.encoded = choices.change_once(self, encoded, preprocessor)
+        self.preprocessor = preprocessor.with_target_room(self.encoded)
         lengths, questions = self._lengths()
-        if buckets is None:
+        if buckets is None or self.encoded is not encoded:
             bucketing = preprocessor.bucketing
             saving, multiple = bucketing.padding_saved, bucketing.multiple
             buckets = length_buckets(lengths, saving=saving, multiple=multiple)
@@ -174,15 +182,7 @@ class Batches(keras.utils.PyDataset):
                 f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "
                 f"buckets {self.buckets} and question_length {question_length or longest}."
             )
-        self.batch_size, self.shuffle, self.seed = batch_size, shuffle, seed
-        self.mean_of_rows = mean_of_rows
-        if augment and (not shuffle or len(examples) != len(encoded)):
-            raise ValueError(
-                "augment is for examples to train on: give shuffle=True and, in the order of "
-                "`encoded`, the `examples`."
-            )
-        self.examples = examples
-        self.augment = augmentations(augment, examples, preprocessor)
+        self.batch_size, self.shuffle, self.mean_of_rows = batch_size, shuffle, mean_of_rows
         self.start_epoch(0)
 
     def _lengths(self) -> list[list[int]]:
@@ -277,7 +277,7 @@ class Batches(keras.utils.PyDataset):
     def __getitem__(self, index: int) -> tuple:
         members, length, question_length = self.batches[index]
         augmented = self.shuffle and self.augment
-        rows = [draw(self, i) if augmented else self.encoded[i] for i in members]
+        rows = [choices.draw(self, i) if augmented else self.encoded[i] for i in members]
         features = self.preprocessor.collate(
             rows, self.batch_size, length, question_length, self.names
         )

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from keras_corefmem.datasets.example import Example, group_by_kind
+from keras_corefmem.preprocessing.augmentation.longer import LengthenStories
 from keras_corefmem.preprocessing.augmentation.renaming import RenameEntities
 from keras_corefmem.preprocessing.augmentation.shuffling import ShuffleSentences
 from keras_corefmem.preprocessing.augmentation.unseen import UnseenEntities
@@ -14,11 +15,14 @@ from keras_corefmem.utils.names import did_you_mean
 # Names the kinds of questions that a table does not, and augmentation by nothing.
 OTHERS, NONE = "*", "none"
 NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types"}
-NAMES |= dict.fromkeys(("unseen", "shuffle"))
+NAMES |= dict.fromkeys(("unseen", "shuffle", "longer"))
 
 
 class Augmentation(Protocol):
-    """A function from an example and a random generator to an example of the same class."""
+    """A function from an example and a random generator to an example of the same class.
+
+    It may have an attribute `once`: whether examples change once rather than in every epoch.
+    """
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example: ...
 
@@ -29,6 +33,7 @@ class AugmentKinds:
     Args:
         by_kind: augmentations by the first of the `kinds` of an example. Examples of other kinds
             stay as they are.
+        once: whether they change examples once, rather than in every epoch.
 
     Example:
         >>> shuffle = keras_corefmem.preprocessing.ShuffleSentences()
@@ -39,8 +44,20 @@ class AugmentKinds:
         'It fell. He ran.'
     """
 
-    def __init__(self, by_kind: Mapping[str, Sequence[Augmentation]]) -> None:
-        self.by_kind = dict(by_kind)
+    def __init__(self, by_kind: Mapping[str, Sequence[Augmentation]], once: bool = False) -> None:
+        self.by_kind, self.once = dict(by_kind), once
+
+    def parts(self) -> list["AugmentKinds"]:
+        """Returns what changes examples once, and what does in every epoch."""
+        parts = []
+        for once in (True, False):
+            chosen = {
+                kind: [each for each in augment if is_once(each) == once]
+                for kind, augment in self.by_kind.items()
+            }
+            if any(chosen.values()):
+                parts.append(AugmentKinds(chosen, once))
+        return parts
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         for augmentation in self.by_kind.get(next(iter(example.kinds), ""), ()):
@@ -57,11 +74,11 @@ def augmentations(
     """Makes the augmentations that names stand for, in their order.
 
     Args:
-        names: `"rename"`, `"rename-classes"`, `"rename-types"`, `"unseen"` or `"shuffle"`, several
-            of them as a list or joined by `+`; augmentations of your own in a list are taken as
-            they are. Or a table of names by the first of the `kinds` of examples, `"*"` for all
-            that it lacks and `"none"` for no augmentation; each is learned from the examples of its
-            kind alone.
+        names: `"rename"`, `"rename-classes"`, `"rename-types"`, `"unseen"`, `"shuffle"` or
+            `"longer"`, several of them as a list or joined by `+`; augmentations of your own in a
+            list are taken as they are. Or a table of names by the first of the `kinds` of examples,
+            `"*"` for all that it lacks and `"none"` for no augmentation; each is learned from the
+            examples of its kind alone.
         examples: training examples.
         preprocessor: the preprocessor of a model.
 
@@ -78,14 +95,22 @@ def augmentations(
     if names and not all(isinstance(example, Example) for example in examples):
         raise ValueError("augment is for questions about passages: leave it out for others.")
     if isinstance(names, Mapping):
-        return [AugmentKinds(_by_kind(names, examples, preprocessor))]
+        return list(AugmentKinds(_by_kind(names, examples, preprocessor)).parts())
     made: list[Augmentation] = []
     for each in split_names(names) if isinstance(names, str) else names:
         if not isinstance(each, str):
             made.append(each)
         elif split_names(each) == ["shuffle"]:
             made.append(ShuffleSentences(preprocessor.tokenizer))
+        elif each == "longer":
+            stories = [example.sentences for example in examples]
+            made.append(LengthenStories(stories, tokenizer=preprocessor.tokenizer))
         elif each == "unseen":
+            if not preprocessor.free_symbols:
+                raise ValueError(
+                    "The augmentation unseen is for models with free symbols: give the model "
+                    "free_symbols=32, or leave unseen out."
+                )
             made.append(UnseenEntities.fit(examples, preprocessor))
         else:
             made.append(RenameEntities.fit(examples, preprocessor, NAMES[each]))
@@ -118,17 +143,38 @@ def check_names(names: Any) -> None:
             split_names(each)
 
 
+def is_once(augmentation: Augmentation) -> bool:
+    """Whether an augmentation changes examples once, rather than in every epoch."""
+    return getattr(augmentation, "once", False)
+
+
+def change_once(batches: Any, encoded: Sequence, preprocessor: Any) -> Sequence:
+    """Changes the examples of batches by augmentations that do so once; returns all encoded."""
+    once = [augmentation for augmentation in batches.augment if is_once(augmentation)]
+    if not once:
+        return encoded
+    before, batches.examples = batches.examples, []
+    for index, example in enumerate(before):
+        random = np.random.default_rng((batches.seed, index, 2))
+        for augmentation in once:
+            example = augmentation(example, random)
+        batches.examples.append(example)
+    triples = zip(batches.examples, before, encoded, strict=True)
+    return [old if new is e else preprocessor.encode(new) for new, e, old in triples]
+
+
 def draw(batches: Any, index: int) -> Any:
     """Returns an encoded example of batches, as the augmentation of their epoch leaves it."""
     encoded, example = batches.encoded[index], batches.examples[index]
     # Each example draws alone, so that no order of batches matters.
     random = np.random.default_rng((batches.seed, batches.epoch, index, 1))
     for augmentation in batches.augment:
-        example = augmentation(example, random)
+        if not is_once(augmentation):
+            example = augmentation(example, random)
     preprocessor = batches.preprocessor
     other = preprocessor.encode(example)
     sizes = preprocessor.length, preprocessor.question_length
-    fits = all(size(other) == size(encoded) for size in sizes) and np.all(other.answer)
+    fits = all(size(other) <= size(encoded) for size in sizes) and np.all(other.answer)
     return other if fits else encoded
 
 

@@ -55,13 +55,8 @@ class UnseenEntities(RenameEntities):
         """Learns which words have new names, those that `RenameEntities.fit` finds.
 
         Raises:
-            ValueError: as there, or if the preprocessor has no free symbols.
+            ValueError: as there.
         """
-        if not preprocessor.free_symbols:
-            raise ValueError(
-                "The augmentation unseen is for models with free symbols: give the model "
-                "free_symbols=32, or leave unseen out."
-            )
         found = RenameEntities.fit(examples, preprocessor, within)
         return cls(found.groups, preprocessor.tokenizer, preprocessor.vocabulary.known)
 

@@ -1,0 +1,77 @@
+"""Passages that are longer than those of a data set."""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.utils.checks import check_shares, check_sizes
+
+
+class LengthenStories:
+    """Tells other stories before the one that a question is about.
+
+    What is told last holds, so that answers stay what they are; supporting facts and edges move.
+    Readers that count mentions, which short stories teach, learn to find the last one instead.
+    Annotated examples stay as they are.
+
+    Args:
+        stories: passages of other examples, as tuples of sentences.
+        times: length of the longest passages, in that of the example's own.
+        share: share of the examples that are lengthened.
+        exact: whether all of these are as long as the longest, rather than of any length up to it.
+        tokenizer: the tokenizer that edges of examples were made with, or its name.
+
+    Attributes:
+        once: whether examples change once, rather than in every epoch, for the lengths of batches
+            are those of their passages.
+
+    Raises:
+        ValueError: if there is no other story, or a number is too small.
+
+    Example:
+        >>> lengthen = keras_corefmem.preprocessing.LengthenStories([("It fell.",)], 2, share=1.0)
+        >>> example = keras_corefmem.datasets.Example(("He ran.",), "Who ran?", "he", (1,))
+        >>> longer = lengthen(example, np.random.default_rng(0))
+        >>> longer.passage, longer.supporting_facts
+        ('It fell. He ran.', (2,))
+    """
+
+    once = True
+
+    def __init__(
+        self,
+        stories: Iterable[tuple[str, ...]],
+        times: int = 4,
+        share: float = 0.5,
+        exact: bool = False,
+        tokenizer: Any = "words",
+    ) -> None:
+        self.stories = list(dict.fromkeys(map(tuple, stories)))
+        if not self.stories:
+            raise ValueError("There is no other story to tell: give at least one.")
+        check_sizes(2, times=times)
+        check_shares(share=share)
+        self.times, self.share, self.exact = times, share, exact
+        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+
+    def __call__(self, example: Example, random: np.random.Generator) -> Example:
+        if random.random() >= self.share or hasattr(example, "chain_ids"):
+            return example
+        own = len(example.sentences)
+        most = own * (self.times - 1)
+        count = most if self.exact else int(random.integers(1, most + 1))
+        others: tuple[str, ...] = ()
+        while len(others) < count:
+            others = (*self.stories[random.integers(len(self.stories))], *others)
+        others = others[-count:]
+        tokens = sum(len(example.tokens(text, self.tokenizer)) for text in others)
+        return dataclasses.replace(
+            example,
+            sentences=(*others, *example.sentences),
+            supporting_facts=tuple(count + fact for fact in example.supporting_facts),
+            edges=tuple((a + tokens, b + tokens, kind) for a, b, kind in example.edges),
+        )
