@@ -9,15 +9,33 @@ import contextlib
 import glob
 import pathlib
 import shutil
+from typing import Annotated, Any
+
+import pydantic
+from typing_extensions import TypedDict
 
 from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
-from keras_corefmem.utils.files import Path, different_fields, load_json, write_json
+from keras_corefmem.utils.files import Path, different_fields, load_json, validate, write_json
 
 FORMAT = 1
 INDEX, PLAN = "index.json", "plan.json"
 REMEDY = "give the `corefmem annotate` command that wrote it again."
 
 _PATTERN = "shard-*.tfrecord"
+
+
+class Shard(TypedDict):
+    name: Annotated[str, pydantic.Field(pattern=r"^shard-\d+\.tfrecord$")]
+    bytes: int
+    sha256: str
+    texts: int
+    tokens: int
+
+
+class Index(TypedDict):
+    texts: int
+    tokens: int
+    shards: list[Shard]
 
 
 def shard_name(number: int) -> str:
@@ -99,9 +117,10 @@ def read_index(folder: Path) -> dict:
         raise FileNotFoundError(
             f"{folder} is not complete: give the `corefmem annotate` command that began it again."
         )
-    index = load_json(path, "index of records", REMEDY)
-    if not isinstance(index, dict) or index.get("format") != FORMAT:
+    index = load_json(path, "index of records", REMEDY, kind=dict[str, Any])
+    if index.get("format") != FORMAT:
         raise ValueError(f"{path}: no index of format {FORMAT}; annotate the texts again.")
+    validate(path, index, Index)
     return index
 
 

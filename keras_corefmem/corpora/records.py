@@ -20,7 +20,6 @@ relations. Numbers count from 0, strings are UTF-8.
 """
 
 import itertools
-import json
 import operator
 import pathlib
 from collections.abc import Iterator
@@ -41,7 +40,7 @@ from keras_corefmem.corpora.tfrecord import (
     Record,
 )
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.utils.files import Path
+from keras_corefmem.utils.files import Path, parse_json
 
 # Records read ahead, and shards that a shuffled stream reads at a time.
 PREFETCH, CYCLE = 64, 4
@@ -80,7 +79,8 @@ def from_features(features: dict[str, Any]) -> Record:
         "chains": [[mention[1:] for mention in mentions] for _, mentions in chains],
         "relations": [(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
     }
-    return Annotation.from_dict(content | numbers | strings), json.loads(features["fields"])
+    fields = parse_json(features["fields"], "fields of a record")
+    return Annotation.from_dict(content | numbers | strings), fields
 
 
 def read_shard(path: Path) -> Iterator[Record]:

@@ -2,13 +2,12 @@
 
 import contextlib
 import hashlib
-import json
 import pathlib
 import sys
 import typing
 from collections.abc import Iterable, Iterator
 
-from keras_corefmem.utils.files import Path, digest_of, read_text
+from keras_corefmem.utils.files import Path, digest_of, parse_json, read_text
 
 STANDARD_INPUT = "standard input"
 
@@ -145,10 +144,7 @@ def _parse_text(line, place):
 
 
 def _parse_json(line, place):
-    try:
-        fields = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{place}: no JSON ({error.msg}); is the file truncated?") from None
+    fields = parse_json(line, place)
     text = fields.pop("text", None) if isinstance(fields, dict) else None
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')

@@ -1,6 +1,5 @@
 """Examples of whatever holds text: tuples, dictionaries, files, frames and data sets."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -11,7 +10,7 @@ import numpy as np
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.rows import COLUMNS, is_doc, read_row
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import parse_json, read_text
 
 # Columns that have a list in each row.
 _LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags", "edges"}
@@ -165,11 +164,7 @@ def _json_lines(path):
         if not line.strip():
             continue
         empty, place = False, f"{path}:{number}"
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            message = f"{place}: no JSON ({error.msg}); is the file truncated?"
-            raise ValueError(message) from None
+        row = parse_json(line, place)
         if not isinstance(row, dict):
             raise ValueError(f"{place}: give an object with passage, question and answer.")
         yield row, place

@@ -77,7 +77,9 @@ def _read(line, place):
     row = dict(zip(COLUMNS, fields, strict=True))
     numbers = [row[f"{name}-offset"] for name in ("Pronoun", "A", "B")]
     truths = [row[f"{name}-coref"].lower() for name in "AB"]
-    if not all(number.isdecimal() for number in numbers) or not all(t in _TRUTHS for t in truths):
+    if not all(n.isdecimal() and len(n) < 10 for n in numbers) or not all(
+        t in _TRUTHS for t in truths
+    ):
         raise ValueError(
             f"{place}: the offsets {', '.join(numbers)} must be numbers, and the labels "
             f"{', '.join(truths)} TRUE or FALSE."

@@ -15,6 +15,8 @@ from keras_corefmem.utils.checks import check_sizes
 PADDING = 0
 UNKNOWN = 1
 _SPECIALS = ("", "[unknown]")
+# Each has a word and a vector.
+MOST_UNKNOWN = 100_000
 
 
 class Vocabulary:
@@ -54,6 +56,11 @@ class Vocabulary:
             raise ValueError(
                 "Unknown words are free symbols or of several types, not both: leave free_symbols "
                 "or unknown_types out."
+            )
+        if max(unknown_types, free_symbols) > MOST_UNKNOWN:
+            raise ValueError(
+                f"unknown_types and free_symbols may be {MOST_UNKNOWN:,}, got {unknown_types:,} "
+                f"and {free_symbols:,}."
             )
         self.known, self.unknown_types = list(words), unknown_types
         self.free_symbols = free_symbols

@@ -14,6 +14,8 @@ from keras_corefmem.utils.locks import OLD, partial_folder
 Record = TypeVar("Record")
 Path = str | os.PathLike[str]
 
+TRUNCATED = "is the file truncated?"
+
 
 def read_text(path: Path, form: str) -> str:
     """Reads a UTF-8 file, without its byte order mark.
@@ -28,12 +30,23 @@ def read_text(path: Path, form: str) -> str:
         raise ValueError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 
 
-def load_json(path: Path, form: str = "JSON", remedy: str = "is the file truncated?") -> Any:
-    """Reads a JSON file; `form` and `remedy` are for the errors, as those of `read_text`."""
+def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:
+    """Reads a JSON file of a type; `form` and `remedy` are for the errors, as in `read_text`."""
+    content = parse_json(read_text(path, form), path, remedy)
+    return content if kind is Any else validate(path, content, kind)
+
+
+def parse_json(text: str, place: Path, remedy: str = TRUNCATED) -> Any:
+    """Parses JSON, with errors that name the place, the line of a file's whole text too."""
     try:
-        return json.loads(read_text(path, form))
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path}:{error.lineno}: no JSON ({error.msg}); {remedy}") from error
+        line = f":{error.lineno}" if "\n" in text.strip() or error.lineno > 1 else ""
+        raise ValueError(f"{place}{line}: no JSON ({error.msg}); {remedy}") from None
+    except RecursionError:
+        raise ValueError(f"{place}: no JSON (nested too deeply); {remedy}") from None
+    except ValueError:  # Of more than some thousand digits, which Python refuses.
+        raise ValueError(f"{place}: no JSON (a number of too many digits); {remedy}") from None
 
 
 def validate(path: Path, content: object, kind: type[Record]) -> Record:
@@ -46,10 +59,10 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
         first = error.errors()[0]
         # Pydantic also names the member of a union there, as in `list[…]`.
         keys = [str(key) for key in first["loc"] if re.fullmatch(r"[\w-]+", str(key))]
-        key, message = ".".join(keys), first["msg"].removeprefix("Value error, ")
+        key, message = ".".join(keys)[:80], first["msg"].removeprefix("Value error, ")
         if not key:
             raise ValueError(f"{path}: {message}") from None
-        raise ValueError(f"{path}: {key}: {message} (got {first['input']!r}).") from None
+        raise ValueError(f"{path}: {key}: {message} (got {first['input']!r:.80}).") from None
 
 
 def digest_of(path: Path) -> str:
@@ -106,7 +119,7 @@ def different_fields(
     path = pathlib.Path(path)
     if not path.exists():
         return []
-    old, new = view(load_json(path)), view(json.loads(json.dumps(content)))
+    old, new = view(load_json(path, kind=dict[str, Any])), view(json.loads(json.dumps(content)))
     return [name for name in new if old.get(name) != new[name]]
 
 

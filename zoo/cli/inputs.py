@@ -1,13 +1,12 @@
 """Inputs of commands: models by name, and the texts and questions that are put to them."""
 
-import json
 import pathlib
 from typing import TYPE_CHECKING, Any
 
 from keras_corefmem.datasets import Example, Sentence, as_examples
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.stories import babi
-from keras_corefmem.utils.files import load_json
+from keras_corefmem.utils.files import load_json, parse_json
 from keras_corefmem.utils.processes import import_keras
 
 if TYPE_CHECKING:
@@ -90,8 +89,8 @@ def read_questions(path: str) -> list[Example]:
 
 def parse_line(number: int, line: str) -> dict[str, str]:
     try:
-        content = json.loads(line)
-    except json.JSONDecodeError:
+        content = parse_json(line, "standard input")
+    except ValueError:
         content = None
     known: dict[str, Any] = content if isinstance(content, dict) else {}
     for names in TEXTS:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from typing_extensions import TypedDict
 
-from keras_corefmem.utils.files import validate
+from keras_corefmem.utils.files import read_text, validate
 from keras_corefmem.utils.names import did_you_mean
 
 FOLDER = pathlib.Path(__file__).parent
@@ -132,9 +132,11 @@ def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
     """Reads a TOML file; an error names it."""
     path = pathlib.Path(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path, "TOML"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise ValueError(f"{path} is not valid TOML: it is nested too deeply.") from None
 
 
 def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from keras_corefmem.datasets import DATASETS
-from keras_corefmem.utils.files import as_name, different_fields, load_json
+from keras_corefmem.utils.files import as_name, different_fields
+from zoo.training.state import read_state
 
 
 def run_name(*words: str | int | None, values: dict[str, Any] | None = None) -> str:
@@ -42,7 +43,7 @@ def state_folder(folder: str | pathlib.Path) -> pathlib.Path:
 def history_of(folder: str | pathlib.Path) -> list[dict[str, float]]:
     """The logs of each epoch that a run has behind it."""
     state = state_folder(folder) / "state.json"
-    return load_json(state)["history"] if state.exists() else []
+    return read_state(state)["history"] if state.exists() else []
 
 
 def epochs_done(folder: str | pathlib.Path) -> int:
@@ -58,7 +59,9 @@ def check_folder(
 ) -> None:
     def view(content: dict[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in content.items() if name not in ignoring}
-        kept["settings"] = {k: v for k, v in kept["settings"].items() if k not in ignoring}
+        settings = kept.get("settings")
+        if isinstance(settings, dict):
+            kept["settings"] = {k: v for k, v in settings.items() if k not in ignoring}
         return kept
 
     different = different_fields(folder / "run.json", record, view)

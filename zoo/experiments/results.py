@@ -6,16 +6,39 @@ import json
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
-from keras_corefmem.utils.files import load_json, read_text, replacing
+import pydantic
+from typing_extensions import TypedDict
+
+from keras_corefmem.utils.files import load_json, parse_json, read_text, replacing, validate
 from zoo.experiments.folders import run_name
 
 Result = dict[str, Any]
 
 SEARCHES = "searches"
-# What tables need of every run.
-_FIELDS = {"study", "model", "task", "seed", "valid_accuracy", "valid_loss"}
+# At most ten million questions.
+_RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
+
+
+class _Measured(TypedDict):
+    """What tables need of every run, and what they read where it is there."""
+
+    study: str
+    model: str
+    task: int | str
+    seed: int
+    valid_accuracy: float
+    valid_loss: float
+    tag: NotRequired[str]
+    command: NotRequired[str]
+    test_wrong: NotRequired[_RANGES | list[int]]
+    test_predicted: NotRequired[dict[str, _RANGES] | list[str]]
+    test_kinds: NotRequired[dict[str, tuple[int, int]]]
+    questions: NotRequired[dict[str, int]]
+
+
+_FIELDS = _Measured.__required_keys__
 _FIELDS_BEFORE = {"hit_rates": "attention_mass"}
 
 
@@ -43,11 +66,7 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
     lines = read_text(path, "JSON").splitlines() if path.exists() else []
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
-        try:
-            content = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{place}: no JSON ({error.msg}); remove the line.") from None
-        content = _check(place, content)
+        content = _check(place, parse_json(line, place, "remove the line."))
         results[result_name(content)] = content
     return [results[name] for name in sorted(results)]
 
@@ -120,9 +139,9 @@ def _by_answer(result: Result) -> dict[str, dict[str, str]]:
 
 def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
     """The wrong answers in the order of `test_wrong`."""
-    pairs = content["test_predicted"].items()
+    pairs = content["test_predicted"].items() if "test_wrong" in content else ()
     predicted = {number: answer for answer, text in pairs for number in _from_ranges(text)}
-    if sorted(predicted) != content["test_wrong"]:
+    if sorted(predicted) != content.get("test_wrong"):
         raise ValueError(
             f"{place}: test_predicted has not one answer for each of test_wrong; run it again."
         )
@@ -137,6 +156,7 @@ def _check(place: str | os.PathLike, content: Any) -> Result:
     if not isinstance(content, dict) or not _FIELDS <= content.keys():
         fields = ", ".join(sorted(_FIELDS))
         raise ValueError(f"{place}: no result of a run, which has {fields}; remove it.")
+    validate(place, content, _Measured)
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(content["test_wrong"])
     if isinstance(content.get("test_predicted"), dict):

@@ -10,8 +10,11 @@ from zoo.configs import rename
 from zoo.hub import presets, repositories
 from zoo.hub.folders import find_file, read_folder
 from zoo.hub.model_card import remember_origin
-from zoo.hub.record import Preset, set_weights
+from zoo.hub.record import Preset, Weights, set_weights
 from zoo.hub.transfer import settings_of, transfer
+
+# Sizes up to here are made without a doubt.
+LARGE = 100_000
 
 
 def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = None) -> Preset:
@@ -37,6 +40,14 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
     return presets.read_bundled(name, folder)
 
 
+def check_arguments(preset: Preset, weights: Weights) -> None:
+    """Checks that no size is far beyond those of the weights, before a model of it is made."""
+    most = max((size for weight in weights.values() for size in weight.shape), default=0)
+    for name, value in preset.arguments.items():
+        if isinstance(value, int) and weights and value > max(most, LARGE):
+            raise ValueError(f"{preset.handle}: {name} {value:,} is not that of its weights.")
+
+
 def load_preset(
     cls: Any,
     preset: Preset,
@@ -47,9 +58,17 @@ def load_preset(
     """Makes a model of a class from a preset; see `PresetModel.from_preset`."""
     if examples is not None:
         return _adapted(cls, preset, load_weights, examples, overrides)
-    model = cls.from_config(
-        {**rename(preset.arguments), "preprocessor": preset.preprocessor, **rename(overrides)}
-    )
+    weights = preset.read_weights() if load_weights else {}
+    check_arguments(preset, weights)
+    config = {**rename(preset.arguments), "preprocessor": preset.preprocessor, **rename(overrides)}
+    try:
+        model = cls.from_config(config)
+    except Exception as error:
+        # What a user did not ask for, the file did; there, anything may be wrong.
+        if overrides or isinstance(error, ImportError):
+            raise
+        cause = str(error).partition("\n")[0]
+        raise ValueError(f"{preset.handle}: no preset of this version: {cause}") from error
     if load_weights:
         misfit = preset.misfit
         if overrides:
@@ -57,7 +76,7 @@ def load_preset(
                 f"{preset.handle}: its weights do not fit {', '.join(overrides)}: leave that out, "
                 "or take load_weights=False."
             )
-        set_weights(model, preset.read_weights(), misfit)
+        set_weights(model, weights, misfit)
         remember_origin(model, preset.handle, preset.card, unchanged=True)
     model.compile()
     return model

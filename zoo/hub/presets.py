@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pydantic
 
 from keras_corefmem.utils.files import load_json, replacing
 from keras_corefmem.utils.names import close_names
@@ -19,8 +20,20 @@ if TYPE_CHECKING:
 
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
 # Those that the wheel leaves out, where the package runs from a checkout of the repository.
+AGAIN = "install the package again."
 _ROOT = FOLDER.parents[1]
 _OTHERS = [_ROOT / "presets"] if (_ROOT / "setup.cfg").exists() else []
+
+
+class Content(pydantic.BaseModel):
+    """The content of a JSON file."""
+
+    class_name: str = pydantic.Field(alias="class")
+    arguments: dict[str, Any]
+    preprocessor: dict[str, Any] | None
+    card: dict[str, Any]
+    # Shape of each weight.
+    weights: dict[str, tuple[int, ...]] = {}
 
 
 def _paths(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
@@ -112,17 +125,16 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
         ValueError: if there is no such preset.
     """
     path = _find(name, folder)
-    content = load_json(path)
+    content = load_json(path, remedy=AGAIN, kind=Content)
     arrays = path.with_suffix(".npz")
     misfit = f"{arrays}: the weights do not fit {path.name}; install the package again."
-    shapes = {key: tuple(shape) for key, shape in content.get("weights", {}).items()}
     return Preset(
         path.stem,
-        content["class"],
-        {"name": path.stem, **content["arguments"]},
-        content["preprocessor"],
-        content["card"],
-        lambda: _read_arrays(arrays, shapes, misfit),
+        content.class_name,
+        {"name": path.stem, **content.arguments},
+        content.preprocessor,
+        content.card,
+        lambda: _read_arrays(arrays, content.weights, misfit),
         misfit,
     )
 
@@ -130,11 +142,16 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
 def _read_arrays(path: pathlib.Path, shapes: dict[str, tuple[int, ...]], misfit: str) -> Weights:
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file; install the package again.")
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {key: file[key] for key in sorted(file.files)}
-    if not shapes:  # Version 0.1 had an array a weight, by number.
-        return arrays
-    values, sizes = _unpack(**arrays), [math.prod(shape) for shape in shapes.values()]
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in sorted(file.files)}
+        if not shapes:  # Version 0.1 had an array a weight, by number.
+            return arrays
+        values = _unpack(**arrays)
+    except Exception as error:  # A damaged file raises anything in what reads it.
+        cause = str(error).partition("\n")[0]
+        raise ValueError(f"{path} is damaged ({cause}); {AGAIN}") from None
+    sizes = [math.prod(shape) for shape in shapes.values()]
     if sum(sizes) != len(values):
         raise ValueError(misfit)
     parts = np.split(values, np.cumsum(sizes)[:-1])

@@ -6,9 +6,10 @@ from typing import Any
 
 import keras
 
-from keras_corefmem.utils.files import load_json, replacing, write_json
+from keras_corefmem.utils.files import replacing, write_json
 from keras_corefmem.utils.locks import check_room
 from zoo.training.evaluation import evaluate
+from zoo.training.state import REMEDY, read_state
 
 # Bytes that files of weights hold beside these.
 MARGIN = 2**20
@@ -91,12 +92,17 @@ class Progress(keras.callbacks.Callback):
         self.folder.mkdir(parents=True, exist_ok=True)
         state = self.folder / "state.json"
         if state.exists():
-            content = load_json(state)
-            model.load_weights(self.weights_file(content["weights"]))
+            content: dict[str, Any] = {**read_state(state)}
             self.history = content["history"]
-            self.seconds = {name: content[name] for name in self.seconds}
-            for variable, value in zip(_random_state(model), content["random"], strict=True):
-                variable.assign(value)
+            self.seconds = {name: content.get(name, 0.0) for name in self.seconds}
+            try:
+                model.load_weights(self.weights_file(content["weights"]))
+                for variable, value in zip(_random_state(model), content["random"], strict=True):
+                    variable.assign(value)
+            except Exception as error:  # A damaged file raises anything in what reads it.
+                cause = str(error).partition("\n")[0]
+                message = f"{state}: damaged, or its weights are ({cause}); {REMEDY}."
+                raise ValueError(message) from None
             # States of before do not say.
             self.ended = content.get("ended", True)
         last = self.weights_file(f"epoch-{len(self.history) - 1}")

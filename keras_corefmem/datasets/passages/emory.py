@@ -22,7 +22,7 @@ VALID = 0.1
 
 _FILE = "dev.json"
 _FORM = "Emory reading-comprehension"
-_PERSON = re.compile(r"@ent(\d+)", re.ASCII)
+_PERSON = re.compile(r"@ent(\d{1,9})", re.ASCII)
 _SPEAKERS = re.compile(r"((?:@entity\d+ )+): ", re.ASCII)
 
 

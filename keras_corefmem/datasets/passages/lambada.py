@@ -6,7 +6,6 @@ for in those before.
 """
 
 import functools
-import json
 from collections.abc import Iterable, Sequence
 
 from keras_corefmem.datasets.example import Example
@@ -14,7 +13,7 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text import prose
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters
-from keras_corefmem.utils.files import Path, read_text
+from keras_corefmem.utils.files import Path, parse_json, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT, TEST = (f"lambada_{part}_plain_text.txt" for part in ("development", "test"))
@@ -79,7 +78,7 @@ def read_passages(path: Path, cased: bool = False) -> list[Example]:
     lines = read_text(path, "JSON lines").rstrip("\n").split("\n")
     for number, line in enumerate(lines, 1):
         try:
-            passage = json.loads(line)
+            passage = parse_json(line, f"{path}:{number}")
             text = passage["text"] if cased else passage["text"].lower()
             start, length = passage["context_tokens"], passage["query_tokens"]
             tokens = text.split(" ")
