@@ -32,21 +32,21 @@ def read_text(path: Path, form: str) -> str:
 
 def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:
     """Reads a JSON file of a type; `form` and `remedy` are for the errors, as in `read_text`."""
-    content = parse_json(read_text(path, form), path, remedy)
+    content = parse_json(read_text(path, form), path, remedy, form)
     return content if kind is Any else validate(path, content, kind)
 
 
-def parse_json(text: str, place: Path, remedy: str = TRUNCATED) -> Any:
+def parse_json(text: str, place: Path, remedy: str = TRUNCATED, form: str = "JSON") -> Any:
     """Parses JSON, with errors that name the place, the line of a file's whole text too."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         line = f":{error.lineno}" if "\n" in text.strip() or error.lineno > 1 else ""
-        raise ValueError(f"{place}{line}: no JSON ({error.msg}); {remedy}") from None
+        raise ValueError(f"{place}{line}: no {form} ({error.msg}); {remedy}") from None
     except RecursionError:
-        raise ValueError(f"{place}: no JSON (nested too deeply); {remedy}") from None
+        raise ValueError(f"{place}: no {form} (nested too deeply); {remedy}") from None
     except ValueError:  # Of more than some thousand digits, which Python refuses.
-        raise ValueError(f"{place}: no JSON (a number of too many digits); {remedy}") from None
+        raise ValueError(f"{place}: no {form} (a number of too many digits); {remedy}") from None
 
 
 def validate(path: Path, content: object, kind: type[Record]) -> Record:
