@@ -9,7 +9,7 @@ from itertools import pairwise
 from keras_corefmem.text.lexicons import SPEECH, TITLES, given_names
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
-from keras_corefmem.utils.files import Path, load_json, replacing
+from keras_corefmem.utils.files import Path, parse_json, read_text, replacing
 
 # Words behind which, and endings with which, a word that was never seen is hardly a name.
 BEFORE_NOUNS = frozenset(
@@ -122,7 +122,7 @@ class Truecaser:
             words = importlib.resources.files(__package__).joinpath("novel_words.txt")
             return cls({lower(word): word for word in words.read_text("utf-8").split("\n")[:-1]})
         try:
-            content = load_json(path, _FORM, "pass what `save` wrote.")
+            content = parse_json(read_text(path, _FORM), path, "pass what `save` wrote.", _FORM)
             return cls(content["forms"])
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"{path}: no {_FORM} ({error!r}), pass what `save` wrote.") from None

@@ -32,16 +32,22 @@ def read_text(path: Path, form: str) -> str:
 
 def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:
     """Reads a JSON file of a type; `form` and `remedy` are for the errors, as in `read_text`."""
-    content = parse_json(read_text(path, form), path, remedy, form)
+    content = parse_json(read_text(path, form), path, remedy, is_file=True)
     return content if kind is Any else validate(path, content, kind)
 
 
-def parse_json(text: str, place: Path, remedy: str = TRUNCATED, form: str = "JSON") -> Any:
-    """Parses JSON, with errors that name the place, the line of a file's whole text too."""
+def parse_json(
+    text: str,
+    place: Path,
+    remedy: str = TRUNCATED,
+    form: str = "JSON",
+    is_file: bool = False,
+) -> Any:
+    """Parses JSON, with errors that name the place, in the text of a file with the line."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        line = f":{error.lineno}" if "\n" in text.strip() or error.lineno > 1 else ""
+        line = f":{error.lineno}" if is_file else ""
         raise ValueError(f"{place}{line}: no {form} ({error.msg}); {remedy}") from None
     except RecursionError:
         raise ValueError(f"{place}: no {form} (nested too deeply); {remedy}") from None

@@ -6,6 +6,7 @@ for in those before.
 """
 
 import functools
+import json
 from collections.abc import Iterable, Sequence
 
 from keras_corefmem.datasets.example import Example
@@ -13,7 +14,7 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text import prose
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters
-from keras_corefmem.utils.files import Path, parse_json, read_text
+from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT, TEST = (f"lambada_{part}_plain_text.txt" for part in ("development", "test"))
@@ -78,13 +79,13 @@ def read_passages(path: Path, cased: bool = False) -> list[Example]:
     lines = read_text(path, "JSON lines").rstrip("\n").split("\n")
     for number, line in enumerate(lines, 1):
         try:
-            passage = parse_json(line, f"{path}:{number}")
+            passage = json.loads(line)
             text = passage["text"] if cased else passage["text"].lower()
             start, length = passage["context_tokens"], passage["query_tokens"]
             tokens = text.split(" ")
             if not 0 < start < start + length == len(tokens) - 1:
                 raise ValueError(f"{start} and {length} tokens do not make {len(tokens)} less 1")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{path}:{number}: not the expected JSON ({type(error).__name__}: {error}), "
                 "make the file with `corefmem passages`."
