@@ -99,10 +99,12 @@ def search(
     )
     check_space(chosen, epochs)
     # Those that do not lead take part in a search that another process holds.
-    with hold(chosen.folder, OTHER) if leads else contextlib.nullcontext():
+    with contextlib.ExitStack() as held:
+        if leads:
+            held.enter_context(hold(chosen.folder, OTHER))
+            held.enter_context(hold(chosen.log_folder, "choose another --log-dir"))
         chosen.start(fresh)
-        for place in (log_dir, results):
-            check_room(place)
+        check_room(results)
         return run_search(chosen, workers, results, leads)
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import pathlib
 import shlex
 import threading
 import time
@@ -105,7 +104,7 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
     replace_results(winner["study"], tested, results)
     anew = ["corefmem", "train", "--preset", str(preset)]
     anew += ["--data-dir", search.data_dir] if search.data_dir else []
-    runs = ["tensorboard", "--logdir", str(pathlib.Path(search.log_dir, search.name))]
+    runs = ["tensorboard", "--logdir", str(search.log_folder)]
     console.print(
         f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
         f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"

@@ -95,6 +95,10 @@ class Search:
     def folder(self) -> pathlib.Path:
         return pathlib.Path(self.output, self.name)
 
+    @property
+    def log_folder(self) -> pathlib.Path:
+        return pathlib.Path(self.log_dir, self.name)
+
     @functools.cached_property
     def hyper_model(self) -> ZooHyperModel:
         settings = {"seed": self.seed, **self.settings}
@@ -127,7 +131,7 @@ class Search:
             **{name: getattr(self, name) for name in ("trials", "settings")},
         }
         if fresh:
-            for old in (self.folder, pathlib.Path(self.log_dir, self.name)):
+            for old in (self.folder, self.log_folder):
                 clear(old)
         different = different_fields(self.folder / "search.json", record)
         if different:
@@ -173,7 +177,7 @@ class Search:
         if values.get("tuner/trial_id") and not state.exists():
             with replacing(state) as partial:
                 shutil.copytree(self.trial_folder(values["tuner/trial_id"]) / "state", partial)
-        log_dir = pathlib.Path(self.log_dir, self.name, trial_name(trial, chosen))
+        log_dir = self.log_folder / trial_name(trial, chosen)
         outcome = run_experiment(
             experiment,
             folder,

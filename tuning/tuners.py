@@ -1,12 +1,15 @@
 """The tuners of keras-tuner, running the trials of a `Search`."""
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Any
 
+import grpc
 import keras_tuner
 
 from keras_corefmem.utils.files import write_json
+from keras_corefmem.utils.locks import NoRoomError
 from tuning import oracles
 from tuning.search import ERROR, Search
 
@@ -18,6 +21,8 @@ TUNERS = {
     "hyperband": oracles.Hyperband,
     "grid": oracles.GridSearch,
 }
+# What gRPC says before the error of a chief.
+RAISED = "Exception calling application: "
 # Seconds until an oracle that had no trial to give is asked again.
 PAUSE = 1
 
@@ -47,6 +52,10 @@ class TrialTuner(keras_tuner.Tuner):
             self.trials_of.count_start(trial.trial_id)
             outcome = self.trials_of.run_trial(trial.trial_id, trial.hyperparameters.values)
         except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, NoRoomError):
+                self.trials_of.clear_starts(trial.trial_id)
+                # All other trials would fail too.
+                raise keras_tuner.errors.FatalError from error
             if isinstance(error, Exception):
                 # A worker tells its chief that a trial failed, and not why.
                 path = self.trials_of.trial_folder(trial.trial_id) / ERROR
@@ -78,6 +87,14 @@ def make_oracle(search: Search) -> keras_tuner.Oracle:
 
 
 def run_trials(search: Search, report: Report) -> None:
+    """Runs what trials of a search this process is to run.
+
+    Raises:
+        NoRoomError: if a disk is full.
+        ConnectionError: if the chief of the search ended before.
+        ChildProcessError: if something went wrong in it.
+    """
+
     def report_end(trial: str) -> None:
         if outcome := search.outcome(trial):
             report(outcome)
@@ -88,5 +105,15 @@ def run_trials(search: Search, report: Report) -> None:
         tuner.oracle.verbose = 0
     # A chief runs no trial, and hears of them by its oracle alone.
     if "chief" in tuner.tuner_id:
+        # The worker that asked says what went wrong.
+        logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
         tuner.oracle.on_end = report_end
-    tuner.search()
+    try:
+        tuner.search()
+    except keras_tuner.errors.FatalError as error:
+        raise error.__cause__ or error from None
+    except grpc.RpcError as error:
+        cause = str(error.details())
+        if error.code() != grpc.StatusCode.UNKNOWN:
+            raise ConnectionError(f"The chief of the search is gone ({cause}).") from None
+        raise ChildProcessError(cause.removeprefix(RAISED)) from None

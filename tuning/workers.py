@@ -6,9 +6,11 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import socket
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from keras_corefmem.utils.locks import NoRoomError
 from keras_corefmem.utils.processes import available_cores, import_keras, keep_memory, pin
 
 if TYPE_CHECKING:
@@ -24,13 +26,14 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
     cores = available_cores()
     reported = {outcome["trial"] for outcome in search.outcomes()}
     ended, deaths, running = set(search.finished_trials()), collections.Counter[str](), {}
+    complaints = context.SimpleQueue()
     names = ["chief", *(f"worker-{n}" for n in range(workers))]
     port = free_port()
 
     def begin(name: str) -> None:
         place = names.index(name) - 1
         core = None if name == "chief" else cores[place % len(cores)]
-        arguments = name, port, core, dataclasses.asdict(search)
+        arguments = name, port, core, dataclasses.asdict(search), complaints
         process = context.Process(target=take_part, args=arguments)
         process.start()
         running[name] = process
@@ -57,6 +60,8 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
                 del running[name]
                 if process.exitcode == 0:
                     continue
+                if not complaints.empty():
+                    raise OSError(complaints.get())
                 deaths[name] += 1
                 if deaths[name] > search.PATIENCE:
                     raise ChildProcessError(
@@ -90,7 +95,9 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def take_part(name: str, port: int, core: int | None, fields: dict[str, Any]) -> None:
+def take_part(
+    name: str, port: int, core: int | None, fields: dict[str, Any], complaints: Any
+) -> None:
     pin(core)
     os.environ |= {
         "KERASTUNER_TUNER_ID": name,
@@ -102,4 +109,11 @@ def take_part(name: str, port: int, core: int | None, fields: dict[str, Any]) ->
     from tuning.search import Search
     from tuning.tuners import run_trials
 
-    run_trials(Search(**fields), report=lambda outcome: None)
+    try:
+        run_trials(Search(**fields), report=lambda outcome: None)
+    except (NoRoomError, ChildProcessError) as error:
+        complaints.put(str(error))
+        sys.exit(1)
+    except ConnectionError:
+        # Another chief begins.
+        sys.exit(1)

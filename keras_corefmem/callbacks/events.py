@@ -20,6 +20,8 @@ from tensorboard.plugins.hparams.summary_v2 import hparams_pb
 from tensorboard.plugins.text.summary_v2 import text_pb
 from tensorboard.summary.writer.record_writer import RecordWriter
 
+from keras_corefmem.utils.locks import naming_full
+
 STARTED = int(time.time())
 
 
@@ -77,7 +79,8 @@ class EventFile:
         self.folder.mkdir(parents=True, exist_ok=True)
         name = f"events.out.tfevents.{STARTED}.{socket.gethostname()}.{os.getpid()}"
         event = Event(wall_time=time.time(), step=step, summary=Summary(value=values))
-        with open(self.folder / name, "ab") as file:
+        path = self.folder / name
+        with naming_full(path), open(path, "ab") as file:
             records = RecordWriter(file)
             if not file.tell():
                 start = Event(wall_time=event.wall_time, file_version="brain.Event:2")

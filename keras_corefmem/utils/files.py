@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from keras_corefmem.utils.locks import OLD, partial_folder
+from keras_corefmem.utils.locks import OLD, hold_place, naming_full, partial_folder
 
 Record = TypeVar("Record")
 Path = str | os.PathLike[str]
@@ -86,7 +86,7 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
     file at `path` stays. What a process left that died in it goes with the next call for `path`.
     """
     path = pathlib.Path(path)
-    with partial_folder(path) as folder:
+    with naming_full(path), partial_folder(path) as folder:
         partial = pathlib.Path(folder, path.name)
         yield partial
         os.replace(partial, path)
@@ -96,10 +96,11 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
 def replacing_folder(path: Path) -> Iterator[pathlib.Path]:
     """Yields an empty folder to write to, which takes the place of `path` once the block succeeds.
 
-    If the block fails or is interrupted, an older folder stays whole and nothing else is left.
+    If the block fails or is interrupted, an older folder stays whole and nothing else is left. One
+    process at a time replaces a folder, see `hold_place`.
     """
     path = pathlib.Path(path).resolve()
-    with partial_folder(path) as place:
+    with hold_place(path), naming_full(path), partial_folder(path) as place:
         new, old = pathlib.Path(place, "new"), pathlib.Path(place, OLD)
         new.mkdir()
         yield new

@@ -1,11 +1,12 @@
 """Folders that one process writes to: who does, what dead ones left, and whether there is room."""
 
 import contextlib
-import glob
+import errno
 import json
 import os
 import pathlib
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -21,11 +22,22 @@ LOCK = ".lock"
 OLD = "old"
 # Tells machines apart that share a disk; process numbers are those of one machine.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+_PARTIAL = re.compile(r"\.(?P<target>.+)-(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-\w+")
 MEGABYTE = 2**20
+# Errors for want of room, and their remedies.
+FULL = {
+    errno.ENOSPC: "make room on its disk",
+    errno.EDQUOT: "make room, its quota is used up",
+    errno.EFBIG: "raise the limit of files, ulimit -f",
+}
+
+
+class NoRoomError(OSError):
+    """An error of a full disk, a full quota, or a file larger than files may be."""
 
 
 @contextlib.contextmanager
-def hold(folder: Path, remedy: str = "choose another folder") -> Iterator[None]:
+def hold(folder: Path, remedy: str = "choose another folder", wait: bool = False) -> Iterator[None]:
     """Keeps other processes from writing to a folder, and sweeps what dead ones left there.
 
     The lock ends with its process, however that ends.
@@ -33,6 +45,7 @@ def hold(folder: Path, remedy: str = "choose another folder") -> Iterator[None]:
     Args:
         folder: the folder, made where it is missing.
         remedy: what the error advises beside waiting.
+        wait: whether to wait for another process that holds the folder.
 
     Raises:
         BlockingIOError: if another process holds the folder; it names that one.
@@ -44,31 +57,49 @@ def hold(folder: Path, remedy: str = "choose another folder") -> Iterator[None]:
         ...     os.path.exists("models/run/.lock")
         True
     """
+    folder = pathlib.Path(folder)
+    new = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    check_room(folder)
+    try:
+        with _lock(folder / LOCK, folder, remedy, wait):
+            sweep(folder, machine="")
+            yield
+    finally:
+        # Where nothing was written, nothing is left.
+        with contextlib.suppress(OSError):
+            for parent in new:
+                parent.rmdir()
+
+
+@contextlib.contextmanager
+def hold_place(path: Path) -> Iterator[None]:
+    """Keeps other processes from replacing a folder, as `hold` does from writing to one."""
+    path = pathlib.Path(path)
+    check_room(path.parent)
+    with _lock(path.with_name(f".{path.name}{LOCK}"), path, "choose another folder", False):
+        yield
+
+
+@contextlib.contextmanager
+def _lock(path: pathlib.Path, held: Path, remedy: str, wait: bool) -> Iterator[None]:
     # Slow to import.
     import filelock
 
-    path = pathlib.Path(folder, LOCK)
-    new = [parent for parent in path.parents if not parent.exists()]
-    check_room(folder)
-    lock = filelock.FileLock(path, timeout=0)
+    lock = filelock.FileLock(path, timeout=-1 if wait else 0)
     try:
         lock.acquire()
     except filelock.Timeout:
         raise BlockingIOError(
-            f"{folder} is being written by {_holder(path)}: wait until that ends, or {remedy}."
+            f"{held} is being written by {_holder(path)}: wait until that ends, or {remedy}."
         ) from None
     try:
-        path.write_text(json.dumps(_record()), "utf-8")
-        sweep(folder)
+        with naming_full(path):
+            path.write_text(json.dumps(_record()), "utf-8")
         yield
     finally:
         # Who waits for this file sees that it is gone, and makes a new one.
         path.unlink(missing_ok=True)
         lock.release()
-        # Where nothing was written, nothing is left.
-        with contextlib.suppress(OSError):
-            for parent in new:
-                parent.rmdir()
 
 
 def clear(folder: Path) -> None:
@@ -103,14 +134,24 @@ def partial_folder(path: pathlib.Path) -> tempfile.TemporaryDirectory:
     return tempfile.TemporaryDirectory(dir=path.parent, prefix=prefix)
 
 
-def sweep(folder: Path, name: str = "") -> None:
-    """Removes what dead processes of this machine left in a folder, or beside a name in it."""
-    for path in pathlib.Path(folder).glob(f".{glob.escape(name) or '*'}-{_MACHINE}-*-*"):
-        target, _, process, _ = path.name.removeprefix(".").rsplit("-", 3)
-        if process.isdecimal() and not _is_alive(int(process)):
+def sweep(folder: Path, name: str = "", machine: str = _MACHINE) -> None:
+    """Removes what dead processes left in a folder, or beside a name in it.
+
+    Args:
+        folder: the folder.
+        name: name of what they were to replace, of anything by default.
+        machine: theirs; none where this process alone writes to the folder, so that all are dead.
+    """
+    for path in pathlib.Path(folder).glob(".*-*-*-*"):
+        found = _PARTIAL.fullmatch(path.name)
+        if not found or name not in ("", found["target"]):
+            continue
+        is_here = found["machine"] == _MACHINE
+        if (is_here or not machine) and not (is_here and _is_alive(int(found["process"]))):
+            target = path.with_name(found["target"])
             # A folder whose place a new one had not taken yet.
-            if (path / OLD).exists() and not path.with_name(target).exists():
-                os.replace(path / OLD, path.with_name(target))
+            if (path / OLD).exists() and not target.exists():
+                os.replace(path / OLD, target)
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -135,7 +176,8 @@ def check_room(folder: Path, size: int = 0, largest: int = 0) -> None:
         largest: bytes of the largest file among them.
 
     Raises:
-        OSError: naming the folder and what to do.
+        NoRoomError: naming the folder and what to do.
+        OSError: likewise, if nothing can be written there.
 
     Example:
         >>> from keras_corefmem.utils.locks import check_room
@@ -143,29 +185,54 @@ def check_room(folder: Path, size: int = 0, largest: int = 0) -> None:
     """
     try:
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        with tempfile.TemporaryFile(dir=folder) as file:
+            _reserve(file.fileno(), largest)
     except OSError as error:
+        if error.errno in FULL:
+            needed = f"a file of {largest / MEGABYTE:.1f} MB"
+            raise _no_room(f"{folder} has no room for {needed}", error) from None
         message = f"Nothing can be written to {folder} ({error.strerror}): choose another folder."
         raise type(error)(message) from None
     free = shutil.disk_usage(folder).free
     if free < size:
-        raise OSError(
+        raise NoRoomError(
             f"{folder} has {free / MEGABYTE:.1f} MB free and needs {size / MEGABYTE:.1f}: make "
             "room, or choose another folder."
         )
-    limit = _file_size_limit()
-    if limit is not None and limit < largest:
-        raise OSError(
-            f"Files may have {limit / MEGABYTE:.1f} MB (ulimit -f), those in {folder} need "
-            f"{largest / MEGABYTE:.1f}: raise the limit."
-        )
 
 
-def _file_size_limit() -> int | None:
-    if os.name == "nt":
-        return None
-    import resource
+def _reserve(file: int, size: int) -> None:
+    """Takes up room, for quotas and limits show themselves only then."""
+    if not size or not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(file, 0, size)
+    except OSError as error:
+        # Some disks do not know how.
+        if error.errno in FULL:
+            raise
 
-    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    return None if limit == resource.RLIM_INFINITY else limit
+
+@contextlib.contextmanager
+def naming_full(path: Path) -> Iterator[None]:
+    """Lets errors for want of room say what could not be written, and what to do.
+
+    Args:
+        path: what is written.
+
+    Raises:
+        NoRoomError: in place of them.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise _no_room(f"{path} cannot be written", error) from None
+
+
+def _no_room(problem: str, error: OSError) -> NoRoomError:
+    number = error.errno or 0
+    return NoRoomError(
+        f"{problem} ({os.strerror(number)}): {FULL[number]}, or choose another folder."
+    )

@@ -1,9 +1,11 @@
 import json
 
+import grpc
 import keras_tuner
 import pytest
 
 from keras_corefmem.utils.files import write_json
+from keras_corefmem.utils.locks import NoRoomError
 from tuning import tuners
 from tuning.search import OUTCOME, Search
 from tuning.tuners import TrialTuner
@@ -58,3 +60,50 @@ def test_a_chief_reports_the_trials_of_its_workers(search, monkeypatch):
     reported = []
     tuners.run_trials(search, lambda outcome: reported.append(outcome["trial"]))
     assert reported == ["0000"]
+
+
+def test_a_full_disk_ends_a_search_that_then_goes_on(search, monkeypatch):
+    run_trial = Search.run_trial
+
+    def fill(self, trial, chosen):
+        raise NoRoomError("the disk is full")
+
+    monkeypatch.setattr(Search, "run_trial", fill)
+    with pytest.raises(NoRoomError, match="the disk is full"):
+        tuners.run_trials(search, report=None)
+    assert not list(search.folder.glob("*/begun.json")) + list(search.folder.glob("*/error.json"))
+    monkeypatch.setattr(Search, "run_trial", run_trial)
+    reported = []
+    tuners.run_trials(search, lambda outcome: reported.append(outcome["trial"]))
+    assert sorted(reported) == ["0000", "0001"] and not search.failures()
+
+
+class Rpc(grpc.RpcError):
+    """An error of gRPC of a code and with details."""
+
+    def __init__(self, *said):
+        self.code, self.details = (lambda: said[0]), (lambda: said[1])
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "message"),
+    [
+        (
+            (grpc.StatusCode.UNKNOWN, tuners.RAISED + "oracle.json cannot be written"),
+            ChildProcessError,
+            "^oracle.json cannot be written$",
+        ),
+        (
+            (grpc.StatusCode.UNAVAILABLE, "Socket closed"),
+            ConnectionError,
+            r"^The chief of the search is gone \(Socket closed\)\.$",
+        ),
+    ],
+)
+def test_a_worker_says_what_went_wrong_in_its_chief(search, monkeypatch, said, error, message):
+    def ask(tuner):
+        raise Rpc(*said)
+
+    monkeypatch.setattr(TrialTuner, "search", ask)
+    with pytest.raises(error, match=message):
+        tuners.run_trials(search, report=None)

@@ -9,7 +9,7 @@ from tuning.search import Search
 PART = """
 import os, pathlib, signal, time
 
-def take_part(name, port, core, fields):
+def take_part(name, port, core, fields, complaints):
     folder = pathlib.Path(fields["output"])
     with open(folder / "begun", "a") as file:
         file.write(f"{name}\\n")
@@ -23,7 +23,7 @@ def take_part(name, port, core, fields):
         deaths.write_text(str(left - 1))
         os.kill(os.getpid(), signal.SIGKILL)
 
-def take_deadly_part(name, port, core, fields):
+def take_deadly_part(name, port, core, fields, complaints):
     folder = pathlib.Path(fields["output"])
     errors = [folder / "SEARCH" / f"trial_{n}" / "error.json" for n in range(2)]
     if name == "chief":
@@ -39,6 +39,12 @@ def take_deadly_part(name, port, core, fields):
     error.parent.mkdir()
     error.write_text("0")
     time.sleep(600)
+
+def complain(name, port, core, fields, complaints):
+    if name == "chief":
+        time.sleep(600)
+    complaints.put("searches cannot be written")
+    os._exit(1)
 """
 
 
@@ -81,3 +87,14 @@ def test_a_search_goes_on_where_every_worker_has_a_deadly_trial(tmp_path, monkey
     workers.search_with(2, search, report=None)
     assert [(tmp_path / f"worker-{n}-deaths").read_text() for n in range(2)] == ["xxx", "xxx"]
     assert search.finished_trials() == ["0", "1"]
+
+
+def test_a_search_stops_at_once_where_a_disk_is_full(tmp_path, monkeypatch):
+    (tmp_path / "complaining_part.py").write_text(PART)
+    monkeypatch.syspath_prepend(tmp_path)
+    import complaining_part
+
+    monkeypatch.setattr(workers, "take_part", complaining_part.complain)
+    with pytest.raises(OSError, match="^searches cannot be written$"):
+        workers.search_with(1, Search("qdren", output=str(tmp_path)), report=None)
+    assert not multiprocessing.active_children()

@@ -1,6 +1,5 @@
 """The command line, `corefmem`: its commands, and its errors in one line each."""
 
-import errno
 import importlib.metadata
 import itertools
 import os
@@ -13,6 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from keras_corefmem.utils.locks import FULL
 from zoo.cli.annotate import annotate
 from zoo.cli.arguments import show_arguments
 from zoo.cli.download import download
@@ -34,8 +34,6 @@ FUNCTIONS += [passages, list_names, download, reproduce, truecaser, score, repor
 COMMANDS = {function.__name__.removesuffix("_names"): function for function in FUNCTIONS}
 # Packages above this one add commands by this group of entry points, such as `search` of `tuning`.
 PLUGINS = "corefmem_commands"
-# Errors of a full disk, of a full quota and of a file larger than may be.
-FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -163,10 +161,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ImportError, ValueError, OSError) as error:
-        remedy = ""
-        if getattr(error, "errno", None) in FULL:
-            remedy = ": make room on the disk, then the same command continues."
-        return fail(" ".join(str(error).split()) + remedy)
+        remedy = FULL.get(getattr(error, "errno", None) or 0, "")
+        return fail(" ".join(str(error).split()) + f": {remedy}." * bool(remedy))
     except KeyboardInterrupt:
         print("corefmem: interrupted; the same command continues.", file=sys.stderr)
         return 130

@@ -89,7 +89,7 @@ def train(
 
 def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
     from keras_corefmem.datasets.registry import find
-    from keras_corefmem.utils.locks import check_room, clear
+    from keras_corefmem.utils.locks import clear, hold
     from keras_corefmem.visualization import make_console
     from zoo.cli.first_epoch import FirstEpoch
     from zoo.configs import configuration
@@ -101,7 +101,6 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     name = experiment.name_in(output)
     folder, log_dir = output / name, logs / name
     splits = experiment.load()
-    check_room(log_dir)
     before = 0 if fresh else epochs_done(folder)
 
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
@@ -113,7 +112,7 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
             stack.callback(each.close)
         return [*first, *watch(experiment, model, batches, log_dir, folder), *shown]
 
-    with contextlib.ExitStack() as stack:
+    with hold(log_dir, "choose another --log-dir"), contextlib.ExitStack() as stack:
         outcome = run_experiment(
             experiment,
             folder,

@@ -13,7 +13,7 @@ from keras_corefmem.datasets import Splits
 from keras_corefmem.datasets.registry import JSON_LINES
 from keras_corefmem.preprocessing import as_text
 from keras_corefmem.utils.files import digest_of, replacing, write_json
-from keras_corefmem.utils.locks import clear, hold
+from keras_corefmem.utils.locks import clear, hold, sweep
 from zoo import training
 from zoo.configs import configuration
 from zoo.experiments import data
@@ -148,6 +148,7 @@ def run_experiment(
     with hold(folder):
         if fresh:
             clear(folder)
+        sweep(state_folder(folder), machine="")
         # Studies of version 0.1 noted all settings.
         older, record = dataclasses.asdict(settings), experiment.record
         check_folder(folder, record, older, ignoring, remedy)

@@ -1,17 +1,17 @@
 """Measured results: one line of JSON a run, `STUDY.jsonl` in a folder of results."""
 
-import contextlib
 import itertools
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Annotated, Any, NotRequired
 
 import pydantic
 from typing_extensions import TypedDict
 
 from keras_corefmem.utils.files import load_json, parse_json, read_text, replacing, validate
+from keras_corefmem.utils.locks import hold
 from zoo.experiments.folders import run_name
 
 Result = dict[str, Any]
@@ -73,7 +73,7 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
 
 def append_result(result: Result, folder: str | os.PathLike = "results") -> None:
     """Adds the result of a run to its study, in place of an earlier one of the same name."""
-    with _lock(folder):
+    with hold(folder, wait=True):
         results = {result_name(old): old for old in read_results(result["study"], folder)}
         _write(result["study"], {**results, result_name(result): result}.values(), folder)
 
@@ -82,7 +82,7 @@ def replace_results(
     study: str, results: Iterable[Result], folder: str | os.PathLike = "results"
 ) -> None:
     """Writes the results of a study or search in place of all earlier ones."""
-    with _lock(folder):
+    with hold(folder, wait=True):
         _write(study, results, folder)
         for old in _path(study, folder).with_suffix("").glob("*.json"):
             old.unlink()
@@ -171,20 +171,3 @@ def _write(study: str, results: Iterable[Result], folder: str | os.PathLike) -> 
                 wrong, predicted = as_ranges(result["test_wrong"]), _by_answer(result)
                 result = {**result, "test_wrong": wrong, **predicted}
             file.write(json.dumps(result, separators=(",", ":")) + "\n")
-
-
-@contextlib.contextmanager
-def _lock(folder: str | os.PathLike) -> Iterator[None]:
-    """Keeps other processes from writing results into a folder."""
-    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    if os.name == "nt":  # Which has no locks on folders.
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

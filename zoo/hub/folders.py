@@ -1,6 +1,7 @@
 """Presets as folders: readable JSON, weights by name in HDF5, and a model card."""
 
 import functools
+import io
 import json
 import operator
 import os
@@ -191,13 +192,16 @@ def find_file(folder: str | os.PathLike, name: str) -> pathlib.Path:
 
 def write_weights(path: str | os.PathLike, weights: Weights) -> None:
     """Writes weights to an HDF5 file, each under its name."""
-    with h5py.File(path, "w") as file:
+    # Where a disk is full, HDF5 would end the process.
+    memory = io.BytesIO()
+    with h5py.File(memory, "w") as file:
         file.attrs["keras_corefmem"] = FORMAT
         for number, (name, weight) in enumerate(weights.items()):
             # HDF5 has no bfloat16.
             narrow = weight.dtype.name == "bfloat16"
             dataset = file.create_dataset(name, data=weight.astype("float32") if narrow else weight)
             dataset.attrs["number"] = number
+    pathlib.Path(path).write_bytes(memory.getbuffer())
 
 
 def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:

@@ -49,6 +49,8 @@ def export(model: Any, path: str | os.PathLike, top: int = 5, jit_compile: bool 
             XLA, several times slower. What the JAX backend exports needs XLA.
 
     Raises:
+        BlockingIOError: if another process writes to the folder.
+        OSError: if nothing can be written there.
         ValueError: if the model has no preprocessor, or the path holds something else.
 
     Example:
@@ -68,7 +70,12 @@ def export(model: Any, path: str | os.PathLike, top: int = 5, jit_compile: bool 
     with replacing_folder(path) as partial:
         # The gradient of the recurrence is of no use here.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-        tf.saved_model.save(module, str(partial), signatures, options)
+        try:
+            tf.saved_model.save(module, str(partial), signatures, options)
+        except tf.errors.OpError as error:
+            cause = error.message.rpartition("; ")[2].partition(" [Op")[0]
+            remedy = "is its disk full? Make room, or choose another folder."
+            raise OSError(f"{path} cannot be written ({cause}): {remedy}") from None
 
 
 def _may_replace(folder: pathlib.Path) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 from keras_corefmem.utils.files import replacing, write_json
-from keras_corefmem.utils.locks import check_room
+from keras_corefmem.utils.locks import check_room, naming_full
 from zoo.training.evaluation import evaluate
 from zoo.training.state import REMEDY, read_state
 
@@ -119,8 +119,8 @@ class Progress(keras.callbacks.Callback):
 
     def on_train_begin(self, logs: dict | None = None) -> None:
         # With two moments of the optimizer; the last, the best and a new one of each.
-        size = 4 * 3 * self.model.count_params() + MARGIN
-        check_room(self.folder, 3 * size, size)
+        self.file_size = 4 * 3 * self.model.count_params() + MARGIN
+        check_room(self.folder, 3 * self.file_size, self.file_size)
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         saved = self.weights_file(f"epoch-{epoch}")
@@ -165,7 +165,8 @@ class Progress(keras.callbacks.Callback):
     def _save_weights(self, path: pathlib.Path) -> None:
         """Saves weights, which HDF5 must not find a disk too full for: it crashes."""
         check_room(path.parent, self.file_size, self.file_size)
-        self.model.save_weights(path)
+        with naming_full(path):
+            self.model.save_weights(path)
         self.file_size = path.stat().st_size + MARGIN
 
 

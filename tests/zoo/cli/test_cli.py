@@ -411,13 +411,18 @@ def test_errors_of_a_full_disk_say_how_to_go_on(monkeypatch, capsys):
         raise OSError(errno.ENOSPC, "No space left on device", "runs/model.keras")
 
     monkeypatch.setitem(cli.COMMANDS, "list", fill)
-    error = refused(capsys, "list")
-    assert "'runs/model.keras': make room on the disk, then the same command continues." in error
+    assert "'runs/model.keras': make room on its disk." in refused(capsys, "list")
 
 
 def test_a_run_under_way_is_left_alone(tmp_path, capsys):
     command = ["train", "--model", "gru", "--output", tmp_path, "--log-dir", tmp_path / "logs"]
-    folder = tmp_path / zoo.experiments.Experiment("gru").name
+    name = zoo.experiments.Experiment("gru").name
+    with hold(tmp_path / "logs" / name):
+        error = refused(capsys, *command)
+    assert f"logs/{name} is being written by process {os.getpid()} on " in error
+    assert error.endswith("wait until that ends, or choose another --log-dir.\n")
+    assert not os.listdir(tmp_path)
+    folder = tmp_path / name
     with hold(folder):
         (folder / "model.keras").touch()
         error = refused(capsys, *command, "--fresh")

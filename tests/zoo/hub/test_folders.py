@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem.utils.locks import NoRoomError
+from tests.support.limits import file_limit
 from tests.support.model_cases import CASES, DISTINCT, make, shared
 from zoo.architectures import preset_model
 from zoo.architectures.text_model import TextModel
@@ -305,6 +307,17 @@ def test_a_failure_leaves_the_older_preset(original, folder, monkeypatch):
         make("qrn").save_to_preset(folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert os.listdir(folder.parent) == ["reader"]
+
+
+def test_a_full_disk_leaves_the_older_preset(original, folder):
+    before = sorted(os.listdir(folder))
+    with file_limit(8192):
+        with pytest.raises(
+            NoRoomError, match=r"reader cannot be written \(File too large\): raise"
+        ):
+            original.save_to_preset(folder)
+    assert os.listdir(folder.parent) == ["reader"] and sorted(os.listdir(folder)) == before
+    assert equal(zoo.from_preset(folder), original)
 
 
 def test_an_interruption_leaves_the_older_preset(original, folder, monkeypatch):
