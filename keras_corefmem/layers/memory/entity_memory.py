@@ -141,7 +141,9 @@ class EntityMemoryCell(AbstractRNNCell):
 
     def gate_scores(self, sentences, keys, question=None):
         """Scores of the gates but for the memory's share, `(…, slots)`, from `(…, units)`."""
-        scores = ops.einsum("...d,...md->...m", sentences, keys) + self.gates_bias
+        # In half precision, some processors get this product wrong.
+        products = ops.einsum("...d,...md->...m", widen(sentences), widen(keys))
+        scores = ops.cast(products, sentences.dtype) + self.gates_bias
         if question is not None:
             scores = scores + ops.sum(sentences * question, axis=-1, keepdims=True)
         return scores
