@@ -139,7 +139,7 @@ def _by_answer(result: Result) -> dict[str, dict[str, str]]:
 
 def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
     """The wrong answers in the order of `test_wrong`."""
-    pairs = content["test_predicted"].items() if "test_wrong" in content else ()
+    pairs = content["test_predicted"].items()
     predicted = {number: answer for answer, text in pairs for number in _from_ranges(text)}
     if sorted(predicted) != content.get("test_wrong"):
         raise ValueError(

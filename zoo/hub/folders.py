@@ -13,12 +13,11 @@ from typing import Any
 import h5py
 import keras
 import numpy as np
-import pydantic
 
 import keras_corefmem
 from keras_corefmem.utils.files import digest_of, load_json, replacing_folder, validate
 from zoo.hub.model_card import write_card
-from zoo.hub.record import Preset, Weights, describe_class, set_weights, weights_of
+from zoo.hub.record import Content, Preset, Weights, describe_class, set_weights, weights_of
 
 CONFIG, PREPROCESSOR, WEIGHTS, CARD = FILES = (
     "config.json",
@@ -31,16 +30,11 @@ FORMAT = 1
 DAMAGED = "it is damaged or was edited: save or download the preset again."
 
 
-class Content(pydantic.BaseModel):
+class FolderContent(Content):
     """The content of `config.json`."""
 
-    class_name: str = pydantic.Field(alias="class")
-    arguments: dict[str, Any]
-    card: dict[str, Any]
     # SHA-256 of each file.
     files: dict[str, str]
-    # Shape of each weight.
-    weights: dict[str, tuple[int, ...]]
 
 
 def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, Any]) -> None:
@@ -140,7 +134,7 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
             f"{path} has format {number}, of keras_corefmem {version}; this one reads format "
             f"{FORMAT}: pip install --upgrade keras_corefmem."
         )
-    record = validate(path, content, Content)
+    record = validate(path, content, FolderContent)
 
     def checked(name: str) -> pathlib.Path:
         if name not in record.files:

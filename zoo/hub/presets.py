@@ -9,11 +9,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pydantic
 
 from keras_corefmem.utils.files import load_json, replacing
 from keras_corefmem.utils.names import close_names
-from zoo.hub.record import Preset, Weights, weights_of
+from zoo.hub.record import Content, Preset, Weights, weights_of
 
 if TYPE_CHECKING:
     import keras
@@ -25,14 +24,10 @@ _ROOT = FOLDER.parents[1]
 _OTHERS = [_ROOT / "presets"] if (_ROOT / "setup.cfg").exists() else []
 
 
-class Content(pydantic.BaseModel):
-    """The content of a JSON file."""
+class BundledContent(Content):
+    """The content of a JSON file; version 0.1 kept no shapes."""
 
-    class_name: str = pydantic.Field(alias="class")
-    arguments: dict[str, Any]
     preprocessor: dict[str, Any] | None
-    card: dict[str, Any]
-    # Shape of each weight.
     weights: dict[str, tuple[int, ...]] = {}
 
 
@@ -125,7 +120,7 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
         ValueError: if there is no such preset.
     """
     path = _find(name, folder)
-    content = load_json(path, remedy=AGAIN, kind=Content)
+    content = load_json(path, remedy=AGAIN, kind=BundledContent)
     arrays = path.with_suffix(".npz")
     misfit = f"{arrays}: the weights do not fit {path.name}; install the package again."
     return Preset(

@@ -8,11 +8,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pydantic
 
 if TYPE_CHECKING:
     import keras
 
 Weights = dict[str, np.ndarray]
+
+
+class Content(pydantic.BaseModel):
+    """What the JSON file of any preset holds."""
+
+    class_name: str = pydantic.Field(alias="class")
+    arguments: dict[str, Any]
+    card: dict[str, Any]
+    # Shape of each weight.
+    weights: dict[str, tuple[int, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
