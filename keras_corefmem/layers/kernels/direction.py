@@ -154,7 +154,9 @@ class Direction:
     def block(self, start, size):
         """Recomputes all but the recurrence of a block."""
         pick, sums = functools.partial(rows, start=start, count=size), []
-        if self.slices and self.reverse:
+        if isinstance(self.sums, list):
+            sums = [pick(of_type) for of_type in self.sums]
+        elif self.slices and self.reverse:
             sums = self.successors.read_all(self.sums, pick)
         elif self.slices:
             sums = self.predecessors.read(self.history, self.slices, pick)

@@ -9,6 +9,7 @@ import functools
 
 from keras import ops
 
+from keras_corefmem.layers.kernels import one_kernel
 from keras_corefmem.layers.kernels.buffers import float_type, rows
 from keras_corefmem.layers.kernels.compilation import differentiable, runs_concurrently
 from keras_corefmem.layers.kernels.direction import Direction
@@ -57,19 +58,21 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         DirectionInputs(*(None if value is None else ops.cast(value, dtype) for value in inputs))
         for inputs in directions
     ]
-    if _block_size(directions[0].projected.shape[0]) is None:
-        directions = [inputs.project() for inputs in directions]
+    projected = [inputs.project() for inputs in directions]
+    fits = one_kernel.fits(recurrence, projected[0])
+    if fits or _block_size(directions[0].projected.shape[0]) is None:
+        directions = projected
     names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
     arguments = [getattr(inputs, name) for inputs in directions for name in names]
     if mask is not None:
         mask = ops.expand_dims(ops.cast(mask, dtype), -1)
 
-    kernel = _kernel(recurrence, names, len(directions), backward)
+    kernel = _kernel(recurrence, names, len(directions), backward, fits)
     return [history[1:-1] for history in kernel(arguments, (edges, mask))]
 
 
 @functools.lru_cache
-def _kernel(recurrence, names, count, backward):
+def _kernel(recurrence, names, count, backward, as_one):
     """The loops of a recurrence whose directions have inputs of these names."""
 
     def begin(arguments, constants):
@@ -83,13 +86,16 @@ def _kernel(recurrence, names, count, backward):
 
     def forward(arguments, constants):
         directions = begin(arguments, constants)
+        if as_one:
+            return one_kernel.run(directions)
         ends = _run(directions, tuple(d.initial_state() for d in directions))
         return [end.history for end in ends], [end.successors for end in ends]
 
     def reverse(arguments, constants, histories, successors, upstream):
         directions = begin(arguments, constants)
         ends = zip(directions, histories, successors, upstream, strict=True)
-        ends = _run_reverse(directions, tuple(d.begin_reverse(*end) for d, *end in ends))
+        states = tuple(d.begin_reverse(*end) for d, *end in ends)
+        ends = (_run_as_one if as_one else _run_reverse)(directions, states)
         gradients = [d.gradients(*end) for d, end in zip(directions, ends, strict=True)]
         return [gradient[name] for gradient in gradients for name in names]
 
@@ -144,6 +150,22 @@ def _run_reverse(directions, states):
     totals = zip(directions, states, strict=True)
     totals = tuple((state, d.no_gradients()) for d, state in totals)
     return _loop_over_blocks(directions[0].time, run_block, totals)
+
+
+def _run_as_one(directions, states):
+    """The results of `_run_reverse` from one kernel."""
+    blocks = [d.block(0, d.time) for d in directions]
+    ends, results = [], zip(*one_kernel.run_reverse(directions, blocks), strict=True)
+    for d, state, block, found in zip(directions, states, blocks, results, strict=True):
+        dgathered, gradients, (sequential, dprevious) = found
+        start, stop = d.spec.slices[0]
+        state = state._replace(
+            sequential=sequential[:, start:stop],
+            dprevious=dprevious if d.keeps_previous else (),
+            dgathered=dgathered if d.keeps_gathered else (),
+        )
+        ends.append((state, d.add_block(d.no_gradients(), block, state, gradients)))
+    return ends
 
 
 def _loop_over_blocks(time, run_block, state):

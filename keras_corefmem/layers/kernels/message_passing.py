@@ -15,7 +15,8 @@ class PredecessorSums:
     """Sums the values of each token's predecessors, gathered from the history of all values."""
 
     def __init__(self, edges, weights):
-        self.index, self.weights = flat_index(edges.sources), weights
+        self.sources, self.weights = edges.sources, weights
+        self.index = flat_index(edges.sources)
 
     def read(self, history, slices, pick):
         """Sums by edge type for the tokens that `pick` picks; row 0 of the history is zero."""
