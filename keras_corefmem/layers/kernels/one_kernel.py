@@ -150,7 +150,7 @@ def run(directions):
 
         def step(i, state):
             # Those of the next token are on their way while this one is computed.
-            previous, (token, x), following = *state, inputs(i + 1)
+            (previous, (token, x)), following = state, inputs(i + 1)
             gathered = program.receive(token, values, sums, _times(token.weight, previous))
             a = [jnp.sum(matrix * gathered[:, None], axis=0) for matrix in matrices]
             update = inner(x[1] + a[1])
@@ -196,7 +196,8 @@ def run_reverse(directions, blocks):
         zero = jnp.zeros_like(program.of(fc, 0))
 
         def step(i, state):
-            sequential, dprevious, (token, factors, dh, share), following = *state, inputs(i + 1)
+            (sequential, dprevious, now), following = state, inputs(i + 1)
+            token, factors, dh, share = now
             dh = dh + program.receive(token, values, sums, sequential) + dprevious
             parts = [m * (dh * f)[:, None] for m, f in zip(matrices, factors, strict=True)]
             dgathered, dcarry = jnp.sum(sum(parts), axis=0), dh * share
