@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submodules=["views"],
     submod_attrs={
         "html": ["chains_to_html"],
+        "pages": ["views_to_html"],
         "pictures": ["draw"],
         "terminal": ["make_console", "print_view"],
         "views": ["HeadView", "TableView", "TokenView"],

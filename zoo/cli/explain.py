@@ -29,20 +29,26 @@ def explain(
         "--by-sentence",
         default=False,
     ),
-    output: str | None = option("FILE.png", "write the picture of TensorBoard too", default=None),
+    output: str | None = option(
+        "FILE",
+        "write the picture of TensorBoard, FILE.png, or a page, FILE.html, too",
+        default=None,
+    ),
     annotator: ANNOTATOR = None,
     truecaser: TRUECASER = None,
 ) -> None:
     """Show where a reader looks to answer a question."""
     from zoo.cli.inputs import check_strings, choose_texts, load_model
 
-    if output and pathlib.Path(output).suffix != ".png":
-        raise ValueError(f"--output {output}: the picture is a PNG file, end its name in .png.")
+    if output and pathlib.Path(output).suffix not in (".png", ".html"):
+        raise ValueError(
+            f"--output {output}: the picture is a PNG file, the page one of HTML: end its name in "
+            ".png or .html."
+        )
     texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
     example = None if "sentence" in texts else choose(file, number, texts)
     reader = load_model(model)
-    from keras_corefmem.utils.files import replacing
-    from keras_corefmem.visualization import draw, make_console, print_view, views
+    from keras_corefmem.visualization import make_console, print_view, views
     from keras_corefmem.visualization.terminal import print_heading
     from zoo.reading import (
         annotate_for,
@@ -75,14 +81,27 @@ def explain(
     named = dict(zip(("", "-heads"), shown, strict=False))
     if by_sentence:
         named |= {f"-{name}": view for name, view in reader.answer_views([example])[0].items()}
-    for end, view in named.items():
+    for view in named.values():
         print_view(console, view)
-        if output:
-            path = pathlib.Path(output)
-            path = path.with_stem(f"{path.stem}{end}")
-            with replacing(path) as partial:
-                partial.write_bytes(draw(view))
-            console.print(f"Picture: {path}")
+    if output:
+        write(pathlib.Path(output), named, model, console)
+
+
+def write(path: pathlib.Path, named: dict[str, Any], model: str, console: Any) -> None:
+    """Writes views as one page, or each as a picture whose name ends in its own."""
+    from keras_corefmem.utils.files import replacing
+    from keras_corefmem.visualization import draw, views_to_html
+
+    if path.suffix == ".html":
+        with replacing(path) as partial:
+            partial.write_text(views_to_html(list(named.values()), model), encoding="utf-8")
+        console.print(f"Page: {path}")
+        return
+    for end, view in named.items():
+        picture = path.with_stem(f"{path.stem}{end}")
+        with replacing(picture) as partial:
+            partial.write_bytes(draw(view))
+        console.print(f"Picture: {picture}")
 
 
 def make_sentence(text: str, preprocessor: Any) -> Any:

@@ -143,6 +143,18 @@ def test_the_answer_after_each_sentence(name, folder, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
+def test_a_page_shows_the_answer_and_loads_nothing(name, folder, capsys, tmp_path):
+    path = tmp_path / "page.html"
+    words = folder / f"{name}.keras", *STORY, "--by-sentence", "--output", path
+    assert explain(capsys, *words)[-1] == f"Page: {path}"
+    page, reading = path.read_text(encoding="utf-8"), build(name).read(PASSAGE, QUESTION)
+    assert f">{reading.answer} {reading.probability:.0%}<" in page
+    assert "1 Mary went to the kitchen." in page
+    assert not re.search(r"<script|<link|https?:|url\(|@import", page)
+    assert ("<svg" in page) == (name == "ga-coref-gru")
+
+
+@pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
 def test_raw_text_is_cut_as_read_cuts_it(name, folder, capsys):
     passage = "Mary went to the kitchen.John went to the garden. Mary left"
     reading = build(name).read(passage, QUESTION)
@@ -190,7 +202,10 @@ def test_unknown_words_are_named(folder, capsys):
         (["questions.txt", "--number", "0"], "choose one of 1..12"),
         ([*STORY, "--number", "2"], "--number chooses a question of a file"),
         (["nowhere.txt"], "nowhere.txt"),
-        ([*STORY, "--output", "a.jpg"], "--output a.jpg: the picture is a PNG file"),
+        (
+            [*STORY, "--output", "a.jpg"],
+            "--output a.jpg: the picture is a PNG file, the page one of HTML",
+        ),
         (["--passage", " ", "--question", QUESTION], "the passage is empty"),
         (["--passage", PASSAGE, "--question", ""], "the question is empty"),
     ],
