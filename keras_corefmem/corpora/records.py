@@ -38,6 +38,7 @@ from keras_corefmem.corpora.tfrecord import (
     STRINGS,
     TUPLES,
     Record,
+    check_lengths,
 )
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.utils.files import Path, parse_json
@@ -106,6 +107,7 @@ def read_shard(path: Path) -> Iterator[Record]:
 
 
 def _read_shard(path):
+    check_lengths(path)
     count, size = 0, 0
     try:
         for record in tf.data.TFRecordDataset(str(path)).as_numpy_iterator():
@@ -176,6 +178,8 @@ def serialized_dataset(
     """Streams the strings of `record_dataset`, whose arguments and errors are the same."""
     index = verify_folder(folder, hashes)
     paths = [str(path) for path in shard_paths(folder)]
+    for path in paths:
+        check_lengths(path)
     if seed is None:
         records = tf.data.TFRecordDataset(paths)
     else:

@@ -2,11 +2,13 @@
 
 import functools
 import json
+import pathlib
 import struct
 from collections.abc import Iterable
 
 import numpy as np
 
+from keras_corefmem.corpora.index import REMEDY
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.utils.files import Path, replacing
 
@@ -89,6 +91,29 @@ def write_shard(path: Path, records: Iterable[Record]) -> None:
             record = to_example(annotation, fields)
             length = struct.pack("<Q", len(record))
             file.write(length + _checksum(length) + record + _checksum(record))
+
+
+def check_lengths(path: Path) -> None:
+    """Refuses a record that says that it is longer than what its file has left.
+
+    Where the checksum of its length is right, TensorFlow would make room for all of it.
+
+    Args:
+        path: the file.
+
+    Raises:
+        ValueError: if there is such a record.
+    """
+    size, begin, number = pathlib.Path(path).stat().st_size, 0, 0
+    with open(path, "rb") as file:
+        while len(frame := file.read(FRAME - 4)) == FRAME - 4:
+            (length,), number = struct.unpack("<Q", frame[:8]), number + 1
+            begin += FRAME + length
+            if begin > size:
+                if frame[8:] == _checksum(frame[:8]):
+                    raise ValueError(f"{path}: record {number} is broken; {REMEDY}")
+                return
+            file.seek(begin)
 
 
 def _checksum(content):

@@ -22,7 +22,13 @@ from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import Encoded, ReaderPreprocessor
-from keras_corefmem.text.tokenizers import SENTENCE_ENDS, WORD, get_tokenizer, has_letters, lower
+from keras_corefmem.text.tokenizers import (
+    SENTENCE_ENDS,
+    get_tokenizer,
+    graph_has_letters,
+    has_letters,
+    lower,
+)
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
@@ -308,8 +314,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
         # Words are told apart by their hashes; vocabularies lack too many of them.
         hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
-        is_word = tf.strings.regex_full_match(words, f".*{WORD}.*")
-        chains, most = tf.where(is_word, hashes, 0), len(self.answers) - 1
+        chains = tf.where(graph_has_letters(words), hashes, 0)
+        most = len(self.answers) - 1
         return tf.cast(chain_ids(chains, most, GraphNumpy(), singletons=True), "int32")
 
     def graph_answers(

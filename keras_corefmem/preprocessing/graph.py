@@ -7,7 +7,7 @@ from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.preprocessing.answers import END, SEPARATOR
 from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.text import UNKNOWN, Vocabulary
-from keras_corefmem.text.tokenizers import WORD
+from keras_corefmem.text.tokenizers import graph_has_letters
 
 
 class GraphNumpy:
@@ -65,8 +65,7 @@ def number_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> li
     # Words are told apart by their hashes.
     together = tf.concat(words, axis=1)
     hashes = 1 + tf.strings.to_hash_bucket_fast(together, 2**62)
-    is_word = tf.strings.regex_full_match(together, f".*{WORD}.*")
-    chains = tf.where(unknown & is_word, hashes, 0)
+    chains = tf.where(unknown & graph_has_letters(together), hashes, 0)
     ranks = chain_ids(chains, count, GraphNumpy(), singletons=True)
     turn = tf.reduce_sum(tf.where(unknown, 0, joined), axis=1, keepdims=True)
     symbols = len(vocabulary) - count + (ranks - 1 + turn) % count
@@ -100,7 +99,8 @@ def coarse_width(tokens: Any) -> Any:
     """The length that `padded` pads ragged tokens to."""
     import tensorflow as tf
 
-    return coarse_length(tf.cast(tokens.bounding_shape()[1], "int32"), GraphNumpy())
+    longest = tf.maximum(tf.cast(tokens.bounding_shape()[1], "int32"), 1)
+    return coarse_length(longest, GraphNumpy())
 
 
 def widened(rows: Any, width: Any) -> Any:
@@ -136,15 +136,3 @@ def answer_texts(sequences: Any, answers: Any) -> Any:
     rest = tf.gather(later, sequences[..., 1:], batch_dims=own)
     best = tf.gather(first, sequences[..., 0], batch_dims=own)
     return tf.strings.join([best, tf.strings.reduce_join(rest, axis=-1)])
-
-
-def assertions(invalid: dict[str, tuple[str, Any]]) -> list:
-    """Makes assertions that no row is invalid, see `Preprocessor.invalid_rows`."""
-    import tensorflow as tf
-
-    return [
-        tf.debugging.Assert(
-            ~tf.reduce_any(rows), [f"A {name} {problem}. Its index is", tf.where(rows)[:, 0]]
-        )
-        for name, (problem, rows) in invalid.items()
-    ]

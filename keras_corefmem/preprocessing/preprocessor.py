@@ -253,10 +253,14 @@ class Preprocessor(abc.ABC):
         spelled = [self.spelling.vocabulary] if self.spelling else []
         return [graph.vocabulary_table(each) for each in (self.vocabulary, *spelled)]
 
-    def graph_checks(self, tokens: Sequence, tables: Sequence) -> list:
-        """Makes assertions that no ragged tokens lack anything, see `invalid_rows`."""
+    def graph_unreadable(self, tokens: Sequence, tables: Sequence) -> Any:
+        """Which rows of ragged tokens are empty or lack something, see `invalid_rows`."""
+        import tensorflow as tf
+
         ids = self.graph_ids(tokens, tables)
-        return graph.assertions(self.invalid_rows(*ids, xp=graph.GraphNumpy()))
+        invalid = self.invalid_rows(*ids, xp=graph.GraphNumpy()).values()
+        empty = [each.row_lengths() == 0 for each in tokens]
+        return tf.reduce_any(tf.stack([*empty, *(rows for _, rows in invalid)]), axis=0)
 
     def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
         """Makes the features of ragged tokens of `strings` inside a TensorFlow graph."""

@@ -11,9 +11,9 @@ from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 # Tokens at which a sentence ends, where nothing else says where it does.
 SENTENCE_ENDS = (".", "?", "!")
 
-# Of what is in every word, and in no punctuation; RE2 reads it alike.
-WORD = r"[\p{L}\p{N}]"
-_IN_WORDS = regex.compile(WORD)
+# What is in every word, and in no punctuation.
+_IN_WORD = r"\p{L}\p{N}"
+_IN_WORDS = regex.compile(f"[{_IN_WORD}]")
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
 _SPACE = "\t-\r\x85\\p{Z}"
@@ -27,6 +27,13 @@ _CLITIC = f"([A-Za-z])({CLITIC}) "
 def has_letters(token: str) -> bool:
     """Whether a token has a letter or a number, so that it is no punctuation."""
     return _IN_WORDS.search(token) is not None
+
+
+def graph_has_letters(tokens: Any) -> Any:
+    """Whether tokens have letters as `has_letters` says, in a TensorFlow graph."""
+    import tensorflow as tf
+
+    return tf.strings.regex_full_match(tokens, f"(?s).*[{_spelled_out(_IN_WORD)}].*")
 
 
 def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:

@@ -67,13 +67,15 @@ class Vocabulary:
         self.symbols = [f"[symbol {n}]" for n in range(1, free_symbols + 1)]
         others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]
         self.words = [*_SPECIALS, *self.known, *others, *self.symbols]
-        self._ids = {word: i for i, word in enumerate(self.words)}
-        if len(self._ids) < len(self.words):
-            repeated = next(w for i, w in enumerate(self.words) if self._ids[w] != i)
+        ids = {word: i for i, word in enumerate(self.words)}
+        if len(ids) < len(self.words):
+            repeated = next(w for i, w in enumerate(self.words) if ids[w] != i)
             raise ValueError(
                 f"`words` must be distinct, non-empty and without {_SPECIALS[UNKNOWN]!r}, "
                 f"but {repeated!r} occurs twice or is reserved."
             )
+        # A text that spells a special or a symbol has a word that is unknown, as in a SavedModel.
+        self._ids = {word: ids[word] for word in self.known}
 
     @classmethod
     def from_tokens(

@@ -1,5 +1,6 @@
 import dataclasses
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -96,6 +97,14 @@ def test_every_way_to_break_a_shard_is_told(tmp_path):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :])
         with pytest.raises(ValueError, match="a.tfrecord: record [12] is broken"):
             list(records.read_shard(path))
+
+
+def test_a_length_far_beyond_the_file_is_refused_before_room_is_made_for_it(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    length = struct.pack("<Q", 2**40)
+    path.write_bytes(length + tfrecord._checksum(length) + b"record")
+    with pytest.raises(ValueError, match="a.tfrecord: record 1 is broken; give the"):
+        list(records.read_shard(path))
 
 
 def test_errors_of_records(tmp_path):

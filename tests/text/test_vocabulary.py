@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_corefmem.text import PADDING, UNKNOWN, Vocabulary
+from keras_corefmem.text.vocabulary import hash_bucket
 
 
 def test_words_have_ids_behind_the_specials_and_back():
@@ -73,6 +74,15 @@ def test_types_are_those_of_a_graph():
     buckets = tf.strings.to_hash_bucket_fast(new, 7).numpy()
     ids = Vocabulary(["mary"], unknown_types=7).encode(new)
     np.testing.assert_array_equal(ids, np.where(buckets == 0, UNKNOWN, 2 + buckets))
+
+
+def test_text_that_spells_a_special_is_unknown_as_in_a_saved_model():
+    spelled = ["[unknown]", "[unknown 2]", "[symbol 1]", ""]
+    vocabulary = Vocabulary(["mary"], unknown_types=50)
+    kinds = [hash_bucket(word, 50) for word in spelled]
+    expected = [2 + kind if kind else UNKNOWN for kind in kinds]
+    assert vocabulary.encode(spelled).tolist() == expected
+    assert set(Vocabulary(["mary"], free_symbols=2).encode(spelled)) == {UNKNOWN}
 
 
 def test_unknown_words_are_free_symbols_of_their_text():

@@ -194,14 +194,26 @@ def _examples(rows: Sequence, edges: Sequence) -> list[Example]:
 
 
 def check_text(name: str, text: Any) -> None:
-    """Checks that a text to read is a string, or a list of strings."""
+    """Checks that a text to read is a string, or a list of strings, of whole characters."""
     if isinstance(text, str):
+        _check_characters(name, text)
         return
     if isinstance(text, bytes | Mapping) or not hasattr(text, "__len__"):
         raise TypeError(f"{name} must be a string or a list of strings, got {text!r:.80}.")
     for number, each in enumerate(text):
         if not isinstance(each, str):
             raise TypeError(f"{name}[{number}] must be a string, got {each!r:.80}.")
+        _check_characters(f"{name}[{number}]", each)
+
+
+def _check_characters(name: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has half of a surrogate pair at character {error.start}, "
+            f"{text[error.start]!r}: decode the text anew, or leave the character out."
+        ) from None
 
 
 def annotate_for(

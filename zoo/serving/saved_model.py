@@ -32,7 +32,8 @@ def export(model: Any, path: str | os.PathLike, top: int = 5, jit_compile: bool 
     `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. A model
     of single sentences takes `sentence` `(batch,)`; a tagger returns `words`, `tags` and
     `probabilities`, `(batch, words)`, empty strings and 0 behind a sentence. Where answers are
-    words of the passage, fewer than `top`, the rest are empty strings.
+    words of the passage, fewer than `top`, the rest are empty strings. A row that `read` refuses,
+    such as an empty text, has empty strings and probability 0; the others are answered.
 
     A reader of annotated text has a signature `annotated`, which answers as `model.read` does with
     an annotator. It takes `passage` and `question` as tokens between spaces, and the coreference
@@ -96,21 +97,22 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
         advice = f"Give{advice} at least one. The numbers are"
         check = tf.debugging.Assert((sizes[0] == sizes[-1]) & (sizes[0] > 0), [advice, *sizes])
         with tf.control_dependencies([check]):
-            tokens = [_tokens(tokenizer, tf.identity(inputs[name]), name) for name in strings]
+            tokens = [tokenizer.graph(tf.identity(inputs[name])) for name in strings]
         chains = [
             _chains(inputs[f"{name}_chains"], cut, name)
             for name, cut in zip(strings, tokens, strict=True)
             if f"{name}_chains" in inputs
         ]
-        with tf.control_dependencies(preprocessor.graph_checks(tokens, tables)):
-            lengths = tf.identity(tokens[0].row_lengths())
+        unreadable = preprocessor.graph_unreadable(tokens, tables)
         spelled = []
         if preprocessor.symbol_answers:
             spelled = [tokenizer.graph_cased(inputs[name]) for name in strings]
         texts = [*tokens, *spelled, *chains]
         signature = [tf.RaggedTensorSpec([None, None], tf.string)] * len(tokens + spelled)
         signature += [tf.TensorSpec([None, None], "int32")] * len(chains)
-        return in_batches(tf.function(answer, signature, autograph=False), texts, lengths)
+        function = tf.function(answer, signature, autograph=False)
+        results = in_batches(function, texts, tokens[0].row_lengths())
+        return {name: _blanked(result, unreadable) for name, result in results.items()}
 
     def answer(*texts: Any) -> dict[str, Any]:
         tokens, others = texts[: len(strings)], texts[len(strings) :]
@@ -155,16 +157,12 @@ def _chains(chains: Any, tokens: Any, name: str) -> Any:
         return tf.where(inside, chains, 0)
 
 
-def _tokens(tokenizer: Tokenizer, texts: Any, name: str) -> Any:
-    """Cuts texts, none of which may be empty, to ragged tokens."""
+def _blanked(result: Any, rows: Any) -> Any:
+    """A result without what was answered in some rows: empty strings and zeros."""
     import tensorflow as tf
 
-    tokens = tokenizer.graph(texts)
-    empty = tf.where(tokens.row_lengths() == 0)[:, 0]
-    advice = f"Give every {name} at least one word. Empty are those with index"
-    check = tf.debugging.Assert(tf.size(empty) == 0, [advice, empty])
-    with tf.control_dependencies([check]):
-        return tokens.with_values(tf.identity(tokens.values))
+    rows = tf.reshape(rows, [-1, *[1] * (result.shape.rank - 1)])
+    return tf.where(rows, tf.zeros((), result.dtype), result)
 
 
 def _logits_of(model: Any) -> Any:

@@ -10,6 +10,8 @@ DEPENDENCIES = "basicDependencies"
 ROOT = "ROOT"
 # What is no named entity.
 OUTSIDE = "O"
+# Characters between the tokens of a file that it does not spell out.
+MOST_BETWEEN = 1_000_000
 
 
 def read_corenlp(path: Path, text: str | None = None) -> Annotation:
@@ -58,6 +60,7 @@ def _convert(content, text):
     *offsets, _ = accumulate((len(sentence["tokens"]) for sentence in sentences), initial=0)
     begins = [token["characterOffsetBegin"] for token in tokens]
     if text is None:
+        _check_begins(tokens, begins)
         text = _text(tokens, begins)
         words = [token["originalText"] for token in tokens]
     else:
@@ -95,6 +98,19 @@ def _number(index, sentence):
             f"token {index} of a dependency is not in its sentence of {len(sentence['tokens'])}."
         )
     return index - 1
+
+
+def _check_begins(tokens, begins):
+    """Refuses tokens that are further apart than spaces between them can be."""
+    end, between = 0, 0
+    for token, begin in zip(tokens, begins, strict=True):
+        between += max(begin - end - len(token.get("before", "")), 0)
+        if between > MOST_BETWEEN:
+            raise ValueError(
+                f"characterOffsetBegin is {begin:,} where the token before ends at {end:,}: "
+                "correct it, or annotate the text again."
+            )
+        end = begin + len(token["originalText"])
 
 
 def _text(tokens, begins):

@@ -84,6 +84,10 @@ def test_what_is_written_is_read_again(tmp_path):
     [
         (lambda c: c.pop("sentences"), "not the JSON of CoreNLP.*'sentences'"),
         (lambda c: c["sentences"][0].update(tokens=[]), "a sentence has no tokens"),
+        (
+            lambda c: c["sentences"][1]["tokens"][0].update(characterOffsetBegin=10**12),
+            "characterOffsetBegin is 1,000,000,000,000 where the token before ends at",
+        ),
         (lambda c: c["corefs"]["1"][0].update(sentNum=3), "sentence 3 of a mention is none of the"),
         (lambda c: c["corefs"]["1"][0].update(headIndex=9), "is no mention in 6 tokens"),
         (lambda c: c["corefs"]["1"][0].pop("headIndex"), "not the JSON of CoreNLP.*'headIndex'"),

@@ -119,6 +119,13 @@ def test_unknown_words_are_named_once(model):
         model.read(PASSAGE, "Where is Mary?")
 
 
+def test_refuses_half_of_a_surrogate_pair(model):
+    with pytest.raises(ValueError, match=r"passage has half of a surrogate pair at character 5"):
+        model.read("Mary \ud800 left.", "Who left?")
+    with pytest.raises(ValueError, match=r"question\[1\] has half of .*: decode the text anew"):
+        model.read("Mary left.", ["Who left?", "Who \udc80?"])
+
+
 def test_refuses_empty_text(model):
     with pytest.raises(ValueError, match="The passage is empty: ' '"):
         model.read(" ", "Where is Mary?")
