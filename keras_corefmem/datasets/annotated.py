@@ -87,6 +87,13 @@ class AnnotatedExample(Example):
         """Cuts one of its texts at spaces, whatever the tokenizer."""
         return text.split(" ")
 
+    def _links_of_beginning(self, kept, length):
+        fields = {
+            name: getattr(self, name)[:kept] + getattr(self, name)[length:]
+            for name in ("chain_ids", "named_entities")
+        }
+        return {**super()._links_of_beginning(kept, length), **fields, "structure": None}
+
     @classmethod
     def from_annotation(
         cls,

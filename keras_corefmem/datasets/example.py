@@ -2,12 +2,14 @@
 
 import collections
 import dataclasses
+import re
 from collections.abc import Callable, Iterable
 
 from keras_corefmem.graphs.edge_types import check_edges
 
 # Stands for an answer that is not known, in examples that are only read.
 UNANSWERED = "[unknown]"
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])\s+|\s*\n\s*")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Example:
         source: where the question was read, as `"path:line"`; does not enter comparisons.
         edges: typed edges `(source, target, type)` between its tokens, positions from 1 through the
             passage and then the question, as the reader cuts them: `[(3, 17, "married_to")]`.
+        chains: coreference chain of each of these tokens, 0 = none, in place of the chains that the
+            reader finds itself.
         kinds: the kinds of questions that it is one of, which are counted apart; does not enter
             comparisons.
 
@@ -43,6 +47,7 @@ class Example:
     supporting_facts: tuple[int, ...] = ()
     source: str = dataclasses.field(default="", compare=False)
     edges: tuple[tuple[int, int, str], ...] = dataclasses.field(default=(), kw_only=True)
+    chains: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
     kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -51,7 +56,7 @@ class Example:
         if isinstance(self.sentences, str):
             raise ValueError(f"{place}`sentences` is one string, pass a tuple of sentences.")
         object.__setattr__(self, "sentences", tuple(self.sentences))
-        for name in ("supporting_facts", "kinds"):
+        for name in ("supporting_facts", "kinds", "chains"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.sentences:
             raise ValueError(f"{place}the passage is empty, a question needs a sentence before it.")
@@ -70,6 +75,15 @@ class Example:
                     f"{place}supporting fact {fact} is no sentence of the passage, "
                     f"number them 1..{len(self.sentences)}."
                 )
+
+    @classmethod
+    def from_text(cls, passage: str, question: str) -> "Example":
+        """Makes a question without an answer about raw text.
+
+        Sentences end behind `.`, `?` and `!` before a space, and with each line.
+        """
+        sentences = filter(None, _BETWEEN_SENTENCES.split(passage.strip()))
+        return cls(tuple(sentences), question, UNANSWERED)
 
     @property
     def _place(self):
@@ -93,9 +107,14 @@ class Example:
         return {}
 
     def beginning(self, count: int, tokenizer: Callable[[str], list[str]]) -> "Example":
-        """Returns the question about the first sentences, with the edges between what is left."""
+        """Returns the question about the first sentences, with chains and edges of what is left."""
         kept = sum(len(self.tokens(text, tokenizer)) for text in self.sentences[:count])
-        length = len(self.tokens(self.passage, tokenizer)) if self.edges else kept
+        length = len(self.tokens(self.passage, tokenizer))
+        sentences, links = self.sentences[:count], self._links_of_beginning(kept, length)
+        return dataclasses.replace(self, sentences=sentences, supporting_facts=(), **links)
+
+    def _links_of_beginning(self, kept, length):
+        """What joins tokens, but for those from `kept` to `length`, which are left out."""
 
         def moved(end: int) -> int:
             return end if end <= kept else end - length + kept
@@ -105,8 +124,7 @@ class Example:
             for source, target, edge_type in self.edges
             if not any(kept < end <= length for end in (source, target))
         )
-        sentences = self.sentences[:count]
-        return dataclasses.replace(self, sentences=sentences, supporting_facts=(), edges=edges)
+        return {"edges": edges, "chains": self.chains[:kept] + self.chains[length:]}
 
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
         """Cuts one of its texts to tokens, by a tokenizer to lower case."""

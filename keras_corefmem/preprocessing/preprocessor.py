@@ -119,7 +119,7 @@ class Preprocessor(abc.ABC):
         """Encodes raw `strings`, with answer 0."""
 
     def with_edges(self, encoded: Any, example: Example) -> Any:
-        """Returns an encoded example, or its encoded text, with the edges that the model reads."""
+        """Returns an encoded example, or its text, with the chains and edges given with it."""
         return encoded
 
     def collate(

@@ -9,10 +9,13 @@ import numpy as np
 from keras_corefmem.visualization.pictures import CHAINS, edge_colours
 from keras_corefmem.visualization.views import HeadView, TableView, TokenView
 
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;color:#1f2430;margin:2em auto;max-width:75em}
-section{margin-bottom:2em;overflow-x:auto}table{border-collapse:collapse}
-th,td{padding:.2em .6em;text-align:left}td.value{text-align:right}.fact{color:#18794e}
-svg text{font:14px ui-monospace,monospace}figure{margin:.5em 0}"""
+BODY = "body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em}"
+STYLE = """.corefmem{margin-bottom:2em;overflow-x:auto;color:#1f2430;background:white}
+.corefmem table{border-collapse:collapse}
+.corefmem th,.corefmem td{padding:.2em .6em;text-align:left}
+.corefmem td:first-child{white-space:nowrap}.corefmem td.value{text-align:right}
+.corefmem .fact{color:#18794e}
+.corefmem svg text{font:14px ui-monospace,monospace}.corefmem figure{margin:.5em 0}"""
 ORANGE, BLUE = "230,85,13", "8,48,107"
 # Size of a character and distance of lines in drawn text; arcs bend into the space above a line.
 CHARACTER, LINE = 8.5, 54
@@ -43,13 +46,18 @@ def views_to_html(views: Sequence[TokenView | TableView | HeadView], title: str)
         >>> "<h2>Who left?</h2>" in page
         True
     """
-    writers: Any = {TokenView: _tokens, TableView: _table, HeadView: _heads}
-    sections = "\n".join(f"<section>{writers[type(view)](view)}</section>" for view in views)
+    sections = "\n".join(map(view_to_html, views))
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
-        f"</title><style>{STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n"
+        f"</title><style>{BODY}{STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n"
         f"{sections}\n</body></html>\n"
     )
+
+
+def view_to_html(view: TokenView | TableView | HeadView) -> str:
+    """A section of a page with the style `STYLE`."""
+    writers: Any = {TokenView: _tokens, TableView: _table, HeadView: _heads}
+    return f'<section class="corefmem">{writers[type(view)](view)}</section>'
 
 
 def _heading(question: str, heading: Iterable[tuple[str, str]]) -> str:
@@ -119,7 +127,8 @@ def _token(word: str, place: tuple[float, int, float], weight: float, chain: int
 def _arc(source: tuple, target: tuple, kind: str, colour: str) -> str:
     (x, y, width), (to_x, to_y, to_width) = source, target
     x, y, to_x, to_y = x + width / 2, y - 15, to_x + to_width / 2, to_y - 15
-    bend_x, bend_y = (x + to_x) / 2, min(y, to_y) - 30 + abs(y - to_y) / 2
+    # Between lines an arc bends away from the words, to the left.
+    bend_x, bend_y = (x + to_x) / 2 - 40 * (y != to_y), min(y, to_y) - 30 + abs(y - to_y) / 2
     return (
         f'<path class="edge" data-type="{escape(kind)}" fill="none" stroke="{colour}" '
         f'd="M{x:.0f} {y} Q{bend_x:.0f} {bend_y:.0f} {to_x:.0f} {to_y}">'

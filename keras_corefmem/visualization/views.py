@@ -111,7 +111,7 @@ class Inspection(NamedTuple):
     attention: Any
 
 
-def _encode(example: Any, preprocessor: Any) -> Any:
+def encode_example(example: Any, preprocessor: Any) -> Any:
     """Encodes an example; a question without an answer is raw text, cut as `read` cuts it."""
     if type(example) is Example and example.answer == UNKNOWN_ANSWER:
         encoded = preprocessor.encode_text(example.passage, example.question)
@@ -121,7 +121,7 @@ def _encode(example: Any, preprocessor: Any) -> Any:
 
 def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
     """Encoded examples, their features, and these in full batches of `BATCH_SIZE`."""
-    encoded = [_encode(example, preprocessor) for example in examples]
+    encoded = [encode_example(example, preprocessor) for example in examples]
     longest = max(map(preprocessor.length, encoded))
     longest_question = max(map(preprocessor.question_length, encoded))
     rows = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
@@ -154,7 +154,7 @@ def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
 
 def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tuple[str, float]:
     """The text of a model's best answer to an example, and its probability."""
-    return best_answer(logits, preprocessor.answers_of(_encode(example, preprocessor)))
+    return best_answer(logits, preprocessor.answers_of(encode_example(example, preprocessor)))
 
 
 def edge_shares(examples: Sequence, preprocessor: Any, attend: Callable) -> dict[str, float]:
@@ -184,7 +184,7 @@ def token_views(
             features["question_chains"][n, : len(question)] * preprocessor.joint,
             heading(example, logits[n], preprocessor),
             example.supporting_facts,
-            preprocessor.typed_edges(_encode(example, preprocessor)),
+            preprocessor.typed_edges(encode_example(example, preprocessor)),
             edge_shares([example], preprocessor, attend) if attend else {},
         )
 
@@ -213,7 +213,7 @@ def sentence_views(
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
-        encoded = _encode(example, preprocessor)
+        encoded = encode_example(example, preprocessor)
         sentences = preprocessor.row_texts(example, encoded)
         end = attention[n, features["sentences"].shape[1] :]
         yield TableView(

@@ -6,7 +6,6 @@ import itertools
 import json
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from matplotlib.colors import rgb_to_hsv
 from matplotlib.image import imread
 
 from keras_corefmem.callbacks.run import CHARTS
+from tests.support.browser import browser, find_programs
 from zoo.cli import app as cli
 
 README = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -26,11 +26,6 @@ FIRST_COMMAND = re.search(r"^python3 -m venv .*/corefmem (.+)$", README, re.MULT
 SMALL = "train_size=64", "epochs=2", "buckets=1", "units=8", "layers=1"
 # A busy machine may need long; whoever waits goes on at once when there is something to see.
 SECONDS = 240
-OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-dev-shm-usage", "--window-size=1500,1100"),
-)
 # The elements of the page, also those below shadow roots, where `querySelector` does not look.
 ELEMENTS = """
 const elements = [];
@@ -75,12 +70,7 @@ class Page:
 
 @pytest.fixture
 def programs():
-    """Paths of the browser and of its driver."""
-    pytest.importorskip("selenium")
-    paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in paths:
-        pytest.skip("no chromium and chromedriver: apt-get install chromium chromium-driver")
-    return paths
+    return find_programs()
 
 
 @pytest.fixture
@@ -129,17 +119,6 @@ def is_ready(address, runs):
         return False
     listing = get("plugins_listing")
     return all(listing[tab]["enabled"] for tab in tabs)
-
-
-def browser(programs, folder):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    for option in (*OPTIONS, f"--user-data-dir={folder}"):
-        options.add_argument(option)
-    return webdriver.Chrome(options=options, service=Service(programs[1]))
 
 
 # One test: every process that ran one of several would train runs of its own.

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from keras_corefmem.datasets import CandidateExample, Example, group_by_story
+from keras_corefmem.datasets import AnnotatedExample, CandidateExample, Example, group_by_story
 
 MARY = "Mary went to the office."
 JOHN = "John went to the garden."
@@ -66,3 +66,24 @@ def test_the_answer_is_a_candidate():
         CandidateExample(**values, candidates=("office",))
     with pytest.raises(ValueError, match="a:2: `candidates` is one string, pass a tuple"):
         CandidateExample(**values, candidates="the office")
+
+
+def test_raw_text_is_cut_behind_sentences_and_lines():
+    example = Example.from_text(" Mary left. Why?\n\nNobody\n knows 3.5 ", "Who left?")
+    assert example.sentences == ("Mary left.", "Why?", "Nobody", "knows 3.5")
+    assert example.answer == "[unknown]"
+    with pytest.raises(ValueError, match="the passage is empty"):
+        Example.from_text(" \n", "Who left?")
+
+
+def test_a_beginning_keeps_the_chains_of_what_is_left():
+    texts = ("a b", "c", "d e"), "f g"
+    example = Example(*texts, "x", chains=(1, 2, 3, 4, 5, 6, 7))
+    assert example.beginning(2, str.split).chains == (1, 2, 3, 6, 7)
+    labels = ("", "", "P", "", "", "Q", "")
+    annotated = AnnotatedExample(
+        *texts, "x", chain_ids=(1, 2, 3, 4, 5, 6, 7), named_entities=labels
+    )
+    beginning = annotated.beginning(1, str.split)
+    assert beginning.chain_ids == (1, 2, 6, 7) and beginning.sentences == ("a b",)
+    assert beginning.named_entities == ("", "", "Q", "")

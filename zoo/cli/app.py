@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 from keras_corefmem.utils.locks import FULL
 from zoo.cli.annotate import annotate
 from zoo.cli.arguments import show_arguments
+from zoo.cli.demo import demo
 from zoo.cli.download import download
 from zoo.cli.evaluate import evaluate
 from zoo.cli.explain import explain
@@ -29,8 +30,8 @@ from zoo.cli.score import score
 from zoo.cli.train import train
 from zoo.cli.truecaser import truecaser
 
-FUNCTIONS: list[Callable[..., Any]] = [train, evaluate, predict, explain, export, annotate]
-FUNCTIONS += [passages, list_names, download, reproduce, truecaser, score, report]
+FUNCTIONS: list[Callable[..., Any]] = [train, evaluate, predict, explain, export, demo]
+FUNCTIONS += [annotate, passages, list_names, download, reproduce, truecaser, score, report]
 COMMANDS = {function.__name__.removesuffix("_names"): function for function in FUNCTIONS}
 # Packages above this one add commands by this group of entry points, such as `search` of `tuning`.
 PLUGINS = "corefmem_commands"

@@ -1,7 +1,6 @@
 """`corefmem explain`: where a model looks when it answers one question."""
 
 import pathlib
-import re
 from typing import Any
 
 from zoo.cli.options import (
@@ -118,14 +117,12 @@ def make_sentence(text: str, preprocessor: Any) -> Any:
 
 def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:
     from keras_corefmem.datasets import Example
-    from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
     from zoo.cli.inputs import read_questions
 
     if texts:
         if number is not None:
             raise ValueError("--number chooses a question of a file: give a file, or leave it out.")
-        sentences = filter(None, re.split(r"(?<=[.?!])\s+", texts["passage"].strip()))
-        return Example(tuple(sentences), texts["question"], UNKNOWN_ANSWER)
+        return Example.from_text(texts["passage"], texts["question"])
     if file is None:
         raise ValueError("Give --passage and --question, --sentence, or a file of questions.")
     examples, number = read_questions(file), 1 if number is None else number

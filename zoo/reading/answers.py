@@ -151,8 +151,14 @@ def read_examples(
     """
     preprocessor = preprocessor_of(model)
     rows = [(example.passage, example.question) for example in examples]
-    told = [hasattr(e, "chain_ids") or bool(getattr(e, "candidates", ())) for e in examples]
-    if annotator is not None or truecase is not None or not (preprocessor.local and any(told)):
+    told = [
+        bool(e.chains)
+        and preprocessor.reads_edges
+        or preprocessor.local
+        and (hasattr(e, "chain_ids") or bool(getattr(e, "candidates", ())))
+        for e in examples
+    ]
+    if annotator is not None or truecase is not None or not any(told):
         passages, questions = ([row[n] for row in rows] for n in (0, 1))
         edges = [example.edges for example in examples]
         options = {"top": top, "annotator": annotator, "truecase": truecase}

@@ -1,10 +1,14 @@
+import dataclasses
 import warnings
 
 import keras
 import numpy as np
 import pytest
 
+from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.example import UNANSWERED
 from zoo import Reading
+from zoo.reading import read_examples
 
 PASSAGE = "Mary went to the kitchen. Zoë took the milk."
 
@@ -149,3 +153,20 @@ def test_refuses_bad_arguments(model, make_reader):
     reader.preprocessor = None
     with pytest.raises(ValueError, match="has no preprocessor"):
         reader.read(PASSAGE, "Where is Mary?")
+
+
+def test_chains_of_an_example_are_read_in_place_of_those_of_words(model):
+    words = ["mary", "met", "john", ".", "who", "left", "?"]
+    plain = Example(("Mary met John.",), "Who left?", UNANSWERED)
+    encode = model.preprocessor.encode
+    assert len(encode(plain).chain_ids) == len(words)
+    own = tuple(encode(plain).chain_ids.tolist())
+    (reading,) = read_examples(model, [plain])
+    (same,) = read_examples(model, [dataclasses.replace(plain, chains=own)])
+    assert same == reading
+    other = dataclasses.replace(plain, chains=(7, 0, 7, 0, 7, 0, 0))
+    assert encode(other).chain_ids.tolist() == [7, 0, 7, 0, 7, 0, 0]
+    (changed,) = read_examples(model, [other])
+    assert changed.probabilities != reading.probabilities
+    with pytest.raises(ValueError, match="An example: 2 chains for 7 tokens of passage and que"):
+        read_examples(model, [dataclasses.replace(plain, chains=(1, 1))])

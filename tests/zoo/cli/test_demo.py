@@ -1,0 +1,78 @@
+"""`corefmem demo`, without a browser."""
+
+import sys
+
+import pytest
+
+import zoo
+from keras_corefmem.datasets import Example
+from tests.support.commands import printed, refused
+from zoo.serving.demo import links, stories
+
+READER = "ga_coref_gru_babi_1"
+
+
+def test_serves_the_models_that_are_named(monkeypatch, capsys):
+    gradio, served = pytest.importorskip("gradio"), []
+    monkeypatch.setattr(gradio.Blocks, "launch", lambda page, **where: served.append((page, where)))
+    printed(capsys, "demo", READER, "qdren_babi_1", "--port", 7999)
+    ((page, where),) = served
+    assert where == {"server_name": "127.0.0.1", "server_port": 7999}
+    config = page.get_config_file()
+    (choices,) = (
+        each["props"]["choices"]
+        for each in config["components"]
+        if each["props"].get("elem_id") == "model"
+    )
+    assert [name for _, name in choices] == [READER, "qdren_babi_1"]
+    assert choices[0][0] == "ga-coref-gru · babi task 1 · test 100.0%"
+
+
+def test_says_what_is_missing(monkeypatch, capsys):
+    assert "There is no preset 'ga_coref_gru_babi_99'" in refused(
+        capsys, "demo", "ga_coref_gru_babi_99"
+    )
+    monkeypatch.setitem(sys.modules, "gradio", None)
+    assert "pip install 'keras_corefmem[demo]'" in refused(capsys, "demo", READER)
+
+
+@pytest.mark.parametrize("task", range(1, 21))
+def test_every_task_has_a_story(task):
+    for example in stories.samples({"dataset": "babi", "task": task}):
+        assert example.sentences and example.answer != "[unknown]"
+
+
+def test_questions_are_simulated_where_there_are_no_files():
+    card = {"dataset": "babi", "task": 1}
+    assert len(stories.questions(card, None)) == stories.LOOKED_AT
+    with pytest.raises(ValueError, match="Give the folder of babi: corefmem demo --data-dir DIR"):
+        stories.questions({"dataset": "babi", "task": 20}, None)
+
+
+def test_wrong_answers_are_those_that_differ():
+    model = zoo.from_preset(READER)
+    right = Example(("Mary went to the kitchen.",), "Where is Mary?", "kitchen")
+    wrong = Example(right.sentences, right.question, "office")
+    found = stories.wrong_answers(model, [right, wrong, right])
+    assert [(each.example, each.answer) for each in found] == [(wrong, "kitchen")]
+
+
+def test_chains_are_merged_and_cut_and_edges_drawn():
+    model = zoo.from_preset(READER)
+    example = links.as_example(model, "Mary left. John slept.", "Where is Mary?")
+    mary, left, _, john, *_ = before = links.chains_of(model, example)
+    assert mary != john and left == 0
+    assert links.labelled_tokens(model, example)[:2] == ["1 mary · chain 1", "2 left"]
+    joined = links.chains_of(model, links.merge_chains(model, example, 2, 4))
+    assert joined[1] == joined[3] == john and joined[0] == mary
+    both = links.chains_of(model, links.merge_chains(model, example, 1, 4))
+    assert both[0] == both[3] == both[before.index(mary, 1)]
+    new = links.chains_of(model, links.merge_chains(model, example, 2, 5))
+    assert new[1] == new[4] == max(before) + 1
+    assert links.chains_of(model, links.cut_chain(model, example, 1))[0] == 0
+    drawn = links.draw_edge(example, 2, 5, "coreference")
+    assert model.preprocessor.typed_edges(model.preprocessor.encode(drawn)) == [
+        (2, 5, "coreference")
+    ]
+    memory = zoo.from_preset("qdren_babi_1")
+    assert links.chains_of(memory, example) == ()

@@ -1,0 +1,244 @@
+"""The demo page in a browser without a window; `COREFMEM_PICTURES=docs` renews its pictures."""
+
+import contextlib
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import zoo
+from keras_corefmem.datasets import Example
+from tests.support.browser import browser, find_programs
+from zoo.reading import read_examples
+
+GRU, COREF = "ga_gru_lambada", "ga_coref_gru_lambada"
+READER, MEMORY = "ga_coref_gru_babi_1", "qdren_babi_1"
+SECONDS = 240
+PASSAGE = (
+    "John went to the office.",
+    "Mary moved to the garden.",
+    "John travelled to the hallway.",
+)
+QUESTION = "Where is John?"
+
+
+class Page:
+    """The page in a browser."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def see(self, script, *arguments):
+        """What a script returns, once that is something: not null, 0 or empty."""
+        from selenium.common.exceptions import JavascriptException
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        wait = WebDriverWait(self.driver, SECONDS, 0.1, [JavascriptException])
+        return wait.until(
+            lambda driver: driver.execute_script(script, *arguments),
+            f"The page never showed: {script}",
+        )
+
+    def code(self, name):
+        return self.driver.execute_script(
+            "return document.querySelector(`#${arguments[0]} .cm-content`).innerText", name
+        )
+
+    def wait_for(self, name, text):
+        self.see(
+            "return document.getElementById(arguments[0])?.innerText.includes(arguments[1])",
+            name,
+            text,
+        )
+
+    def click(self, name):
+        self.see("return document.getElementById(arguments[0])", name)
+        self.driver.execute_script("document.getElementById(arguments[0]).click()", name)
+
+    def open_tab(self, name):
+        self.see(
+            "const tab = [...document.querySelectorAll('button[role=tab]')]"
+            ".find(each => each.innerText.trim() === arguments[0]);"
+            "tab?.click(); return tab",
+            name,
+        )
+
+    def write(self, name, text):
+        from selenium.webdriver.common.by import By
+        from selenium.webdriver.common.keys import Keys
+
+        box = self.driver.find_element(By.CSS_SELECTOR, f"#{name} textarea, #{name} input")
+        box.send_keys(Keys.CONTROL, "a")
+        box.send_keys(text)
+        return box
+
+    def choose(self, name, text):
+        from selenium.webdriver.common.keys import Keys
+
+        self.write(name, text).send_keys(Keys.ENTER)
+
+    def ask(self, passage, question):
+        from selenium.webdriver.common.keys import Keys
+
+        self.write("passage", "\n".join(passage))
+        self.write("question", question).send_keys(Keys.ENTER)
+
+    def chains(self):
+        """The chain of each token that is drawn."""
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('#answer-view g.token')]"
+            ".map(token => Number(token.dataset.chain))"
+        )
+
+    def odds(self, name="answer"):
+        """The answer on top."""
+        return self.driver.execute_script(
+            "return document.querySelector(`#${arguments[0]}-odds h2`)?.innerText", name
+        )
+
+    def picture(self, name):
+        folder = os.environ.get("COREFMEM_PICTURES")
+        if folder:
+            self.driver.execute_script("window.scrollTo(0, 0)")
+            self.driver.save_screenshot(str(pathlib.Path(folder) / f"demo-{name}.png"))
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    programs = find_programs()
+    gradio = pytest.importorskip("gradio")
+    monkeypatch.setenv("GRADIO_ANALYTICS_ENABLED", "False")
+    from zoo.serving.demo import page, stories
+
+    monkeypatch.setattr(stories, "LOOKED_AT", 50)
+    blocks = page.make_page([READER, MEMORY, GRU, COREF])
+    _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
+    monkeypatch.setenv("GRADIO_SERVER_PORT", address.rstrip("/").rpartition(":")[2])
+    try:
+        with browser(programs, tmp_path / "profile") as driver:
+            driver.get(address)
+            yield Page(driver)
+    finally:
+        gradio.close_all()
+
+
+# One test: a page and a browser take long to start.
+@pytest.mark.slow
+def test_models_are_asked_edited_compared_and_copied(page):
+    look_at_an_answer(page)
+    edit_chains(page)
+    read_up_to_a_sentence(page)
+    copy(page)
+    compare(page)
+    look_at_a_memory(page)
+    find_wrong_answers(page)
+    resolve_coreference(page)
+
+
+def best(*chains, passage=PASSAGE):
+    example = Example(passage, QUESTION, "[unknown]", chains=chains)
+    return read_examples(zoo.from_preset(READER), [example])[0]
+
+
+def look_at_an_answer(page):
+    page.wait_for("answer-view", "sandra")
+    page.ask([*PASSAGE, "Zebulon slept."], QUESTION)
+    page.wait_for("note", "zebulon")
+    page.ask(PASSAGE, QUESTION)
+    page.wait_for("answer-view", "where is john ?")
+    page.see("return document.getElementById('note').innerText.trim() === ''")
+    assert page.odds() == best().answer == "hallway"
+    page.wait_for("answer-view", "each beginning read anew")
+    assert page.see("return document.querySelectorAll('#answer-view path.edge').length") == 2
+    page.picture("answer")
+
+
+def edit_chains(page):
+    before = page.chains()
+    assert len(before) == sum(len(text.split()) + 1 for text in (*PASSAGE, QUESTION))
+    # John of the last sentence, and of the question, is Mary.
+    page.choose("token", "13 john")
+    page.choose("target", "7 mary")
+    page.click("merge")
+    page.see(
+        "const chains = [...document.querySelectorAll('#answer-view g.token')]"
+        ".map(token => token.dataset.chain);"
+        "return chains[0] === chains[6]"
+    )
+    after = page.chains()
+    assert after[6] == after[0] == after[12] != 0
+    page.picture("edited")
+    page.choose("token", "13 john")
+    page.click("cut")
+    page.see("return document.querySelectorAll('#answer-view g.token')[12].dataset.chain === '0'")
+    after = page.chains()
+    reading = best(*after)
+    page.wait_for("answer-odds", f"{reading.probability:.0%}")
+    assert page.odds() == reading.answer
+    page.click("reset")
+    page.see("return document.querySelectorAll('#answer-view g.token')[12].dataset.chain !== '0'")
+    assert page.chains() == before
+
+
+def read_up_to_a_sentence(page):
+    page.driver.execute_script(
+        "const input = document.querySelector('#until input[type=number]');"
+        "input.value = 1; input.dispatchEvent(new Event('input', {bubbles: true}));"
+    )
+    page.see("return document.querySelectorAll('#answer-view g.token').length === 10")
+    assert page.odds() == best(passage=PASSAGE[:1]).answer == "office"
+    page.click("ask")
+    page.see("return document.querySelectorAll('#answer-view g.token').length > 10")
+
+
+def copy(page):
+    page.see("const label = document.querySelector('#copy button'); label?.click(); return label")
+    page.wait_for("python", "zoo.from_preset")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(page.code("python"), {})
+    assert printed.getvalue().startswith("hallway ")
+    if shutil.which("curl"):
+        command = page.code("curl")
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+        assert '"hallway": 1.0' in done.stdout or '"hallway": 0.9' in done.stdout, done
+
+
+def compare(page):
+    page.choose("model", "ga-coref-gru · lambada")
+    page.wait_for("answer-view", "anna")
+    page.choose("other", "ga-gru · lambada")
+    page.wait_for("beside-view", "anna")
+    found = page.odds("beside")
+    passage, question = page.see(
+        "return ['passage', 'question'].map("
+        "name => document.querySelector(`#${name} textarea, #${name} input`).value)"
+    )
+    assert found == zoo.from_preset(GRU).read(passage, question).answer
+    page.picture("beside")
+    page.choose("other", "(no other model)")
+
+
+def look_at_a_memory(page):
+    page.choose("model", "qdren")
+    page.wait_for("answer-view", "slot 1")
+    page.see("return document.getElementById('merge')?.offsetParent === null || true")
+    page.picture("memory")
+
+
+def find_wrong_answers(page):
+    page.open_tab("Wrong answers")
+    page.click("look")
+    page.wait_for("found", "of 50 simulated questions are answered wrongly")
+    page.open_tab("Ask")
+
+
+def resolve_coreference(page):
+    page.open_tab("Coreference")
+    page.click("resolve")
+    page.wait_for("chains", "Sandra")
+    assert page.see("return document.querySelectorAll('#chains span span').length") >= 4
+    page.picture("coreference")

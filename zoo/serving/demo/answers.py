@@ -1,0 +1,69 @@
+"""What a model makes of a question, ready to be shown and copied."""
+
+import json
+import shlex
+import warnings
+from typing import Any, NamedTuple
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.visualization.pages import view_to_html
+from zoo.reading import read_examples
+
+
+class Answer(NamedTuple):
+    """What is shown of an answer."""
+
+    odds: dict[str, float]
+    unknown_words: tuple[str, ...]
+    html: str
+
+
+def answer(model: Any, example: Example) -> Answer:
+    """Answers a question, with the views of where a model looks."""
+    if not model.preprocessor.reads_edges:
+        example = Example(example.sentences, example.question, example.answer)
+    with warnings.catch_warnings():
+        # The page says which words are unknown.
+        warnings.simplefilter("ignore")
+        (reading,) = read_examples(model, [example])
+        shown = [*model.views([example])[0]]
+        after_sentences = model.answer_views([example])[0].get("after-sentence")
+    if after_sentences is not None and len(example.sentences) > 1:
+        shown.append(after_sentences)
+    odds = dict(zip(reading.answers, reading.probabilities, strict=True))
+    return Answer(odds, reading.unknown_words, "".join(map(view_to_html, shown)))
+
+
+def as_python(handle: str, example: Example, annotator: str | None) -> str:
+    """A program that asks the same."""
+    load = "load" if handle.endswith(".keras") else "from_preset"
+    lines = ["import zoo", "", f"model = zoo.{load}({handle!r})"]
+    if example.chains or example.edges:
+        lines[1:1] = ["from keras_corefmem.datasets import Example"]
+        lines[2:2] = ["from zoo.reading import read_examples"]
+        lines += [
+            "example = Example(",
+            f"    {example.sentences!r},",
+            f"    {example.question!r},",
+            '    "[unknown]",',
+            f"    chains={example.chains!r},",
+            f"    edges={example.edges!r},",
+            ")",
+            "(reading,) = read_examples(model, [example])",
+        ]
+    else:
+        lines += [
+            "reading = model.read(",
+            f"    {example.passage!r},",
+            f"    {example.question!r},",
+        ]
+        lines += [f"    annotator={annotator!r},", ")"] if annotator else [")"]
+    return "\n".join([*lines, "print(reading.answer, reading.probability)"])
+
+
+def as_curl(address: str, handle: str, example: Example) -> str:
+    """A command that asks this page the same."""
+    url = f"{address}/gradio_api/call/read"
+    data = json.dumps({"data": [handle, example.passage, example.question]}, ensure_ascii=False)
+    ask = f"curl -s {url} -H 'Content-Type: application/json' \\\n  -d {shlex.quote(data)}"
+    return f"curl -N {url}/$({ask} | cut -d'\"' -f4)"

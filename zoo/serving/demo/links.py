@@ -1,0 +1,60 @@
+"""The chains and edges of a question, and what the page changes of them."""
+
+import dataclasses
+from typing import Any
+
+from keras_corefmem.datasets import Example
+from keras_corefmem.visualization.views import encode_example
+from zoo.reading import annotate_for
+from zoo.reading.answers import edge_types_of
+
+
+def as_example(model: Any, passage: str, question: str, annotator: str | None = None) -> Example:
+    """The question as a model reads it, annotated where that is asked for."""
+    example, preprocessor = Example.from_text(passage, question), model.preprocessor
+    if annotator and preprocessor.local:
+        (annotated,) = annotate_for(preprocessor, [example], annotator)
+        return annotated
+    return example
+
+
+def labelled_tokens(model: Any, example: Example) -> list[str]:
+    """The tokens of passage and question, with their positions, from 1, and chains."""
+    cut = model.preprocessor.tokenizer
+    texts = (*example.sentences, example.question)
+    words = [word for text in texts for word in example.tokens(text, cut)]
+    chains = chains_of(model, example) or (0,) * len(words)
+    numbers = {chain: n for n, chain in enumerate(dict.fromkeys(filter(None, chains)), 1)}
+    return [
+        f"{n} {word}" + (f" · chain {numbers[chain]}" if chain else "")
+        for n, (word, chain) in enumerate(zip(words, chains, strict=True), 1)
+    ]
+
+
+def chains_of(model: Any, example: Example) -> tuple[int, ...]:
+    """The chain of each token, 0 = none; nothing where a model reads no chains."""
+    if not edge_types_of(model):
+        return ()
+    return tuple(encode_example(example, model.preprocessor).chain_ids.tolist())
+
+
+def merge_chains(model: Any, example: Example, first: int, second: int) -> Example:
+    """Joins the chains of two tokens, at 1-based positions, to one."""
+    chains = chains_of(model, example)
+    one, other = chains[first - 1], chains[second - 1]
+    joined = one or other or max(chains) + 1
+    changed = [joined if chain and chain in (one, other) else chain for chain in chains]
+    changed[first - 1] = changed[second - 1] = joined
+    return dataclasses.replace(example, chains=tuple(changed))
+
+
+def cut_chain(model: Any, example: Example, position: int) -> Example:
+    """Takes a token, at a 1-based position, out of its chain."""
+    chains = list(chains_of(model, example))
+    chains[position - 1] = 0
+    return dataclasses.replace(example, chains=tuple(chains))
+
+
+def draw_edge(example: Example, source: int, target: int, kind: str) -> Example:
+    """Adds an edge, of coreference or any other type that a model reads."""
+    return dataclasses.replace(example, edges=(*example.edges, (source, target, kind)))

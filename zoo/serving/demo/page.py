@@ -1,0 +1,239 @@
+"""The page: questions to models, edited chains and edges, wrong answers, and coreference."""
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from keras_corefmem.datasets import DATASETS, Example
+from zoo.architectures.loading import from_preset, load
+from zoo.hub import open_preset
+from zoo.hub.presets import presets
+from zoo.serving.demo import answers, links, stories
+from zoo.serving.demo.layout import EXACT, WORDS, Layout
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+# Models that stay in memory.
+KEPT = 8
+
+
+def make_page(
+    handles: Sequence[str] = (), data_dir: str | None = None, annotators: Sequence[str] = ()
+) -> Any:
+    """Makes the page, a `gradio.Blocks` to `launch`.
+
+    Args:
+        handles: models to choose from, as `corefmem predict` takes them; by default all presets of
+            questions about passages.
+        data_dir: folder of the files of the data set that the models were trained on, in which
+            wrong answers are looked for; without one, stories are simulated.
+        annotators: spaCy pipelines, names or paths, beside `"exact"`.
+
+    Raises:
+        ImportError: if Gradio is not installed.
+        ValueError: if there is no such model.
+    """
+    try:
+        import gradio
+    except ImportError:
+        raise ImportError("The page needs Gradio: pip install 'keras_corefmem[demo]'.") from None
+    models = [(_label(handle), handle) for handle in handles or _bundled()]
+    layout = Layout(gradio, models, [EXACT, *annotators])
+    _Page(layout, data_dir).connect()
+    return layout.blocks
+
+
+def _bundled() -> list[str]:
+    """The presets that answer questions about passages, those of the package before others."""
+    cards = {name: _card(name) for name in presets()}
+    return [name for name, card in cards.items() if DATASETS[card["dataset"]].reads == "questions"]
+
+
+@functools.lru_cache(KEPT)
+def _model(handle: str) -> Any:
+    model = load(handle) if handle.endswith(".keras") else from_preset(handle)
+    if set(model.TEXTS) != {"passage", "question"}:
+        raise ValueError(f"{handle} answers no questions about passages: choose another model.")
+    return model
+
+
+def _card(handle: str) -> dict[str, Any]:
+    return {} if handle.endswith(".keras") else open_preset(handle).card
+
+
+def _label(handle: str) -> str:
+    card = _card(handle)
+    if "test_accuracy" not in card:
+        return handle
+    known = DATASETS.get(card["dataset"])
+    task = f" task {card['task']}" if known and known.tasks else ""
+    part = known.reported if known else "test"
+    return f"{card['model']} · {card['dataset']}{task} · {part} {card['test_accuracy']:.1%}"
+
+
+class _Page:
+    """What happens between the components of a page."""
+
+    def __init__(self, layout: Layout, data_dir: str | None) -> None:
+        self.gr, self.layout, self.data_dir = layout.gr, layout, data_dir
+
+    def connect(self) -> None:
+        with self.layout.blocks:
+            self._connect(self.layout)
+
+    def _connect(self, on: Layout) -> None:
+        def open_wrong_answer(wrong: list[stories.Wrong], event: Any) -> tuple:
+            example = wrong[event.index[0]].example
+            return "\n".join(example.sentences), example.question, self.gr.Tabs(selected="ask")
+
+        # By its type Gradio knows what to pass.
+        open_wrong_answer.__annotations__["event"] = self.gr.SelectData
+        asked = [on.model, on.other, on.passage, on.question, on.annotator]
+        results = [on.note, *on.shown[0], *on.shown[1], on.token, on.target, on.kind]
+        results += [on.editor, on.python, on.curl]
+        changed = [on.example, on.until, *results]
+        hide: dict[str, Any] = {"api_visibility": "private", "concurrency_id": "models"}
+        choose = self._told(self.choose_model)
+        for event in (on.blocks.load, on.model.change):
+            event(choose, on.model, [on.sample, on.passage, on.question], **hide).then(
+                self._told(self.ask), asked, changed, **hide
+            )
+        on.sample.input(
+            self._told(self.choose_sample),
+            [on.model, on.sample],
+            [on.passage, on.question],
+            **hide,
+        ).then(self._told(self.ask), asked, changed, **hide)
+        events = on.button.click, on.question.submit, on.other.input, on.annotator.input
+        for event in events:
+            event(self._told(self.ask), asked, changed, **hide)
+        again = [on.example, on.model, on.other, on.until, on.annotator]
+        on.until.input(self._told(self.show), again, results, trigger_mode="always_last", **hide)
+        for name, button in zip(("merge", "cut", "draw"), on.edits[:3], strict=True):
+            chosen = [on.model, on.example, on.token, on.target, on.kind]
+            button.click(
+                self._told(functools.partial(self.edit, name)), chosen, on.example, **hide
+            ).success(self._told(self.show), again, results, **hide)
+        on.edits[3].click(self._told(self.ask), asked, changed, **hide)
+        on.look.click(
+            self._told(self.look_for_wrong_answers),
+            on.model,
+            [on.wrong, on.table, on.found],
+            **hide,
+        )
+        on.table.select(
+            open_wrong_answer, on.wrong, [on.passage, on.question, on.tabs], **hide
+        ).then(self._told(self.ask), asked, changed, **hide)
+        on.resolve.click(
+            self._told(resolve), [on.text, on.resolver], on.resolved, api_visibility="private"
+        )
+        self.gr.api(self._told(self.read), api_name="read", concurrency_id="models")
+
+    def _told(self, function: Callable) -> Callable:
+        """The function, whose errors are shown as what they say."""
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            try:
+                return function(*arguments)
+            except (ValueError, OSError, ImportError) as error:
+                raise self.gr.Error(str(error), print_exception=False) from None
+
+        return call
+
+    def choose_model(self, handle: str) -> tuple:
+        found = stories.samples(_card(handle))
+        choices = [(f"{each.question} ({each.answer})", n) for n, each in enumerate(found)]
+        first = found[0]
+        sample = self.gr.update(choices=choices, value=0)
+        return sample, "\n".join(first.sentences), first.question
+
+    def choose_sample(self, handle: str, number: int) -> tuple:
+        example = stories.samples(_card(handle))[number]
+        return "\n".join(example.sentences), example.question
+
+    def ask(self, handle: str, other: str, passage: str, question: str, annotator: str) -> tuple:
+        model = _model(handle)
+        example = links.as_example(model, passage, question, _annotator(annotator))
+        count = len(example.sentences)
+        slider = self.gr.update(maximum=max(count, 2), value=count, interactive=count > 1)
+        return example, slider, *self.show(example, handle, other, count, annotator)
+
+    def show(self, example: Example, handle: str, other: str, until: int, annotator: str) -> list:
+        gr, model = self.gr, _model(handle)
+        read = example
+        if until < len(example.sentences):
+            read = example.beginning(int(until), model.preprocessor.tokenizer)
+        shown: list[Any] = []
+        unknown: tuple[str, ...] = ()
+        for each in (handle, other):
+            if each:
+                found = answers.answer(_model(each), read)
+                shown += [gr.update(visible=True), found.odds, found.html]
+                unknown += found.unknown_words
+            else:
+                shown += [gr.update(visible=False), {}, ""]
+        words = dict.fromkeys(unknown)
+        note = f"⚠ Unknown words, which are guessed at: {', '.join(words)}" if words else ""
+        tokens = [(label, n) for n, label in enumerate(links.labelled_tokens(model, example), 1)]
+        kinds = list(links.edge_types_of(model))
+        python = answers.as_python(handle, read, _annotator(annotator))
+        editor = [gr.update(choices=tokens)] * 2
+        editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
+        curl = answers.as_curl(_address(), handle, read)
+        return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
+
+    def edit(
+        self,
+        name: str,
+        handle: str,
+        example: Example,
+        token: int | None,
+        target: int | None,
+        kind: str,
+    ) -> Example:
+        if token is None:
+            raise ValueError("Choose a token.")
+        model = _model(handle)
+        if name == "cut":
+            return links.cut_chain(model, example, token)
+        if target is None or target == token:
+            raise ValueError("Choose another token to join it to.")
+        if name == "merge":
+            return links.merge_chains(model, example, token, target)
+        return links.draw_edge(example, token, target, kind)
+
+    def look_for_wrong_answers(self, handle: str) -> tuple:
+        asked = stories.questions(_card(handle), self.data_dir)
+        wrong = stories.wrong_answers(_model(handle), asked)
+        rows = [
+            [each.example.question, each.example.answer, each.answer, f"{each.probability:.0%}"]
+            for each in wrong
+        ]
+        kind = "test" if self.data_dir else "simulated"
+        return wrong, rows, f"{len(rows)} of {len(asked)} {kind} questions are answered wrongly."
+
+    def read(self, handle: str, passage: str, question: str) -> dict[str, float]:
+        """Answers a question: its best answers with their probabilities."""
+        model = _model(handle)
+        return answers.answer(model, links.as_example(model, passage, question)).odds
+
+
+def _address() -> str:
+    host = os.environ.get("SPACE_HOST")
+    port = os.environ.get("GRADIO_SERVER_PORT", "7860")
+    return f"https://{host}" if host else f"http://127.0.0.1:{port}"
+
+
+def _annotator(chosen: str) -> str | None:
+    return None if chosen in (WORDS, "", None) else chosen
+
+
+def resolve(text: str, annotator: str) -> str:
+    """The chains of a text, as HTML."""
+    from keras_corefmem.graphs import annotate
+    from keras_corefmem.visualization import chains_to_html
+
+    (annotation,) = annotate([text], annotator)
+    return chains_to_html(annotation)
