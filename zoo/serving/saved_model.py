@@ -16,7 +16,13 @@ from zoo.reading.answers import number_of_answers, preprocessor_of
 from zoo.serving.batching import in_batches, pad_coarsely
 
 
-def export(model: Any, path: str | os.PathLike, top: int = 5, jit_compile: bool = True) -> None:
+def export(
+    model: Any,
+    path: str | os.PathLike,
+    top: int = 5,
+    jit_compile: bool = True,
+    format: str = "saved_model",
+) -> None:
     """Writes a reader, from text to answer, as a SavedModel.
 
     Tokenizing, vocabulary, coreference and padding are part of its graph, so that a program which
@@ -48,17 +54,26 @@ def export(model: Any, path: str | os.PathLike, top: int = 5, jit_compile: bool 
         jit_compile: whether XLA compiles the recurrences, for a few lengths and sizes of batches,
             when they are first met; without, it also answers where TensorFlow was built without
             XLA, several times slower. What the JAX backend exports needs XLA.
+        format: `"saved_model"`, or `"onnx"` for features to logits alone, with the preprocessor
+            beside them, see `zoo.serving.onnx.export_onnx`.
 
     Raises:
         BlockingIOError: if another process writes to the folder.
         OSError: if nothing can be written there.
-        ValueError: if the model has no preprocessor, or the path holds something else.
+        ValueError: if the model has no preprocessor, the path holds something else, or there is no
+            such format.
 
     Example:
         >>> zoo.export(keras.Sequential([keras.Input((1,))]), "model")
         Traceback (most recent call last):
         ValueError: Sequential is not a reader: pass a model of the zoo, such as ...
     """
+    if format == "onnx":
+        from zoo.serving.onnx import export_onnx
+
+        return export_onnx(model, path)
+    if format != "saved_model":
+        raise ValueError(f"format must be 'saved_model' or 'onnx', got {format!r}.")
     import tensorflow as tf
 
     path = pathlib.Path(path).expanduser().absolute()

@@ -1,7 +1,12 @@
 """Time-major buffers that a loop fills row by row."""
 
+import contextvars
+
 import keras
 from keras import ops
+
+# Whether XLA may be used: without it, only what other runtimes than TensorFlow's know too.
+XLA = contextvars.ContextVar("xla", default=True)
 
 
 def float_type(tensor):
@@ -25,6 +30,11 @@ def rows(buffer, start, count):
 
 def write(buffer, start, rows):
     """Replaces the rows of a buffer from `start` on."""
+    if not XLA.get() and keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        numbers = start + tf.range(tf.shape(rows)[0])
+        return tf.tensor_scatter_nd_update(buffer, numbers[:, None], rows)
     return ops.slice_update(buffer, (start, *[0] * (len(buffer.shape) - 1)), rows)
 
 

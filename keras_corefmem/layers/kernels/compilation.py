@@ -1,24 +1,21 @@
 """Kernels with a gradient of their own that compile themselves, wherever they are called."""
 
 import contextlib
-import contextvars
 
 import keras
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import output_gradients
-
-_ENABLED = contextvars.ContextVar("compiled kernels", default=True)
+from keras_corefmem.layers.kernels.buffers import XLA, output_gradients
 
 
 @contextlib.contextmanager
 def uncompiled():
     """Traces the kernels that are called inside without XLA, for runtimes built without it."""
-    token = _ENABLED.set(False)
+    token = XLA.set(False)
     try:
         yield
     finally:
-        _ENABLED.reset(token)
+        XLA.reset(token)
 
 
 def compiled(function):
@@ -35,7 +32,7 @@ def compiled(function):
         import tensorflow as tf
 
         kernel = tf.function(function, jit_compile=True, autograph=False)
-        return lambda *arguments: (kernel if _ENABLED.get() else function)(*arguments)
+        return lambda *arguments: (kernel if XLA.get() else function)(*arguments)
     return function
 
 

@@ -172,7 +172,7 @@ class EpisodicMemory(keras.layers.Layer):
         mask = facts_mask if mask is None else mask
         self.check_shapes(facts, question, mask)
         facts = clear_masked(facts, mask)
-        batch, time = ops.shape(facts)[:2]
+        batch = ops.shape(facts)[0]
         if self.end_of_passes:
             end = ops.broadcast_to(ops.cast(self.end, facts.dtype), (batch, 1, self.units))
             facts = ops.concatenate([facts, end], axis=1)
@@ -192,7 +192,7 @@ class EpisodicMemory(keras.layers.Layer):
             episode = self.read(facts, projected, gates, mask)
             new = self.next_memory(update, memory, episode, question, training)
             if self.end_of_passes:
-                going_on = ops.argmax(scores, axis=-1) < time
+                going_on = ops.max(scores[:, :-1], axis=-1) >= scores[:, -1]
                 if count is not None:
                     going_on = ops.where(count > 0, number <= count, going_on)
                 reading = ops.logical_and(reading, going_on[:, None])

@@ -108,10 +108,9 @@ def mix_answers(gate, pointed, classes, candidates):
     """
     there = ops.any(ops.not_equal(candidates, 0), axis=1, keepdims=True)
     gate = ops.where(there, gate, -1e9)
-    return ops.logaddexp(
-        ops.log_sigmoid(gate) + ops.log_softmax(pointed),
-        ops.log_sigmoid(-gate) + ops.log_softmax(classes),
-    )
+    pointed = ops.log_sigmoid(gate) + ops.log_softmax(pointed)
+    classes = ops.log_sigmoid(-gate) + ops.log_softmax(classes)
+    return ops.logsumexp(ops.stack([pointed, classes]), axis=0)
 
 
 def readable_tokens(inputs, masks, answer_head):

@@ -1,0 +1,87 @@
+"""Readers as ONNX, run by onnxruntime."""
+
+import json
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+import zoo
+from tests.support.commands import printed, refused
+from tests.support.model_cases import CASES, make
+from tests.support.tiers import standing_for
+from zoo.serving.onnx import export_onnx
+
+KEPT = ("as-coref-gru", "dmn", "qdren")
+# Positions of equal scores, and attention in both directions.
+BEYOND = ("dmn-plus-retrieving", "memn2n-retrieving", "bidaf-supervised", "bidaf-mage-gru")
+WITHIN = [name for name in CASES if name not in BEYOND]
+onnx_only = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="ONNX is written on TensorFlow"
+)
+
+
+@onnx_only
+@pytest.mark.slow
+@pytest.mark.parametrize("name", standing_for(WITHIN, KEPT))
+def test_onnx_gives_the_logits_of_the_model(name, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    model, examples = make(name), CASES[name].examples
+    zoo.export(model, tmp_path / "onnx", format="onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "onnx" / "model.onnx")
+    config = json.loads((tmp_path / "onnx" / "preprocessor.json").read_text(encoding="utf-8"))
+    preprocessor = keras.saving.deserialize_keras_object(config)
+    names = [each.name for each in session.get_inputs()]
+    # Batches of several sizes and lengths.
+    for count in (1, 7):
+        encoded = [preprocessor.encode(example) for example in examples[:count]]
+        length = max(map(preprocessor.length, encoded)) + count
+        question_length = max(map(preprocessor.question_length, encoded))
+        features = preprocessor.collate(encoded, count, length, question_length, names)
+        (logits,) = session.run(["logits"], features)
+        expected = model(features, training=False)
+        np.testing.assert_allclose(logits, expected, atol=1e-4, rtol=1e-4)
+
+
+@onnx_only
+@pytest.mark.slow
+@pytest.mark.parametrize("name", standing_for(BEYOND, ("bidaf-mage-gru",)))
+def test_what_onnx_does_not_do_is_refused(name, tmp_path):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    with pytest.raises(ValueError, match="does something that ONNX does not: write a SavedModel"):
+        export_onnx(make(name), tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()
+
+
+@onnx_only
+def test_a_folder_of_something_else_is_kept(tmp_path):
+    pytest.importorskip("tf2onnx")
+    model = make("qrn")
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(ValueError, match="is no folder of ONNX: choose another path"):
+        export_onnx(model, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+    with pytest.raises(ValueError, match="format must be 'saved_model' or 'onnx', got 'h5'"):
+        zoo.export(model, tmp_path / "model", format="h5")
+
+
+@onnx_only
+def test_the_command_replaces_an_older_one(tmp_path, capsys):
+    pytest.importorskip("tf2onnx")
+    for _ in range(2):
+        command = "export", "qrn_babi_1", tmp_path / "onnx", "--format", "onnx"
+        assert printed(capsys, *command).endswith(f"ONNX: {tmp_path / 'onnx'}\n")
+    assert {path.name for path in (tmp_path / "onnx").iterdir()} == {
+        "model.onnx",
+        "preprocessor.json",
+    }
+
+
+def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tf2onnx", None)
+    message = refused(capsys, "export", "qrn_babi_1", tmp_path / "onnx", "--format", "onnx")
+    remedies = {"tensorflow": "pip install 'keras_corefmem[export]'"}
+    assert remedies.get(keras.backend.backend(), "set KERAS_BACKEND=tensorflow") in message
