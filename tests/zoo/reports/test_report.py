@@ -1,3 +1,4 @@
+import functools
 import json
 import re
 import shlex
@@ -6,11 +7,10 @@ import pytest
 
 from keras_corefmem.utils.files import load_json
 from tests.support.commands import printed, refused
-from tests.support.results import RESULTS, ROOT, record, record_trial
-from zoo.cli.app import parse
+from tests.support.results import RESULTS, ROOT, record, record_trial, result_of
+from zoo.cli import app
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
-from zoo.experiments.results import append_result
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.hub import presets as preset
@@ -76,11 +76,9 @@ def test_means_and_maxima_of_papers_are_told_apart(tmp_path):
 @pytest.mark.parametrize("study", STUDIES_OF_PAPERS)
 def test_rows_of_papers_fit_their_tables(study, tmp_path):
     models = [model for model in published_rows(study) if model in STUDIES[study].models]
-    content = record(tmp_path)
-    for run in plan(study, models=models):
-        fields = {"model": run.model, "task": run.task, "command": run.command, "study": study}
-        kinds = {"test_kinds": dict.fromkeys(STUDIES[study].kinds, [1, 2])}
-        append_result({**content, **fields, **kinds}, tmp_path)
+    kinds = {"test_kinds": dict.fromkeys(STUDIES[study].kinds, [1, 2])}
+    runs = [result_of(run, **kinds) for run in plan(study, models=models)]
+    results.replace_results(study, runs, tmp_path)
     for table in (report.tables_of(study, tmp_path), report.summary(study, tmp_path)):
         for part in table.split("\n\n"):
             counts = {line.count(" | ") for line in part.splitlines() if line.startswith("| ")}
@@ -224,7 +222,8 @@ def test_all_results_are_on_their_page():
     assert shown == {"coreference", *(name.removesuffix(".jsonl") for name in recorded)}
 
 
-def test_commands_of_recorded_runs_are_accepted():
+def test_commands_of_recorded_runs_are_accepted(monkeypatch):
+    monkeypatch.setattr(app, "make_app", functools.cache(app.make_app))
     names = (f"{results.SEARCHES}/{name}" for name in results.recorded_searches(RESULTS))
     runs = [run for name in (*STUDIES, *names) for run in results.read_results(name, RESULTS)]
     scores = map(load_json, (RESULTS / "coreference").glob("*.json"))
@@ -232,7 +231,7 @@ def test_commands_of_recorded_runs_are_accepted():
         program, *words = shlex.split(content["command"])
         kind = content["study"].partition("/")[0]
         command = {"coreference": "score", "searches": "search"}.get(kind, "reproduce")
-        assert program == "corefmem" and parse(words).info_name == command
+        assert program == "corefmem" and app.parse(words).info_name == command
 
 
 PRESETS = ("ga-mage-gru", "ga-coref-gru", "qdren", "ren", "dmn-supervised", "memn2n", "qrn")
