@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+import zoo
 from keras_corefmem.callbacks import EdgeAttention
 from tests.support.events import read_events
-from tests.support.model_cases import ANNOTATED, TYPED, features_of, make, shared
+from tests.support.model_cases import ANNOTATED, TYPED, features_of, make
 from zoo.architectures.passage.edge_attention import EdgeShares
 
 TYPES = ["coreference", "near", "near^-1"]
@@ -26,8 +27,20 @@ def test_shares_are_means_over_the_tokens_that_read_edges():
     assert sum(shares.even.values()) == pytest.approx(1)
 
 
-def test_a_reader_tells_its_attention_to_edges_as_it_learns(tmp_path):
-    model = make("ga-mage-gru-typed")
+@pytest.fixture(scope="module")
+def model():
+    return make("ga-mage-gru-typed")
+
+
+@pytest.fixture(scope="module")
+def summing():
+    """A reader that adds up what its edges bring."""
+    options = {"encoder": "mage_gru", "units": 8, "edge_units": 1}
+    types = "coreference", "dependency", "role", "narrative"
+    return zoo.AttentionSumReader.from_examples(ANNOTATED, edge_types=types, **options)
+
+
+def test_a_reader_tells_its_attention_to_edges_as_it_learns(model, tmp_path):
     features = features_of(model, TYPED[:6], 24)
     before = model.attend_to_edges(features)
     assert list(before) == ["sequence", *TYPES] and min(before.values()) > 0.01
@@ -51,21 +64,21 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(tmp_path):
 
 
 def test_attention_to_edges_is_in_the_history():
-    model = make("ga-mage-gru-typed")
+    model = make("ga-mage-gru-typed", layers=1)
     logs = model.fit(TYPED[:8], validation_data=TYPED[8:16], epochs=1, verbose=0).history
     shares = {name: logs[f"edge_attention_{name}"][0] for name in ("sequence", *TYPES)}
     assert shares == pytest.approx(model.attend_to_edges(model.batches(TYPED[8:16], 8)))
 
 
-def test_views_have_the_edges_and_the_attention_to_them():
-    ((view,),) = shared("ga-mage-gru-typed").views(TYPED[:1])
+def test_views_have_the_edges_and_the_attention_to_them(model, summing):
+    ((view,),) = model.views(TYPED[:1])
     assert view.edges == [(1, 7, "near"), (2, 7, "near"), (5, 1, "near"), (6, 15, "near")]
     assert set(view.edge_shares) == {"sequence", *TYPES}
-    ((other,),) = shared("bidaf-mage-gru").views(ANNOTATED[:1])
+    ((other,),) = summing.views(ANNOTATED[:1])
     assert {kind for *_, kind in other.edges} == {"dependency", "role", "narrative"}
     assert other.edge_shares == {}
 
 
-def test_readers_that_sum_their_edges_have_no_attention_to_them():
+def test_readers_that_sum_their_edges_have_no_attention_to_them(summing):
     with pytest.raises(ValueError, match="sums its edges: give it edge_attention=True"):
-        shared("bidaf-mage-gru").attend_to_edges({})
+        summing.attend_to_edges({})

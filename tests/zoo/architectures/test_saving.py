@@ -55,8 +55,9 @@ def test_a_trained_reader_is_the_same_after_loading(trained, examples):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("explicit", [True, False], ids=["keras", "zoo"])
-def test_loads_in_a_fresh_process(explicit, trained, examples, run_python):
-    model, path = trained
+def test_loads_in_a_fresh_process(explicit, make_reader, examples, tmp_path, run_python):
+    model, path = make_reader("mage_gru", layers=2), tmp_path / "reader.keras"
+    model.save(path)
     passages = [example.passage for example in examples]
     questions = [example.question for example in examples]
     data = {"path": str(path), "explicit": explicit, "passages": passages, "questions": questions}

@@ -43,6 +43,18 @@ def expected(model):
     return training.evaluate(model, model.batches(STORIES, 64))
 
 
+def restarts(model):
+    """Yields the model again and again, with its weights, optimizer and seeds as they were."""
+    model.optimizer.build(model.trainable_variables)
+    variables = [*model.variables, *model.optimizer.variables]
+    values = list(map(keras.ops.convert_to_numpy, variables))
+    while True:
+        keras.utils.set_random_seed(2)
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+        yield model
+
+
 def rows_of(answers, path):
     """The same questions in all forms, with answers or without, by name."""
     rows = [{**row, "answer": a} for row, a in zip(ROWS, ANSWERS, strict=True)] if answers else ROWS
@@ -77,12 +89,12 @@ def test_texts_in_all_forms_are_read_alike(model, expected, tmp_path):
 
 @pytest.mark.parametrize("examples", [LABELLED, TAGGED], ids=["labels", "tags"])
 def test_sentences_are_strings_too(examples):
-    model = zoo.SentenceDynamicMemoryNetwork.from_examples(examples, units=4)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(examples, units=4, passes=1)
     model.compile(jit_compile=JIT)
     texts, answers = [" ".join(e.words) for e in examples], [e.answer for e in examples]
     logits = model.predict(texts, batch_size=5, verbose=0)
     np.testing.assert_allclose(logits, model.predict(examples, verbose=0), rtol=1e-4, atol=1e-5)
-    found = model.evaluate(texts, answers, batch_size=7, verbose=0, return_dict=True)
+    found = model.evaluate(texts, answers, batch_size=24, verbose=0, return_dict=True)
     ours = training.evaluate(model, model.batches(examples, 24))
     assert found == pytest.approx({name: ours[name] for name in found}, rel=1e-5)
     # Padding weighs nothing, also where nobody says so.
@@ -90,7 +102,8 @@ def test_sentences_are_strings_too(examples):
     arrays = model.evaluate(features, numbers, verbose=0, return_dict=True)
     assert arrays == pytest.approx(found, rel=1e-5) and weights.min() == (examples is LABELLED)
     assert len(model.fit(features, numbers, verbose=0).history["loss"]) == 1
-    history = model.fit(texts, answers, validation_data=(texts, answers), epochs=2, verbose=0)
+    data = {"batch_size": 24, "validation_data": (texts, answers)}
+    history = model.fit(texts, answers, **data, epochs=2, verbose=0)
     assert len(history.history["val_loss"]) == 2
 
 
@@ -98,8 +111,9 @@ def test_fit_learns_texts_as_it_learns_their_batches():
     histories = []
     part = {name: column[29:] for name, column in COLUMNS.items()}
     frame = pytest.importorskip("pandas").DataFrame(part), np.array(ANSWERS[29:])
-    for validation_data in (None, STORIES[29:], tuple(STORIES[29:]), (part, ANSWERS[29:]), frame):
-        model, data = make(), {"validation_data": validation_data}
+    held_out = None, STORIES[29:], tuple(STORIES[29:]), (part, ANSWERS[29:]), frame
+    for model, validation_data in zip(restarts(make()), held_out, strict=False):
+        data = {"validation_data": validation_data}
         x, y = (COLUMNS, ANSWERS) if validation_data is None else (STORIES[:29], None)
         if validation_data is None:
             # 37 · 0.8 = 29.6.
@@ -309,15 +323,19 @@ def test_answers_weigh_by_their_class():
     weight = {"kitchen": 3.0}
     model = make()
     number = model.preprocessor.answer_numbers["kitchen"]
-    losses = [
-        make().fit(x, y, 64, verbose=0, class_weight=weight).history["loss"][0]
-        for x, y, weight in (
-            (COLUMNS, ANSWERS, {"kitchen": 3.0}),
-            (STORIES, None, {number: 3.0}),
-            (model.batches(STORIES, 64, True, mean_of_rows=True), None, weight),
+    *losses, plain = [
+        model.fit(x, y, 64, verbose=0, class_weight=weight).history["loss"][0]
+        for model, (x, y, weight) in zip(
+            restarts(model),
+            (
+                (COLUMNS, ANSWERS, {"kitchen": 3.0}),
+                (STORIES, None, {number: 3.0}),
+                (model.batches(STORIES, 64, True, mean_of_rows=True), None, weight),
+                (STORIES, None, None),
+            ),
+            strict=False,
         )
     ]
-    plain = make().fit(STORIES, batch_size=64, verbose=0).history["loss"][0]
     assert losses[0] == losses[1] == pytest.approx(losses[2], rel=1e-6) and 0 < count < 37
     assert losses[0] > plain
     with pytest.raises(ValueError, match="class_weight: there is no answer 'attic'"):

@@ -37,13 +37,13 @@ def data_dir(tmp_path_factory):
 def trained(data_dir, tmp_path_factory):
     """The folder in which a tiny reader was trained, and the arguments that trained it."""
     folder = tmp_path_factory.mktemp("train")
-    command = ["train", "--model", "as-coref-gru", "--data-dir", str(data_dir), *TINY]
+    command = ["train", "--model", "qrn", "--data-dir", str(data_dir), *TINY]
     command += ["--output", str(folder / "models"), "--log-dir", str(folder / "logs")]
     assert cli.main([*command, "--epochs", "1"]) == 0
     return folder, command
 
 
-NAME = "as-coref-gru-babi-task-01-seed-0-batch_size-50-buckets-1-units-4"
+NAME = "qrn-babi-task-01-seed-0-batch_size-50-buckets-1-units-4"
 
 
 def run_fresh(code, **environment):
@@ -240,18 +240,18 @@ def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, 
 @pytest.mark.slow
 def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys):
     results, runs, presets = (str(tmp_path / name) for name in ("results", "runs", "presets"))
-    command = ["reproduce", "babi-1k", "--models", "as-gru", "--tasks", "1", "--jobs", "1"]
+    command = ["reproduce", "babi-1k", "--models", "qrn", "--tasks", "1", "--jobs", "1"]
     command += ["--data-dir", str(data_dir), "--results", results, "--runs", runs, "--resume"]
     command += [*TINY, "--set", "epochs=1", "--tag", "tiny", "--presets", presets]
     out = printed(capsys, *command)
-    assert "[1/1] as-gru-tiny-task-01-seed-0: valid" in out
+    assert "[1/1] qrn-tiny-task-01-seed-0: valid" in out
     assert report.tables_of("babi-1k", results) in out
-    card = preset.read_preset("as_gru_babi_1", presets)["card"]
-    assert card["result"] == "babi-1k/as-gru-tiny-task-01-seed-0"
+    card = preset.read_preset("qrn_babi_1", presets)["card"]
+    assert card["result"] == "babi-1k/qrn-tiny-task-01-seed-0"
     (content,) = read_results("babi-1k", results)
     # Half precision may change an answer of eleven.
     assert abs(card["test_accuracy"] - content["test_accuracy"]) < 0.1
-    assert zoo.from_preset("as_gru_babi_1", folder=presets).read(STORY, "Where is Mary?").answer
+    assert zoo.from_preset("qrn_babi_1", folder=presets).read(STORY, "Where is Mary?").answer
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from zoo.experiments.outcome import describe_test
 
 STORIES = simulator.load(task=1, train=30, valid=8, test=7)
 TINY = Experiment(
-    "as-gru", changes={"epochs": 1, "batch_size": 10, "buckets": 1, "arguments": {"units": 4}}
+    "qrn", changes={"epochs": 1, "batch_size": 10, "buckets": 1, "arguments": {"units": 4}}
 )
 
 
@@ -95,7 +95,7 @@ def test_callbacks_see_the_model_and_its_batches(tmp_path):
     few, lines = dataclasses.replace(TINY, changes={**TINY.changes, "train_size": 20}), []
     run_experiment(few, tmp_path, callbacks, STORIES, report=lines.append)
     assert lines[0].endswith(": 20 train, 8 valid, 7 test questions")
-    assert seen == [("AttentionSumReader", True, ["test", "train", "valid"])]
+    assert seen == [("QueryReductionNetwork", True, ["test", "train", "valid"])]
     assert (tmp_path / "model.keras").exists()
 
 

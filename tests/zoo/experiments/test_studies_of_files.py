@@ -55,13 +55,13 @@ SLOW, THOROUGH = pytest.mark.slow, pytest.mark.thorough
     "study, model, task",
     [
         pytest.param("cnn", "as-gru", "questions", marks=THOROUGH),
-        pytest.param("cnn", "ga-mage-gru", "questions", marks=SLOW),
+        pytest.param("cnn", "ga-mage-gru", "questions", marks=THOROUGH),
         pytest.param("cnn", "qdren-wind", "questions", marks=SLOW),
         pytest.param("cnn", "qdren-sent", "questions", marks=THOROUGH),
         pytest.param("wikihop", "ga-coref-gru", "questions", marks=SLOW),
         pytest.param("medhop", "ga-coref-gru", "questions", marks=THOROUGH),
         pytest.param("wsj", "dmn-tagger", "words-1", marks=SLOW),
-        pytest.param("emory", "ga-coref-gru", "fold-2", marks=SLOW),
+        pytest.param("emory", "ga-coref-gru", "fold-2", marks=THOROUGH),
     ],
 )
 def test_a_study_runs_from_files_to_its_table(study, model, task, data_dir, tmp_path):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())", "train"]
 EPOCHS = 3
 COMMAND += ["--model", "gru", "--epochs", str(EPOCHS), "--set", "learning_rate=0.02"]
-for setting in ("units=8", "batch_size=100", "buckets=1", "dropout=0.3"):
+for setting in ("units=8", "batch_size=50", "train_size=300", "buckets=1", "dropout=0.3"):
     COMMAND += ["--set", setting]
 
 

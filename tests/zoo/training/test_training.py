@@ -18,6 +18,7 @@ SETTINGS = Settings(
     model="as-mage-gru",
     epochs=3,
     batch_size=8,
+    buckets=1,
     arguments={"units": 8, "edge_units": 3, "embedding_dim": 8},
 )
 
@@ -117,8 +118,8 @@ def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_pat
 
 
 def test_an_augmented_run_continues_to_the_same_result(splits, tmp_path):
-    changes = {"model": "qrn", "arguments": {"units": 4}, "augment": "rename-classes+shuffle"}
-    settings = dataclasses.replace(SETTINGS, **changes)
+    changes = {"model": "qrn", "buckets": 2, "arguments": {"units": 4}}
+    settings = dataclasses.replace(SETTINGS, augment="rename-classes+shuffle", **changes)
     interrupt(splits, settings, tmp_path / "parts")
     again, batches = prepare(splits, settings)
     parts = training.fit(again, batches, tmp_path / "parts", settings)
@@ -192,7 +193,8 @@ class Averages(keras.callbacks.Callback):
 
 
 def test_averages_of_weights_are_validated_and_kept(splits, tmp_path):
-    settings = dataclasses.replace(SETTINGS, average=0.9)
+    changes = {"model": "qrn", "arguments": {"units": 4}}
+    settings = dataclasses.replace(SETTINGS, average=0.9, **changes)
     model, batches = prepare(splits, settings)
     averages = Averages(0.9)
     progress = training.fit(model, batches, tmp_path / "whole", settings, [averages])
