@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import zoo
 from keras_corefmem.callbacks import HeadPictures
 from keras_corefmem.visualization.views import head_views
 from tests.support.model_cases import SPANS, shared
@@ -35,7 +36,9 @@ def test_pictures_in_tensorboard(tmp_path):
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("heads") / "model.keras"
-    shared("bidaf-supervised").save(path)
+    options = {"units": 4, "embedding_dim": 4, "heads": 2, "inner_units": 4, "early_layers": 1}
+    options |= {"self_attention": "early", "supervision": ("coref_all", "dependency")}
+    zoo.BiDAFReader.from_examples(SPANS, **options).save(path)
     return path
 
 

@@ -89,7 +89,9 @@ def test_texts_in_all_forms_are_read_alike(model, expected, tmp_path):
 
 @pytest.mark.parametrize("examples", [LABELLED, TAGGED], ids=["labels", "tags"])
 def test_sentences_are_strings_too(examples):
-    model = zoo.SentenceDynamicMemoryNetwork.from_examples(examples, units=4, passes=1)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(
+        examples, units=4, passes=1, bidirectional=False
+    )
     model.compile(jit_compile=JIT)
     texts, answers = [" ".join(e.words) for e in examples], [e.answer for e in examples]
     logits = model.predict(texts, batch_size=5, verbose=0)

@@ -96,8 +96,7 @@ def test_tokens_and_chains_of_a_reader(folder, capsys):
     assert apart[0] == "where is mary ?"
 
 
-@pytest.mark.parametrize("name", ["ren", "as-mage-gru"])
-@pytest.mark.parametrize("number", [1, 9])
+@pytest.mark.parametrize(("name", "number"), [("ren", 1), ("as-mage-gru", 9)])
 def test_a_question_of_a_file_and_the_picture_of_tensorboard(
     name, number, folder, capsys, tmp_path
 ):

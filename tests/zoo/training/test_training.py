@@ -69,7 +69,7 @@ def uninterrupted(splits, tmp_path_factory):
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX always compiles")
 def test_the_number_of_an_epoch_says_what_xla_compiles(splits, tmp_path, monkeypatch):
-    settings = dataclasses.replace(SETTINGS, model="qrn", arguments={"units": 4})
+    settings = dataclasses.replace(SETTINGS, model="ngram", arguments={"buckets": 64})
     modes, run = [], functools.partial(dataclasses.replace, settings)
     epochs = keras.callbacks.LambdaCallback(
         on_train_batch_begin=lambda batch, logs: batch or modes.append(model.by_kernel)
