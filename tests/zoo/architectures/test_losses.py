@@ -18,6 +18,11 @@ def make(**options):
     return model
 
 
+@pytest.fixture(scope="module")
+def model():
+    return make()
+
+
 def test_the_cross_entropy_of_keras_is_that_of_logits():
     losses = []
     for loss in (None, "sparse_categorical_crossentropy", ["SparseCategoricalCrossentropy"]):
@@ -46,10 +51,10 @@ def test_the_cross_entropy_of_keras_is_that_of_logits():
         ({"metrics": [keras.metrics.MeanIoU(7)]}, "MeanIoU"),
     ],
 )
-def test_losses_and_metrics_of_other_outputs_are_refused(options, name):
+def test_losses_and_metrics_of_other_outputs_are_refused(model, options, name):
     said = f"{name} (takes the outputs for probabilities, but they|is not for logits of answers: )"
     with pytest.raises(ValueError, match=said):
-        make(**options)
+        model.compile(jit_compile=JIT, **options)
 
 
 def test_losses_and_metrics_of_logits_are_taken():

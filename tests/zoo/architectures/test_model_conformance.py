@@ -275,7 +275,8 @@ for name, texts in data["texts"].items():
 """
     texts = {name: CASES[name].texts for name in names}
     data = {"texts": texts, "folder": str(tmp_path)}
-    elsewhere = run_python(read, data, KERAS_BACKEND="jax")
+    quick = {"KERAS_BACKEND": "jax", "XLA_FLAGS": "--xla_backend_optimization_level=0"}
+    elsewhere = run_python(read, data, **quick)
     for name in names:
         for (_, probabilities), found in zip(read_texts(name), elsewhere[name], strict=True):
             np.testing.assert_allclose(found, probabilities, atol=1e-5, err_msg=name)
