@@ -1,6 +1,7 @@
 """Examples and commands of the README and the guides do what the pages say."""
 
 import functools
+import json
 import os
 import re
 import shlex
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import keras
+import numpy as np
 import pytest
 
 import zoo
@@ -124,6 +126,26 @@ def test_commands_are_understood(command):
     context = cli.parse(words[1:])
     parse_settings(context.params.get("settings"))
     assert set(context.params.get("models") or ()) <= set(zoo.models())
+
+
+@pytest.mark.slow
+def test_response_of_the_server_is_what_the_signature_returns(tmp_path):
+    import tensorflow as tf
+
+    blocks = [
+        text for page, language, text in BLOCKS if (page, language) == ("saved_models", "json")
+    ]
+    inputs, outputs = json.loads(blocks[0])["inputs"], json.loads(blocks[1])["outputs"]
+    zoo.export(zoo.from_preset("ga_coref_gru_babi_1"), tmp_path / "reader" / "1")
+    answer = tf.saved_model.load(str(tmp_path / "reader" / "1")).signatures["serving_default"]
+    returned = answer(**{name: tf.constant(rows) for name, rows in inputs.items()})
+    assert returned.keys() == outputs.keys()
+    for name, rows in outputs.items():
+        values = returned[name].numpy()
+        if name.startswith("answer"):
+            assert np.char.decode(values.astype("S")).tolist() == rows
+        else:
+            np.testing.assert_allclose(values, rows, atol=1e-3)
 
 
 def test_what_pages_print_is_checked():

@@ -148,13 +148,12 @@ class CharacterLanguageModel(SentenceModel):
             words: words by id, as of a `keras_corefmem.text.Vocabulary`; word 0 is padding.
 
         Example:
-
-        >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
-        >>> texts = list(map(keras_corefmem.preprocessing.as_text, stories))
-        >>> model = zoo.CharacterLanguageModel.from_examples(texts, units=4, layers=1)
-        >>> encoder = model.word_encoder(["", "mary", "kitchen"])
-        >>> [tuple(layer.shape) for layer in encoder(np.array([[1, 2, 0]]))]
-        [(1, 3, 8), (1, 3, 8)]
+            >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
+            >>> texts = list(map(keras_corefmem.preprocessing.as_text, stories))
+            >>> model = zoo.CharacterLanguageModel.from_examples(texts, units=4, layers=1)
+            >>> encoder = model.word_encoder(["", "mary", "kitchen"])
+            >>> [tuple(layer.shape) for layer in encoder(np.array([[1, 2, 0]]))]
+            [(1, 3, 8), (1, 3, 8)]
         """
         names = (f"layer_{n}" for n in range(self.config["layers"] + 1))
         outputs = [self.get_layer(name).output for name in names]

@@ -1,0 +1,74 @@
+"""Pages of the site that are not in docs/: README, results, changelog, and the API reference."""
+
+import importlib
+import posixpath
+import re
+from pathlib import Path
+
+import griffe
+from mkdocs.structure.files import File
+
+import keras_corefmem
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "benchmarks/README.md": "benchmarks.md",
+    "results/README.md": "results.md",
+}
+FILES = ("CITATION.cff", "LICENSE")
+ROOMS = (
+    *(f"keras_corefmem.{name}" for name in keras_corefmem.__all__ if name != "utils"),
+    "keras_corefmem.graphs.coreference",
+    *("zoo", "zoo.reports", "zoo.training", "zoo.experiments", "tuning"),
+)
+
+
+class Sections(griffe.Extension):
+    """Shows sections that Google's style does not know as the ones that it does."""
+
+    def on_object(self, *, obj, **kwargs):
+        if obj.docstring:
+            text = obj.docstring.value.replace("Call arguments:\n", "Args: Call arguments:\n")
+            obj.docstring.value = text.replace("Example:\n", "Examples:\n")
+
+
+def reference(room):
+    """Page of the public names of a room, each described where it is defined."""
+    module = importlib.import_module(room)
+    parts = [f"# {room}", (module.__doc__ or "").strip()]
+    for name in sorted(getattr(module, "__all__", ())):
+        thing = getattr(module, name)
+        if callable(thing) and getattr(thing, "__module__", "").startswith(room.split(".")[0]):
+            path = f"{thing.__module__}.{thing.__qualname__}"
+            options = f"options: {{heading: {room}.{name}, toc_label: {name}}}"
+            parts.append(f"::: {path}\n    {options}")
+    return "\n\n".join(parts)
+
+
+def on_files(files, config):
+    for source, target in PAGES.items():
+        files.append(File.generated(config, target, abs_src_path=str(ROOT / source)))
+    for name in FILES:
+        files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
+    for room in ROOMS:
+        files.append(File.generated(config, f"api/{room}.md", content=reference(room)))
+
+
+def on_config(config):
+    config.nav[-1] = {"API reference": [f"api/{room}.md" for room in ROOMS]}
+
+
+def on_page_markdown(markdown, page, **kwargs):
+    """Links lead to what they lead to on the forge."""
+    sources = {target: source for source, target in PAGES.items()}
+    here = page.file.src_uri
+    folder = posixpath.dirname(sources.get(here, f"docs/{here}"))
+
+    def relink(match):
+        path = posixpath.normpath(posixpath.join(folder, match[1]))
+        path = PAGES.get(path, path.removeprefix("docs/"))
+        return f"]({posixpath.relpath(path, posixpath.dirname(here) or '.')}{match[2]}"
+
+    return re.sub(r"\]\(([^)#:\s]+)((?:#[^)]*)?\))", relink, markdown)
