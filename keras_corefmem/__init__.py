@@ -3,6 +3,7 @@
 import lazy_loader
 
 from keras_corefmem.utils.registration import register_rooms
+from keras_corefmem.utils.shadows import warn_of_shadows
 
 __version__ = "0.1.0"
 
@@ -29,3 +30,5 @@ register_rooms(
     "keras_corefmem.optimizers",
     plugins="corefmem_models",
 )
+# Their names are ordinary ones, as a folder of a user may have.
+warn_of_shadows("zoo", "tuning")
