@@ -11,13 +11,15 @@ import numpy as np
 from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
 
 # Inches. The font is monospaced, so that the width of a text is known before it is drawn.
-CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.34, 0.3
-WRAP = 64
-TALL = 36
-# More columns than this are narrow, their names upright.
-WIDE, NARROW = 10, 0.3
-# Of maps of heads: a cell, the text at its side and above it, and the largest map.
-CELL, SIDE, TITLE, LARGEST = 0.16, 1.1, 0.5, 12.0
+# TensorBoard's thumbnails are 290 pixels wide: whatever is wide cannot be read there.
+CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.27, 0.12
+# Characters of a line of tokens and of the text of a row, and the most lines of a column.
+WRAP, ROW, TALL = 44, 64, 36
+# A cell, and one of more columns than `MANY`, where no number fits.
+CELL, MANY, NARROW = 0.3, 10, 0.16
+# Of maps of heads: the size of one and of its text, room for a title, and the words and characters
+# of words that fit at its side.
+MAP, SIZE, TITLE, LABELS, LETTERS = 3.0, 12, 0.35, 14, 12
 
 CHAINS = (
     *("#1f77b4", "#2ca02c", "#9467bd", "#d62728", "#17becf", "#8c564b"),
@@ -31,10 +33,11 @@ def draw(view: TokenView | TableView | HeadView) -> bytes:
     - `TokenView`: every token is shaded by its attention and underlined in the colour of its chain;
       each sentence begins a line, long passages continue in columns. Further edges are arcs in the
       colour of their type, from source to target, and the types stand beside the answer.
-    - `TableView`: every row is a line of shaded cells. Many columns are narrow, long tables
-      continue beside.
+    - `TableView`: every row is a line of shaded cells, up to ten with their percentage. Names of
+      columns are upright, long tables continue beside.
     - `HeadView`: a row of two heat maps for each head, attention on the left and targets on the
-      right. Rows of a map attend to its columns; white is 0.
+      right. Rows of a map attend to its columns; white is 0. Of long passages some words are
+      named, those of targets first.
 
     Args:
         view: the view.
@@ -93,10 +96,10 @@ def _share_of(name, shares):
 
 def _draw_table(view: TableView) -> bytes:
     columns = highest_columns(view, view.max_columns)
-    narrow, names = len(columns) > WIDE, [view.columns[n] for n in columns]
-    longest = CHARACTER * max((_width([name]) for name in names), default=0)
-    cell, names_height = (NARROW, longest) if narrow else (max(7 * CHARACTER, longest), LINE)
-    texts = [text if len(text) <= WRAP else text[: WRAP - 1] + "…" for text in view.rows]
+    names = [view.columns[n] for n in columns]
+    names_height = CHARACTER * max((_width([name]) for name in names), default=0)
+    cell = NARROW if len(columns) > MANY else CELL
+    texts = [_cut(text, ROW) for text in view.rows]
     label = CHARACTER * (len(str(len(texts))) + 3)
     left = label + CHARACTER * (max(_width([text]) for text in texts) + 1)
     count = -(-len(texts) // TALL)
@@ -113,15 +116,14 @@ def _draw_table(view: TableView) -> bytes:
         x = MARGIN + width * (start // height)
         for column, name in enumerate(names):
             style = {"color": GOOD, "weight": "bold"} if name == view.right else {}
-            style |= {"rotation": "vertical", "va": "bottom"} if narrow else {}
-            y = top - (CHARACTER if narrow else LINE / 2)
-            page.text(x + left + cell * (column + 0.5), y, name, ha="center", **style)
+            style |= {"rotation": "vertical", "ha": "center", "va": "bottom"}
+            page.text(x + left + cell * (column + 0.5), top - CHARACTER, name, **style)
         for row in range(start, min(start + height, len(texts))):
             y = top + (row - start) * LINE
             page.number(x + label - 2.5 * CHARACTER, y + LINE / 2, row + 1, view.supporting_facts)
             page.text(x + label, y + LINE / 2, texts[row])
             for column, n in enumerate(columns):
-                page.cell(x + left + cell * column, y, cell, view.values[row, n], narrow)
+                page.cell(x + left + cell * column, y, cell, view.values[row, n])
     return _png(page.canvas)
 
 
@@ -134,26 +136,42 @@ def highest_columns(view: TableView, count: int) -> np.ndarray:
 
 
 def _draw_heads(view: HeadView) -> bytes:
-    words = view.words
-    side = min(CELL * len(words), LARGEST)
-    width, height = 2 * (side + SIDE) + TITLE, len(view.heads) * (side + SIDE + TITLE)
-    canvas = _canvas((width, height), dpi=100)
-    size = 72 * min(0.7 * side / len(words), 0.12)
+    words = [_cut(word, LETTERS) for word in view.words]
+    side = CHARACTER * SIZE / 10 * max(map(len, words)) + MARGIN
+    step = MAP + MARGIN
+    width, height = side + 2 * step, len(view.heads) * (TITLE + MAP + side)
+    # A token has a few pixels.
+    canvas = _canvas((width, height), dpi=np.clip(8 * len(words) / MAP, 110, 400))
     for row, (name, attention, targets) in enumerate(view.heads):
+        named = _named(np.any(targets | targets.T, axis=0))
         for column, (title, values) in enumerate(((name, attention), ("targets", targets))):
-            left = SIDE + column * (side + SIDE)
-            top = height - row * (side + SIDE + TITLE) - TITLE
-            place = left / width, (top - side) / height, side / width, side / height
+            top = height - row * (TITLE + MAP + side) - TITLE
+            left = (side + column * step) / width
+            place = left, (top - MAP) / height, MAP / width, MAP / height
             axes = canvas.figure.add_axes(place)
             axes.imshow(np.asarray(values, float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
-            axes.set_title(title, size=10, color=INK, family="monospace")
-            for axis in (axes.xaxis, axes.yaxis):
-                axis.set_ticks(range(len(words)), words, size=size, family="monospace")
+            axes.set_title(title, size=SIZE, color=INK, family="monospace")
+            # Both maps have the same rows.
+            for axis, places in ((axes.xaxis, named), (axes.yaxis, [] if column else named)):
+                axis.set_ticks(places, [words[n] for n in places], size=SIZE, family="monospace")
                 axis.set_tick_params(length=0)
             axes.xaxis.set_tick_params(rotation=90)
             for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
                 label.set_parse_math(False)
     return _png(canvas)
+
+
+def _named(wanted: np.ndarray) -> list[int]:
+    """Places whose words are written at a map: far enough apart, the wanted ones first."""
+    gap, named = -(-len(wanted) // LABELS), list[int]()
+    for place in (*np.flatnonzero(wanted), *np.flatnonzero(~wanted)):
+        if all(abs(place - other) >= gap for other in named):
+            named.append(int(place))
+    return named
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _canvas(size: tuple[float, float], **options: Any) -> Any:
@@ -228,13 +246,12 @@ class _Page:
         arrow = {"arrowstyle": "->", "color": colour, "alpha": 0.7, "connectionstyle": style}
         self.axes.annotate("", target, source, arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0})
 
-    def cell(self, x, y, width, value, narrow=False):
-        """A value as a shade and in percent, without the sign where narrow."""
+    def cell(self, x, y, width, value):
+        """A value as a shade and, where there is room, in percent."""
         self.box(x, y, width - 0.02, LINE - 0.02, self.shades[1](0.03 + 0.8 * value))
-        if value >= 0.005:
-            style = {"color": "white" if value > 0.65 else INK, "size": 8 if narrow else 9}
-            text = f"{100 * value:.0f}" if narrow else f"{value:.0%}"
-            self.text(x + width / 2, y + LINE / 2, text, ha="center", **style)
+        if value >= 0.005 and width == CELL:
+            style = {"color": "white" if value > 0.65 else INK, "size": 9}
+            self.text(x + width / 2, y + LINE / 2, f"{100 * value:.0f}", ha="center", **style)
 
 
 def _rows(view: TokenView) -> Iterator[tuple[int | None, list]]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keras_corefmem.graphs.chains import chain_ids
-from keras_corefmem.visualization.pictures import CHAINS, WIDE, edge_colours, highest_columns
+from keras_corefmem.visualization.pictures import CHAINS, MANY, edge_colours, highest_columns
 from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
 
 # Where there is no terminal, lines are as long as they need to be.
@@ -97,7 +97,7 @@ def _print_table(console: Console, view: TableView) -> None:
     text_width = min(max(map(cell_len, view.rows)), max(20, console.width // 2))
     room = console.width - text_width - len(str(len(view.rows))) - 3
     width = max([4, *map(cell_len, names)])
-    numbered = len(names) > WIDE or (width + 1) * len(names) > room
+    numbered = len(names) > MANY or (width + 1) * len(names) > room
     if numbered:
         width = max(4, len(str(len(names))))
     columns = highest_columns(view, max(1, room // (width + 1)))
