@@ -104,6 +104,14 @@ class Search:
         settings = {"seed": self.seed, **self.settings}
         return ZooHyperModel(self.model, None, self.space, self.dataset, **settings)
 
+    @property
+    def varied(self) -> list[str]:
+        """The hyper-parameters that may differ between trials."""
+        entries = self.hyper_model.entries
+        varied = [name for name, entry in entries.items() if len(entry) > 1]
+        # TensorBoard has no table of trials without hyper-parameters.
+        return varied + ["epochs"] * (self.tuner == "hyperband") or list(entries)
+
     @functools.cached_property
     def splits(self) -> Splits:
         """The data; trials see nothing of its test part."""
@@ -181,7 +189,9 @@ class Search:
         outcome = run_experiment(
             experiment,
             folder,
-            lambda model, _, batches: watch(experiment, model, batches, log_dir, folder),
+            lambda model, _, batches: watch(
+                experiment, model, batches, log_dir, folder, self.varied
+            ),
             Splits(self.splits.train, self.splits.valid, []),
         )
         content = {

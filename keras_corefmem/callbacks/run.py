@@ -99,10 +99,10 @@ class HParams(keras.callbacks.Callback):
     """The hyper-parameters of a run, as a row of TensorBoard's tab HParams.
 
     Runs below one folder share the table, whatever their hyper-parameters are; its metrics are the
-    scalars that runs write, those of validation in the group `validation`. To compare runs there
-    are `epoch_accuracy/best` and `epoch_loss/best` of validation, those of the epoch with the
-    highest validation accuracy, then the lowest loss; the others are of the last epoch. A run that
-    was interrupted stays without an end.
+    scalars that runs write. The run `best` below that of `log_dir` has `epoch_accuracy` and
+    `epoch_loss` of the epoch with the highest validation accuracy, then the lowest loss: the
+    metrics that the table opens with. The others are of the last epoch. A run that was interrupted
+    stays without an end.
 
     Args:
         log_dir: folder of the run.
@@ -117,7 +117,8 @@ class HParams(keras.callbacks.Callback):
     def __init__(self, log_dir, values, history=()):
         super().__init__()
         self.events, self.history = EventFile(log_dir), list(history)
-        self.validation = EventFile(pathlib.Path(log_dir) / "validation")
+        # TensorBoard's table opens with the first five metrics by name, then by group.
+        self.best = EventFile(pathlib.Path(log_dir) / "best")
         self.values = {
             name: value if isinstance(value, str | int | float) else json.dumps(value, default=str)
             for name, value in values.items()
@@ -135,10 +136,9 @@ class HParams(keras.callbacks.Callback):
         )
         *_, best = max(scores, key=lambda score: score[:2])
         names = (name for name in ("accuracy", "loss") if f"val_{name}" in best)
-        # TensorBoard's table opens with the first five metrics by name.
-        values = {f"epoch_{name}/best": float(best[f"val_{name}"]) for name in names}
+        values = {f"epoch_{name}": float(best[f"val_{name}"]) for name in names}
         if values:
-            self.validation.scalars(epoch, values)
+            self.best.scalars(epoch, values)
 
     def on_train_end(self, logs=None):
         self.events.session_end()

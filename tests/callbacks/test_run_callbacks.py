@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 from tensorboard.plugins.custom_scalar import layout_pb2
-from tensorboard.plugins.hparams import api_pb2, metadata
+from tensorboard.plugins.hparams import api_pb2
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
 from keras_corefmem import optimizers
@@ -17,7 +17,7 @@ from keras_corefmem.callbacks.run import _charts_of
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.text.vocabulary import Vocabulary
-from tests.support.events import read_events
+from tests.support.events import read_events, read_hparams
 
 WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]
 
@@ -34,13 +34,6 @@ def fit(model, callbacks, **kwargs):
     tokens, targets = np.ones((8, 3), "int32"), np.ones((8, 2), "float32")
     options = {"batch_size": 4, "epochs": 2, "verbose": 0, **kwargs}
     return model.fit(tokens, targets, callbacks=callbacks, **options).history
-
-
-def hparams(folder):
-    found = read_events(folder).PluginTagToContent("hparams")
-    start = metadata.parse_session_start_info_plugin_data(found[metadata.SESSION_START_INFO_TAG])
-    end = found.get(metadata.SESSION_END_INFO_TAG)
-    return start, end and metadata.parse_session_end_info_plugin_data(end)
 
 
 def test_gradients_are_measured_epoch_by_epoch(tmp_path):
@@ -93,7 +86,7 @@ def test_hyper_parameters_of_a_run(tmp_path):
     values = {"units": 8, "rate": 0.5, "joint": True, "model": "gru", "none": None, "of": [1, "b"]}
     callback = HParams(tmp_path, values)
     callback.on_train_begin()
-    start, end = hparams(tmp_path)
+    start, end = read_hparams(tmp_path)
     # Without a group of its own a run is a row.
     assert start.group_name == "" and end is None
     assert {name: getattr(v, v.WhichOneof("kind")) for name, v in start.hparams.items()} == {
@@ -102,7 +95,7 @@ def test_hyper_parameters_of_a_run(tmp_path):
     }
     assert start.hparams["joint"].WhichOneof("kind") == "bool_value"
     callback.on_train_end()
-    start, end = hparams(tmp_path)
+    start, end = read_hparams(tmp_path)
     assert end.status == api_pb2.STATUS_SUCCESS and end.end_time_secs >= start.start_time_secs
 
 
@@ -115,12 +108,12 @@ def test_the_best_epoch_by_validation_is_compared(tmp_path):
     continued = HParams(tmp_path, {}, logs[:3])
     for epoch in (3, 4):
         continued.on_epoch_end(epoch, logs[epoch])
-    events = read_events(tmp_path / "validation")
+    events = read_events(tmp_path / "best")
     for name, expected in (
         ("accuracy", [0.2, 0.29, 0.29, 0.29, 0.29]),
         ("loss", [2.0, 1.5, 1.2, 1.2, 1.2]),
     ):
-        written = events.Scalars(f"epoch_{name}/best")
+        written = events.Scalars(f"epoch_{name}")
         assert [event.value for event in written] == pytest.approx(expected)
     HParams(tmp_path / "none", {}).on_epoch_end(0, {"loss": 1.0})
     assert not (tmp_path / "none").exists()
@@ -174,13 +167,14 @@ def test_only_the_most_frequent_words_of_models_that_have_some_are_projected(tmp
 
 def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     from zoo.experiments import Experiment
-    from zoo.experiments.experiment import hyper_parameters
+    from zoo.experiments.experiment import hyper_parameters, watch
     from zoo.training import make_model
 
     changes = {"arguments": {"units": 4, "embedding_dim": 4}, "augment": "rename+shuffle"}
     experiment = Experiment("as-gru", changes=changes)
     settings = experiment.settings
-    values = hyper_parameters(experiment, make_model(simulator.simulate(1, 8), settings))
+    model = make_model(simulator.simulate(1, 8), settings)
+    values = hyper_parameters(experiment, model)
     assert values["dataset"] == "simulator" and values["model"] == "as-gru"
     assert values["units"] == 4 and values["learning_rate"] == settings.learning_rate
     assert values["augment"] == "rename+shuffle"
@@ -188,3 +182,7 @@ def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     assert values["encoder"] == "gru" and "dropout" in values
     assert not {"arguments", "vocabulary_size", "preprocessor"} & set(values)
     json.dumps(values)
+    batches = {"train": SimpleNamespace(count=8)}
+    for shown, expected in ((None, set(values)), (["units"], {"units"})):
+        hparams, _ = watch(experiment, model, batches, tmp_path, tmp_path, shown)
+        assert expected >= set(hparams.values) >= {"units"}

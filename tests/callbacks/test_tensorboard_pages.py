@@ -141,7 +141,7 @@ def look_at_curves_and_pictures(page, names):
     page.open("timeseries")
     listed = "return named('runs-data-table').some(table => text(table).includes(arguments[0]))"
     for name in names:
-        for run in (name, f"{name}/train", f"{name}/validation"):
+        for run in (name, f"{name}/best", f"{name}/train", f"{name}/validation"):
             assert page.see(listed, run)
     # Accuracy and loss come first and are open.
     groups = page.see(
@@ -152,11 +152,10 @@ def look_at_curves_and_pictures(page, names):
     assert all(group.startswith(name) for group, name in zip(groups, expected, strict=True))
     # Below each chart is a row for each line; lines of three colours are of two runs.
     rows = (
-        "const curves = named('scalar-card').filter(card => !text(card).includes('/best'));"
-        "const rows = curves.map(card => [...card.querySelectorAll("
+        "const rows = named('scalar-card').map(card => [...card.querySelectorAll("
         "'tb-data-table-content-row')].map(text).join());"
         "return rows.length === 2 && rows.every(row => arguments[0].every(name =>"
-        "['train', 'validation'].every(part => row.includes(`${name}/${part}`))))"
+        "['best', 'train', 'validation'].every(part => row.includes(`${name}/${part}`))))"
     )
     assert page.see(rows, names)
     end = time.monotonic() + SECONDS
@@ -196,12 +195,14 @@ def look_at_hyper_parameters(page, names):
     # A box to tick is no text.
     columns.remove("Show Metrics")
     assert columns[:2] == ["Trial ID", "learning_rate"] and len(columns) == width
+    metrics = [name for name in columns if "epoch_" in name]
+    assert metrics[0] == "best.epoch_accuracy" and "best.epoch_loss" in metrics
     for name, start, rate in zip(names, rows, (0.01, 0.02), strict=True):
         row = dict(zip(columns, cells[start : start + width], strict=True))
         assert row["Trial ID"] == name and float(row["learning_rate"]) == rate
         assert 0 <= float(row["validation.epoch_accuracy"]) <= 1
-        assert float(row["validation.epoch_loss"]) > 0
-        best = float(row["validation.epoch_accuracy/best"])
+        assert float(row["best.epoch_loss"]) > 0
+        best = float(row["best.epoch_accuracy"])
         assert best >= float(row["validation.epoch_accuracy"])
 
 

@@ -14,6 +14,7 @@ import pytest
 from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import write_json
 from tests.support.commands import printed, refused
+from tests.support.events import read_hparams
 from tests.support.tiny_babi import write_babi
 from tuning.search import ERROR, OUTCOME, Search, trial_name
 from tuning.tuners import make_oracle
@@ -185,6 +186,9 @@ def test_hyperband_goes_on_with_its_better_trials(files, tmp_path):
         for trial in "01"
     ]
     assert states[1][:2] == states[0] and len(states[1]) == 4
+    # TensorBoard has what differs between trials alone.
+    start, _ = read_hparams(search.log_folder / trial_name("1", later["chosen"]))
+    assert set(start.hparams) == {"slots", "learning_rate", "epochs"}
 
 
 def test_a_process_that_dies_counts_until_a_trial_has_got_further(tmp_path):
@@ -288,6 +292,15 @@ def test_names_can_be_read():
     assert search.name == "qdren-babi-task-05-own-random-seed-0"
     expected = "--task 5 --space a/own.json --tuner random --trials 7 --seed 0 --set epochs=3"
     assert search.command == f"corefmem search --model qdren --dataset babi {expected}"
+
+
+def test_settings_that_are_the_same_in_all_trials_are_no_columns(tmp_path):
+    space = tmp_path / "space.json"
+    space.write_text(json.dumps({"slots": [2, 3], "l2": [0.0], "dropout": {"low": 0, "high": 1}}))
+    assert Search("qdren", space=str(space)).varied == ["slots", "dropout"]
+    assert Search("qdren", space=str(space), tuner="hyperband").varied[2:] == ["epochs"]
+    names = ["learning_rate", "slots", "l2", "dropout"]
+    assert Search("qdren", space="qdren-babi-task-5").varied == names
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import keras
@@ -178,8 +178,11 @@ def watch(
     batches: dict[str, Any],
     log_dir: pathlib.Path,
     folder: pathlib.Path,
+    shown: Collection[str] | None = None,
 ) -> list[keras.callbacks.Callback]:
-    hparams = HParams(log_dir, hyper_parameters(experiment, model), history_of(folder))
+    values = hyper_parameters(experiment, model)
+    values = {name: value for name, value in values.items() if shown is None or name in shown}
+    hparams = HParams(log_dir, values, history_of(folder))
     return [hparams, Scalars(log_dir, batches["train"].count)]
 
 
