@@ -202,7 +202,9 @@ def test_a_study_without_runs_says_so(tmp_path):
         report.tables_of("babi-10k", tmp_path)
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", RESULTS / "README.md"])
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", RESULTS / "README.md", ROOT / "docs/flagship.md"]
+)
 def test_pages_have_what_the_results_say(page):
     text = page.read_text(encoding="utf-8")
     assert "<!-- results babi-1k" in text
