@@ -7,6 +7,9 @@ import pytest
 
 # Graphs are so many objects that looking for garbage among them took a tenth of the time.
 gc.set_threshold(200_000, 20, 100)
+# Each core has a process of its own.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="session")

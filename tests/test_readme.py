@@ -96,10 +96,8 @@ def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
         assert namespace["logits"].shape == (1, 2)
 
 
-@pytest.mark.parametrize(
-    "number",
-    [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.thorough)],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [0, 1])
 def test_readers_of_the_readme_answer_as_pasted(number, tmp_path):
     example = EXAMPLES["README"][number]
     (tmp_path / "pasted.py").write_text(example)

@@ -1,6 +1,7 @@
 """Text and JSON files, read with clear errors and written whole or not at all."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -55,12 +56,19 @@ def parse_json(
         raise ValueError(f"{place}: no {form} (a number of too many digits); {remedy}") from None
 
 
+@functools.cache
+def _adapter(kind: type[Record]) -> Any:
+    import pydantic
+
+    return pydantic.TypeAdapter(kind)
+
+
 def validate(path: Path, content: object, kind: type[Record]) -> Record:
     """Checks what a file holds against a type; `path` is for errors."""
     import pydantic
 
     try:
-        return pydantic.TypeAdapter(kind).validate_python(content)
+        return _adapter(kind).validate_python(content)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         # Pydantic also names the member of a union there, as in `list[…]`.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, WordMemory
-from tests.support.conformance_cases import CASES, KEPT, RECURRENT
+from tests.support.conformance_cases import CASES, KEPT, LOOPS, RECURRENT
 from tests.support.evaluation import (
     alike,
     compiled,
@@ -96,7 +96,7 @@ def test_eager_equals_compiled_and_has_the_inferred_shape(case):
     np.testing.assert_allclose(output, expected[..., : output.shape[-1]], atol=1e-6)
 
 
-@all_layers
+@pytest.mark.parametrize("case", standing_for(CASES, LOOPS), ids=str)
 def test_training_with_jit_compile_lowers_the_loss(case):
     keras.utils.set_random_seed(0)
     layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))

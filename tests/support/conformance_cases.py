@@ -122,3 +122,7 @@ RECURRENT = [case for case in CASES if case.recurrent]
 VARIANTS = {"coref_gru_alone", "coref_gru_backwards", "gru", "entity_memory"}
 VARIANTS |= {"episodic_memory_ending"}
 KEPT = [case for case in CASES if case.name not in VARIANTS]
+# Those with gradients of their own; what is made of operations of Keras trains under XLA in models.
+LOOPS = {"coref_gru", "mage_gru_mixed", "dag_rnn", "entity_memory_asked", "query_reduction"}
+LOOPS |= {"episodic_memory", "episodic_memory_plus", "word_memory", "supervised_attention"}
+LOOPS = [case for case in CASES if case.name in LOOPS]

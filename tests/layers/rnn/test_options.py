@@ -25,6 +25,7 @@ from tests.support.graphs import (
     random_mask,
     random_sources,
 )
+from tests.support.tiers import standing_for
 
 BATCH, TIME, UNITS = 4, 6, 4
 KINDS = {
@@ -40,7 +41,9 @@ ACTIVATIONS = {
     "hard_sigmoid": lambda x: np.clip(x / 6 + 0.5, 0, 1),
     "relu": lambda x: np.maximum(x, 0),
 }
-every_kind = pytest.mark.parametrize("kind", KINDS)
+# Options are those of the class that all share.
+every_kind = pytest.mark.parametrize("kind", standing_for(KINDS, ["mage"]))
+each_form_of_edges = pytest.mark.parametrize("kind", standing_for(KINDS, ["coref", "mage"]))
 
 
 def make(kind, **options):
@@ -123,7 +126,7 @@ def test_states_and_gradients_follow_the_equations(kind, activation, recurrent_a
     assert_gradients(lambda *arrays: np.sum(expected(*arrays) * upstream), doubles, gradients)
 
 
-@every_kind
+@each_form_of_edges
 def test_without_edges_a_layer_is_sequential(kind):
     layer, x = make(kind, bidirectional=True), random_features(np.random.default_rng(1), 3, TIME)
     edges = np.zeros((3, TIME) if kind == "coref" else (3, TIME, 1, 2), "int32")
@@ -168,7 +171,7 @@ def test_half_of_a_coref_gru_without_antecedents_is_the_gru_of_keras():
     np.testing.assert_allclose(evaluate(layer, x)[..., :half], evaluate(gru, x), atol=1e-5)
 
 
-@every_kind
+@each_form_of_edges
 def test_going_backwards_is_the_other_direction(kind):
     rng, mask = np.random.default_rng(3), random_mask(BATCH, TIME)
     x, edges = random_features(rng, BATCH, TIME), make_edges(kind, rng, mask)
