@@ -17,6 +17,7 @@ from tests.support.evaluation import (
     random_weights,
     randomize,
     value_and_gradients,
+    with_gradients,
 )
 from tests.support.graphs import (
     WIDTH,
@@ -246,13 +247,10 @@ def test_compiled_graphs_read_bad_edges_as_none(kind):
         good[b, 2], bad[b, 2] = 0, wrong
     good[3, 4], bad[3, 4] = 0, 5
 
-    def run(edges, xla):
-        # Edges that are traced.
-        arrays = [x, edges.astype("float32")]
-        return value_and_gradients(lambda x, e: layer(x, ops.cast(e, "int32")), arrays, xla=xla)
-
     for xla in (False, True):
-        (states, gradients), (expected, others) = run(bad, xla), run(good, xla)
+        # Edges that are traced.
+        run = with_gradients(lambda x, e: layer(x, ops.cast(e, "int32")), xla=xla)
+        (states, gradients), (expected, others) = (run(x, e.astype("float32")) for e in (bad, good))
         np.testing.assert_allclose(states, expected, atol=1e-6)
         np.testing.assert_allclose(gradients[0], others[0], atol=1e-6)
     inputs = keras.Input(x.shape[1:]), keras.Input(edges.shape[1:], dtype="int32")
