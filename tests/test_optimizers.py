@@ -5,6 +5,7 @@ import pytest
 
 from keras_corefmem import optimizers
 from tests.support.evaluation import JIT
+from tests.support.tiers import standing_for
 
 TOKENS = np.random.default_rng(0).integers(0, 9, (32, 5)).astype("int32")
 LABELS = TOKENS[:, 0] % 3
@@ -41,7 +42,7 @@ def values(variables):
     [*((kind, CHANGES[0]) for kind in KINDS), *(("Adam", changes) for changes in CHANGES[1:])],
 )
 def test_measuring_changes_nothing(kind, changes):
-    jit_compile = changes is not CHANGES[0] or kind == "Adam"
+    jit_compile = changes is CHANGES[0] and kind == "Adam"
     measuring, plain = (
         make(getattr(module, kind)(0.05, **changes), jit_compile)
         for module in (optimizers, keras.optimizers)
@@ -77,7 +78,7 @@ def test_the_norm_is_that_of_all_gradients_before_clipping(changes):
 
 @pytest.mark.filterwarnings("error:Skipping variable loading")
 @pytest.mark.parametrize("saved", [keras.optimizers, optimizers], ids=["plain", "measuring"])
-@pytest.mark.parametrize("kind", ["Adam", "SGD"])
+@pytest.mark.parametrize("kind", standing_for(["Adam", "SGD"], ["Adam"]))
 def test_states_are_those_of_the_plain_optimizer(saved, kind, tmp_path):
     path = tmp_path / "state.weights.h5"
     model = make(getattr(saved, kind)(0.05), jit_compile=False)

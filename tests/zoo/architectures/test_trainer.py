@@ -87,7 +87,13 @@ def test_texts_in_all_forms_are_read_alike(model, expected, tmp_path):
         assert found["loss"] == pytest.approx(expected["loss"], rel=1e-5)
 
 
-@pytest.mark.parametrize("examples", [LABELLED, TAGGED], ids=["labels", "tags"])
+@pytest.mark.parametrize(
+    "examples",
+    [
+        pytest.param(LABELLED, marks=pytest.mark.thorough, id="labels"),
+        pytest.param(TAGGED, id="tags"),
+    ],
+)
 def test_sentences_are_strings_too(examples):
     model = zoo.SentenceDynamicMemoryNetwork.from_examples(
         examples, units=4, passes=1, bidirectional=False

@@ -89,6 +89,7 @@ def test_two_devices_learn_what_one_does(run_python, backend):
         np.testing.assert_allclose(second, first, atol=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow has it")
 def test_two_devices_clip_gradients_as_one_does(run_python):
     clips = [{"clipnorm": 0.1}, {"clipvalue": 0.02}]
