@@ -68,7 +68,7 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
     import pydantic
 
     try:
-        return _adapter(kind).validate_python(content)
+        return _adapter(kind).validate_python(content)  # type: ignore[arg-type]
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         # Pydantic also names the member of a union there, as in `list[…]`.
