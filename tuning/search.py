@@ -108,9 +108,13 @@ class Search:
     def varied(self) -> list[str]:
         """The hyper-parameters that may differ between trials."""
         entries = self.hyper_model.entries
-        varied = [name for name, entry in entries.items() if len(entry) > 1]
+        varied = [
+            name for name, entry in entries.items() if isinstance(entry, dict) or len(entry) > 1
+        ]
+        if self.tuner == "hyperband":
+            varied.append("epochs")
         # TensorBoard has no table of trials without hyper-parameters.
-        return varied + ["epochs"] * (self.tuner == "hyperband") or list(entries)
+        return varied or list(entries)
 
     @functools.cached_property
     def splits(self) -> Splits:

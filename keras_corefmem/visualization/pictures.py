@@ -137,7 +137,7 @@ def highest_columns(view: TableView, count: int) -> np.ndarray:
 
 def _draw_heads(view: HeadView) -> bytes:
     words = [_cut(word, LETTERS) for word in view.words]
-    side = CHARACTER * SIZE / 10 * max(map(len, words)) + MARGIN
+    side = CHARACTER * SIZE / 10 * max(_width([word]) for word in words) + MARGIN
     step = MAP + MARGIN
     width, height = side + 2 * step, len(view.heads) * (TITLE + MAP + side)
     # A token has a few pixels.
@@ -249,7 +249,7 @@ class _Page:
     def cell(self, x, y, width, value):
         """A value as a shade and, where there is room, in percent."""
         self.box(x, y, width - 0.02, LINE - 0.02, self.shades[1](0.03 + 0.8 * value))
-        if value >= 0.005 and width == CELL:
+        if value >= 0.005 and width >= CELL:
             style = {"color": "white" if value > 0.65 else INK, "size": 9}
             self.text(x + width / 2, y + LINE / 2, f"{100 * value:.0f}", ha="center", **style)
 
