@@ -31,4 +31,4 @@ def test_a_reader_is_trained_saved_and_asked_on_jax_alone(tmp_path, run_python):
     assert "Test accuracy: " in out and answer == "kitchen"
     written = {path.name for path in logs.glob("*/*") if not path.name.startswith("events.out")}
     pictured = {"projector_config.pbtxt", "vectors.tsv", "words.tsv"}
-    assert written == {"train", "validation", *pictured}
+    assert written == {"train", "validation", "best", *pictured}
