@@ -15,6 +15,8 @@ import time
 
 import records
 
+SIMPLE = "memory_networks", "supervised_attention", "long_passages", "latency", "demo", "load"
+
 
 def list_commands(options):
     """The name of each benchmark and the arguments of its command."""
@@ -23,7 +25,7 @@ def list_commands(options):
     data = ["--data-dir", options.data_dir] if options.data_dir else []
     quick = ["--quick"] if options.quick else []
     yield "recurrence", torch + quick
-    for name in ("memory_networks", "supervised_attention", "long_passages", "latency"):
+    for name in SIMPLE:
         yield name, quick
     yield "annotation", annotator + quick + (["--scale"] if options.scale else [])
     if options.quick or shutil.which("nvidia-smi"):

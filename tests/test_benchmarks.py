@@ -5,6 +5,7 @@ import itertools
 import json
 import pathlib
 import runpy
+import statistics
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -14,7 +15,8 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
 PEERS = {"memory_networks", "supervised_attention", "recurrence"}
-BENCHMARKS = PEERS | {"long_passages", "latency", "annotation", "gpu", "raw_text", "study"}
+BENCHMARKS = PEERS | {"long_passages", "latency", "demo", "load"}
+BENCHMARKS |= {"annotation", "gpu", "raw_text", "study"}
 
 
 @pytest.fixture
@@ -183,6 +185,17 @@ def test_supervised_attention_takes_less_time_than_the_plain_one(read, records):
 )
 def test_users_wait_no_longer_than_intended(read, name, goal):
     assert read("latency")["figures"][name]["seconds"] <= goal
+
+
+def test_the_demo_is_there_soon_and_follows_edits(read):
+    content = read("demo")
+    assert content["opened"] < 15 and statistics.median(content["edits"][1:]) < 300
+
+
+def test_threads_and_lengths_take_no_more_memory(read):
+    growth = importlib.import_module("load").growth
+    rows = read("load")["rows"]
+    assert len(rows) == 4 and max(map(growth, rows)) <= 0.02
 
 
 def test_two_processes_annotate_nearly_twice_as_fast(read):
