@@ -111,10 +111,9 @@ class _Page:
         again = [on.example, on.model, on.other, on.until, on.annotator]
         on.until.input(self._told(self.show), again, results, trigger_mode="always_last", **hide)
         for name, button in zip(("merge", "cut", "draw"), on.edits[:3], strict=True):
-            chosen = [on.model, on.example, on.token, on.target, on.kind]
-            button.click(
-                self._told(functools.partial(self.edit, name)), chosen, on.example, **hide
-            ).success(self._told(self.show), again, results, **hide)
+            chosen = [on.token, on.target, on.kind, *again]
+            edit = self._told(functools.partial(self.edit, name))
+            button.click(edit, chosen, [on.example, *results], **hide)
         on.edits[3].click(self._told(self.ask), asked, changed, **hide)
         on.look.click(
             self._told(self.look_for_wrong_answers),
@@ -187,15 +186,22 @@ class _Page:
     def edit(
         self,
         name: str,
-        handle: str,
-        example: Example,
         token: int | None,
         target: int | None,
         kind: str,
+        example: Example,
+        handle: str,
+        *shown: Any,
+    ) -> tuple:
+        edited = self._edited(name, token, target, kind, example, _model(handle))
+        return edited, *self.show(edited, handle, *shown)
+
+    @staticmethod
+    def _edited(
+        name: str, token: int | None, target: int | None, kind: str, example: Example, model: Any
     ) -> Example:
         if token is None:
             raise ValueError("Choose a token.")
-        model = _model(handle)
         if name == "cut":
             return links.cut_chain(model, example, token)
         if target is None or target == token:
