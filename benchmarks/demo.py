@@ -7,7 +7,6 @@ The command starts in a process of its own, a browser without a window clicks. A
 from its chain; it counts from the click until the page draws the chains and the answer anew.
 """
 
-import socket
 import statistics
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import records
 from processes import COREFMEM, HERE
 
 from keras_corefmem.utils.markdown import markdown_table
+from tuning.workers import free_port
 
 PRESET, EDITS = "ga_coref_gru_babi_1", 20
 # Clicks, and calls back with the time once the drawn chain of a token is another.
@@ -46,12 +46,6 @@ def wait_for(address, process):
         except OSError:
             time.sleep(0.05)
     raise RuntimeError(f"corefmem demo does not answer; it ended with {process.poll()}")
-
-
-def free_port():
-    with socket.socket() as place:
-        place.bind(("127.0.0.1", 0))
-        return place.getsockname()[1]
 
 
 def measure(edits):
