@@ -7,8 +7,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "answers": ["best_answer", "best_sequences", "best_tags"],
         "augmentation": [
-            *("AugmentKinds", "LengthenStories", "RenameEntities", "ShuffleSentences"),
-            *("UnseenEntities", "augmentations"),
+            *("AugmentKinds", "LengthenStories", "RemoveEvidence", "RenameEntities"),
+            *("ShuffleSentences", "UnseenEntities", "augmentations"),
         ],
         "batches": [
             *("Batches", "SentenceBatches"),

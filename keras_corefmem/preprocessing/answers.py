@@ -10,6 +10,8 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 
 SEPARATOR = ","
 END = "[end]"
+# The answer to a question that its passage does not answer.
+NO_ANSWER = "unknown"
 
 
 def check_examples(

@@ -14,6 +14,7 @@ from keras_corefmem.graphs import (
 )
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
+from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
@@ -48,7 +49,8 @@ def fit_preprocessor(
     Args:
         examples: training examples.
         head: `"pointer_sum"`, `"classification"`, `"pointer_or_class"`, or `"auto"`: the first
-            where passages allow it, otherwise the second.
+            where passages allow it, the third where all but questions without an answer do,
+            otherwise the second.
         language: code of the language whose lemmas are taken where words alone do not allow it, or
             where more passages allow it.
         lemmatizer: lemmas in any case: a spaCy pipeline, a function of a word, or a language.
@@ -99,6 +101,8 @@ def fit_preprocessor(
         return plain, head
     if not missing:
         return plain, "pointer_sum"
+    if head == "auto" and all(example.answer == NO_ANSWER for example in missing):
+        return plain, "pointer_or_class"
     if head == "pointer_sum":
         first = missing[0]
         raise ValueError(

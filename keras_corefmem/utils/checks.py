@@ -25,6 +25,17 @@ def check_shares(**shares: object) -> None:
             raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}.")
 
 
+def check_positive(**values: object) -> None:
+    """Checks that values are positive numbers."""
+    for name, value in values.items():
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, numbers.Real)
+            or not 0 < float(value) < np.inf
+        ):
+            raise ValueError(f"{name} must be a positive number, got {value!r}.")
+
+
 def shapes_agree(*shapes: tuple) -> bool:
     """Whether shapes are the same where they are known."""
     known = [set(sizes) - {None} for sizes in zip(*shapes, strict=False)]

@@ -41,8 +41,9 @@ def _taking_a_graph(initializer):
             )
         arguments = {**source.get_config(), **kwargs}
         arguments.pop("quantized", None)
-        frozen = arguments.pop("frozen", ())
+        frozen, temperature = arguments.pop("frozen", ()), arguments.pop("temperature", 1.0)
         initializer(self, **arguments)
+        self.temperature = temperature
         freeze(self, frozen)
 
     return initialize

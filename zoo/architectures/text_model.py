@@ -13,6 +13,7 @@ from keras_corefmem.preprocessing.features import check_ids
 from keras_corefmem.preprocessing.fitting import get
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.text.word_vectors import load_word_vectors
+from keras_corefmem.utils.checks import check_positive
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
@@ -75,6 +76,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     HAS_WORD_VECTORS = True
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
     coverage = None
+    # What logits are divided by where probabilities are told, see `zoo.training.calibrate`.
+    temperature = 1.0
     # Texts that it reads, by name: an example of them.
     TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
@@ -205,6 +208,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             "preprocessor": preprocessor,
         }
         kept = {"quantized": self.quantized, "frozen": self.trainable and frozen_layers(self)}
+        kept["temperature"] = self.temperature != 1 and self.temperature
         return config | {name: value for name, value in kept.items() if value}
 
     @classmethod
@@ -212,8 +216,11 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """The model again, also from a configuration of version 0.1."""
         arguments = rename(config)
         quantized, frozen = arguments.pop("quantized", None), arguments.pop("frozen", ())
+        temperature = arguments.pop("temperature", 1.0)
+        check_positive(temperature=temperature)
         check_names(cls, arguments)
         model = cls(**arguments)
+        model.temperature = temperature
         if quantized is not None:
             model.quantize(config=keras.saving.deserialize_keras_object(quantized))
         freeze(model, frozen)
@@ -254,14 +261,14 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             features: dictionary of at least the features in `model.features`, as arrays.
 
         Returns:
-            Two arrays: logits `(batch, answers)`, and the attention of the model, `None` if it has
-            none.
+            Two arrays: logits `(batch, answers)`, divided by the temperature, and the attention of
+            the model, `None` if it has none.
 
         Raises:
             ValueError: if there is an id that the model does not know.
         """
         results = self.predict_with(self._inspect, features)
-        return results["logits"], results.get("attention")
+        return results["logits"] / self.temperature, results.get("attention")
 
     def check_features(self, features):
         """Refuses ids that the model does not know; Keras' own `predict` does not check them."""

@@ -85,5 +85,6 @@ def evaluate(
         f"{name}, {'all' if whole else part}: accuracy {result['accuracy']:.2%}, "
         f"{count - len(result['wrong'])} of {count} {described.counted}"
     )
+    print(f"  probabilities: {result['calibration_error']:.2%} calibration error")
     for kind, (right, total) in count_kinds(examples, result["wrong"]).items():
         print(f"  {kind}: {right / total:.2%}, {right} of {total}")

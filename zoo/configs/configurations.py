@@ -59,6 +59,7 @@ class TrainingOptions(TypedDict, total=False):
     buckets: pydantic.PositiveInt
     train_size: pydantic.PositiveInt | None
     mentions: Annotated[Any, pydantic.AfterValidator(_check_mentions)]
+    unanswerable: Annotated[float, pydantic.Field(gt=0, le=1)] | None
     augment: Annotated[str | dict[str, str] | None, pydantic.BeforeValidator(_check_augment)]
     arguments: dict[str, Any]
 

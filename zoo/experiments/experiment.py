@@ -167,6 +167,8 @@ def run_experiment(
             report("Compiling for this machine: the first epoch takes longest.")
         watching = callbacks(model, splits, batches) if callbacks else ()
         progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
+        if "valid" in batches and configuration(experiment.model).reads != "texts":
+            training.calibrate(model, batches["valid"])
         with replacing(folder / "model.keras") as partial:
             model.save(partial)
         return Outcome(model, settings, splits, batches, progress, vectors)

@@ -57,6 +57,7 @@ class Outcome:
             "valid_loss": self.best["val_loss"],
             "valid_losses": [round(logs["val_loss"], 4) for logs in self.progress.history],
             **{name: round(seconds, 1) for name, seconds in self.progress.seconds.items()},
+            "temperature": round(self.model.temperature, 4),
             "backend": keras.backend.backend(),
             "package": keras_corefmem.__version__,
             "versions": versions(),
@@ -72,7 +73,7 @@ class Outcome:
 
 def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> dict[str, Any]:
     test = training.evaluate(model, batches, texts=True)
-    scores = ("accuracy", "wrong", "predicted")
+    scores = ("accuracy", "wrong", "predicted", "calibration_error")
     content = {f"test_{name}": test[name] for name in scores}
     content |= _describe_kinds(examples, test["wrong"])
     if model.config.get("self_attention", "none") != "none":

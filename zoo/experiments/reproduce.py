@@ -36,6 +36,7 @@ def check_data(study: str, task: int | str, data_dir: str | None) -> None:
 
 
 def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> dict[str, Any]:
+    from zoo.experiments.conditions import measure_conditions
     from zoo.experiments.experiment import run_experiment
 
     remedy = "give this one a --tag of its own, or remove the folder"
@@ -44,6 +45,8 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     outcome = run_experiment(experiment, run.folder(runs), splits=_load(*places), remedy=remedy)
     names = ("study", "model", "task", "seed", "tag", "command")
     content = {**{name: getattr(run, name) for name in names}, **outcome.describe()}
+    if STUDIES[run.study].conditions:
+        content["conditions"] = measure_conditions(outcome.model, outcome.splits)
     append_result(content, results)
     return content
 

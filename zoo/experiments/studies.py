@@ -14,6 +14,9 @@ TASKS = tuple(range(1, 21))
 # What the tables count: the share of answers to the test part that are wrong, or right.
 ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
 
+# Conditions that tables combine, see `zoo.experiments.conditions`.
+UNCHANGED, UNANSWERABLE = "unchanged", "unanswerable"
+
 STRICT = pydantic.ConfigDict(extra="forbid")
 
 
@@ -72,6 +75,8 @@ class Study:
         word_vectors: whether models start from the pretrained vectors in the folder of the data.
         by: the argument or setting that varies, and a label of it.
         kinds: labels of the kinds of questions that are counted apart.
+        conditions: whether readers are also tested under other conditions than those of training,
+            see `measure_conditions`.
         folds: whether its tasks are folds of one set of questions, which are counted together too.
         settings: fields of `zoo.training.Settings` that differ from how models are trained
             otherwise.
@@ -97,6 +102,7 @@ class Study:
     word_vectors: bool = False
     by: tuple[str, str] = ("", "")
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
+    conditions: bool = False
     folds: bool = False
     settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
     families: dict[str, TrainingOptions] = dataclasses.field(default_factory=dict)

@@ -12,6 +12,7 @@ from zoo.configs import configuration
 from zoo.experiments.results import SEARCHES, Result
 from zoo.experiments.studies import STUDIES
 from zoo.reports.columns import StudyColumns
+from zoo.reports.conditions import condition_columns
 from zoo.reports.coreference import coreference_tables
 from zoo.reports.scores import made_by, recorded_runs
 from zoo.reports.searches import search_table
@@ -74,6 +75,9 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     if not runs:
         return _nothing_yet(name)
     made = StudyColumns(name, runs)
+    if made.study.conditions:
+        table = markdown_table(zip(*condition_columns(made), strict=True))
+        return f"{table}\n\n{made_by(*commands(runs))}"
     # A table of all would be too wide to read.
     families = collections.defaultdict(list)
     for model in made.models:

@@ -140,7 +140,7 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
             options = {"chains": dict(zip(strings, wide, strict=True))}
         features = preprocessor.graph_features(tokens, tables, model.features, **options)
         logits = logits_of(pad_coarsely(features, shapes))
-        return preprocessor.graph_answers(logits, tokens, top, symbols)
+        return preprocessor.graph_answers(logits / model.temperature, tokens, top, symbols)
 
     def trace(tokenizer: Tokenizer, **specs: Any) -> Any:
         function = tf.function(functools.partial(serve, tokenizer), autograph=False)

@@ -6,8 +6,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "batches": ["PARTS", "batch_parts", "draw_parts", "make_batches"],
+        "calibration": ["calibrate"],
         "parallel": ["data_parallel"],
-        "evaluation": ["evaluate"],
+        "evaluation": ["evaluate", "expected_calibration_error"],
         "fitting": ["fit", "make_model", "prepare"],
         "progress": ["Progress"],
         "settings": ["Settings", "check_arguments", "merge_settings", "split_settings"],

@@ -1,11 +1,14 @@
 """Batches of the parts of a data set."""
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from keras_corefmem.datasets.example import Example
+from keras_corefmem.preprocessing.augmentation import RemoveEvidence
 from keras_corefmem.preprocessing.batches import common_lengths
 from zoo.training.ablation import check_reads_mentions, encode_examples
 from zoo.training.settings import Settings
@@ -49,7 +52,31 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
         9
     """
     train = draw_examples(splits.train, settings.train_size, settings.seed)
-    return train, splits.valid, splits.test
+    if settings.unanswerable is None:
+        return train, splits.valid, splits.test
+    if not all(isinstance(example, Example) for example in train):
+        raise ValueError("unanswerable is for questions about passages: leave it out for others.")
+    remove = RemoveEvidence.fit(train)
+    drawn = settings.unanswerable, settings.seed
+    train, valid = (add_unanswerable(part, remove, *drawn) for part in (train, splits.valid))
+    return train, valid, splits.test
+
+
+def add_unanswerable(examples: list, remove: RemoveEvidence, share: float, seed: int) -> list:
+    """Adds questions that have no answer to a share of examples that have one.
+
+    Raises:
+        ValueError: if no example has supporting facts that say what to take out.
+    """
+    count = math.ceil(share * len(examples))
+    drawn = draw_examples(examples, count, seed)
+    added = [new for old in drawn if (new := remove(old)) is not old]
+    if not added:
+        raise ValueError(
+            "unanswerable: no question says by its supporting facts what it asks about, so that "
+            "nothing can be taken out: leave the setting out."
+        )
+    return [*examples, *added]
 
 
 def draw_examples(examples: list, count: int | None, seed: int) -> list:

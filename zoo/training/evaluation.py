@@ -1,9 +1,11 @@
 """Scores of a model on a part of the data."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import keras
 import numpy as np
+import scipy
 
 from keras_corefmem.preprocessing.answers import answer_text, best_sequences
 from zoo.architectures.devices import first_replica
@@ -18,8 +20,9 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         texts: whether to return the wrong answers too.
 
     Returns:
-        A dictionary: `accuracy`, `loss` (the mean), `count`, and `wrong`, the indices of the
-        answers that are wrong; with `texts`, `predicted`, the text of each of these.
+        A dictionary: `accuracy`, `loss` (the mean), `count`, `calibration_error` of the
+        probabilities at the model's temperature, and `wrong`, the indices of the answers that are
+        wrong; with `texts`, `predicted`, the text of each of these.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -32,17 +35,20 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
     total, count = 0.0, 0
     loss = keras.losses.get(model.loss)
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
-    for index in range(len(batches)):
-        features, answers, weights = batches[index]
-        logits = first_replica(model.predict_on_batch(features), len(answers))
+    probabilities, hits = [], []
+    for index, logits, answers, weights in predicted_logits(model, batches):
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
+        tempered = logits / getattr(model, "temperature", 1.0)
         # Number 0 is an unknown answer, or an unknown word of one.
         if answers.ndim > weights.ndim:
-            best = best_sequences(logits, 1)[0][:, 0]
+            best, logs = (each[:, 0] for each in best_sequences(tempered, 1))
             right = ((best == answers) & (answers > 0)).all(axis=-1)
         else:
             best = np.argmax(logits, axis=-1)
+            logs = scipy.special.log_softmax(tempered[..., 1:], axis=-1).max(axis=-1)
             right = (best == answers) & (answers > 0)
+        probabilities.append(np.exp(logs[weights > 0]))
+        hits.append(right[weights > 0])
         count += int(np.count_nonzero(weights))
         total += float(np.sum(losses[weights > 0]))
         missed = (weights > 0) & ~right
@@ -52,10 +58,41 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         "loss": total / count,
         "count": count,
     }
+    told = np.concatenate(probabilities), np.concatenate(hits)
+    scores["calibration_error"] = expected_calibration_error(*told)
     scores["wrong"] = sorted(wrong)
     if texts:
         scores["predicted"] = [_text(batches, number, wrong[number]) for number in scores["wrong"]]
     return scores
+
+
+def expected_calibration_error(
+    probabilities: np.ndarray, right: np.ndarray, bins: int = 15
+) -> float:
+    """How far probabilities are from how often they are right, `Σ_b |b| / n · |acc_b − conf_b|`.
+
+    Args:
+        probabilities: probabilities of the best answers, `(questions,)`.
+        right: whether these are right.
+        bins: number of bins of equal width that probabilities are sorted into.
+
+    Reference: [Naeini et al., AAAI 2015](https://doi.org/10.1609/aaai.v29i1.9602).
+
+    Example:
+        >>> round(zoo.training.expected_calibration_error([0.9, 0.9, 0.6], [True, False, True]), 3)
+        0.4
+    """
+    probabilities = np.asarray(probabilities, "float64")
+    bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
+    gaps = np.bincount(bin_of, np.asarray(right) - probabilities, bins)
+    return float(np.abs(gaps).sum() / max(len(probabilities), 1))
+
+
+def predicted_logits(model: Any, batches: Any) -> Iterator[tuple[int, Any, Any, Any]]:
+    """Yields the index of each batch, its logits, answers and weights."""
+    for index in range(len(batches)):
+        features, answers, weights = batches[index]
+        yield index, first_replica(model.predict_on_batch(features), len(answers)), answers, weights
 
 
 def _text(batches: Any, number: int, best: Any) -> str:

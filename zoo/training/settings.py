@@ -34,6 +34,9 @@ class Settings:
         mentions: share of the mentions in passages and questions, of all parts, that the model is
             told, drawn by the seed, or `"random"`: as many mentions, at random tokens. `None` for
             all, as the trained model reads text of its own.
+        unanswerable: share of the questions, drawn by the seed, that are trained and validated on
+            once more without what they ask about, see `RemoveEvidence`: the answer is "unknown".
+            `None` for none.
         augment: augmentations of the training examples, joined by `+`, such as
             `"rename-classes+shuffle"`, or a table of such by kind of question, see
             `keras_corefmem.preprocessing.augmentations`; `None`, or `"none"`, for none.
@@ -62,6 +65,7 @@ class Settings:
     # None, as in the states of runs that do not know them.
     train_size: int | None = None
     mentions: float | str | None = None
+    unanswerable: float | None = None
     augment: str | dict[str, str] | None = None
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
 

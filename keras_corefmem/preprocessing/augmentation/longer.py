@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
+from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
@@ -16,7 +17,7 @@ class LengthenStories:
 
     What is told last holds, so that answers stay what they are; supporting facts and edges move.
     Readers that count mentions, which short stories teach, learn to find the last one instead.
-    Annotated examples stay as they are.
+    Annotated examples stay as they are, as do questions without an answer: others may tell it.
 
     Args:
         stories: passages of other examples, as tuples of sentences.
@@ -60,6 +61,8 @@ class LengthenStories:
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         if random.random() >= self.share or hasattr(example, "chain_ids"):
+            return example
+        if example.answer == NO_ANSWER:
             return example
         own = len(example.sentences)
         most = own * (self.times - 1)

@@ -59,7 +59,7 @@ def test_a_file_of_ones_own_is_trained_on_and_measured(tmp_path, monkeypatch, ca
 
 def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    result = {"accuracy": 1.0, "count": 1, "wrong": []}
+    result = {"accuracy": 1.0, "count": 1, "calibration_error": 0.0, "wrong": []}
     monkeypatch.setattr("zoo.training.evaluate", lambda reader, batches: result)
     files = [tmp_path / name for name in ("my.jsonl", "valid.jsonl")]
     for seed, file in enumerate(files):

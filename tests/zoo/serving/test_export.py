@@ -134,6 +134,7 @@ def test_an_empty_text_is_the_matter_of_its_row(tmp_path, make_reader, jit_compi
 def test_any_number_of_texts_of_any_length(tmp_path, make_reader, texts, jit_compile):
     tf = pytest.importorskip("tensorflow")
     model = make_reader("coref_gru", answer_head="classification")
+    model.temperature = 2.0
     passages = [" ".join(texts["passage"][n % 2 : n % 2 + 1] * (1 + n % 5)) for n in range(41)]
     questions = [texts["question"][n % 2] for n in range(41)]
     export(model, tmp_path / "model", jit_compile=jit_compile)

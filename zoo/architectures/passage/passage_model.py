@@ -167,7 +167,7 @@ class PassageModel(TextModel):
         """
         ends = np.asarray(ends)[..., None]
         if self.states_output is not None:
-            logits = self.predict_with(self._state_logits, features)["logits"]
+            logits = self.predict_with(self._state_logits, features)["logits"] / self.temperature
             odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
             odds = np.concatenate([np.zeros_like(odds[:, :1]), odds], axis=1)
         else:

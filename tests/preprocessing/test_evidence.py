@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from keras_corefmem.datasets import AnnotatedExample, Example
+from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, fit_preprocessor
+from keras_corefmem.preprocessing.answers import NO_ANSWER
+
+REMOVE = RemoveEvidence(["fred", "bill", "cake", "milk"])
+GIFTS = "Fred got the cake.", "Fred gave the cake to Bill.", "Fred gave Bill the milk."
+
+
+@pytest.mark.parametrize(
+    "question, facts, left",
+    [
+        ("Who has the cake?", (2,), [2]),
+        ("What did Fred give to Bill?", (3,), [0]),
+        ("Who gave the milk?", (3,), [0, 1]),
+    ],
+)
+def test_sentences_with_all_that_is_asked_about_are_taken_out(question, facts, left):
+    removed = REMOVE(Example(GIFTS, question, "Bill", facts))
+    assert removed.sentences == tuple(GIFTS[n] for n in left)
+    assert removed.question == question and removed.answer == NO_ANSWER == "unknown"
+    assert removed.supporting_facts == ()
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        Example(GIFTS, "Who has the cake?", "Bill"),
+        Example(GIFTS, "Who was it?", "Bill", (2,)),
+        Example(GIFTS[:2], "Who gave the cake?", "Fred", (2,)),
+        Example(GIFTS, "Who has the cake?", "Bill", (2,), edges=[(1, 5, "is")]),
+        AnnotatedExample(("he left .",), "who left ?", "he", (1,), chain_ids=(1, 0, 0, 0, 1, 0)),
+    ],
+    ids=["no facts", "nothing in common", "nothing left", "edges", "annotated"],
+)
+def test_an_example_stays_where_nothing_can_be_taken_out(example):
+    assert REMOVE(example) is example
+
+
+def test_entities_are_learned_and_no_longer_story_tells_the_answer():
+    stories = simulator.simulate(2, 60)
+    remove = RemoveEvidence.fit(stories)
+    removed = [new for old in stories if (new := remove(old)) is not old]
+    assert len(removed) > 40
+    for example in removed:
+        thing = example.question.removeprefix("Where is the ").removesuffix("?")
+        assert thing not in example.passage
+    lengthen = LengthenStories([example.sentences for example in stories], share=1.0)
+    assert lengthen(removed[0], np.random.default_rng(0)) is removed[0]
+    assert lengthen(stories[0], np.random.default_rng(0)) is not stories[0]
+
+
+def test_readers_point_at_answers_and_know_one_class_for_none():
+    stories = simulator.simulate(1, 60)
+    removed = list(map(RemoveEvidence.fit(stories), stories))
+    assert fit_preprocessor(stories)[1] == "pointer_sum"
+    preprocessor, head = fit_preprocessor([*stories, *removed])
+    assert head == "pointer_or_class" and NO_ANSWER in preprocessor.answers

@@ -1,0 +1,85 @@
+"""Conditions that readers were not trained in: names never seen, longer stories, no answer."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from keras_corefmem.datasets import Example, Splits
+from keras_corefmem.graphs import entity_types, learn_entity_words
+from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, UnseenEntities
+from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.text import get_tokenizer
+from zoo.experiments.studies import UNANSWERABLE, UNCHANGED
+from zoo.training import evaluate
+
+TIMES = 4
+
+
+def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[Example]]:
+    """Makes the test questions of each condition, by its name.
+
+    Args:
+        splits: a data set of stories with supporting facts.
+        tokenizer: name of the tokenizer.
+
+    Returns:
+        `"unchanged"` questions; these with all `"persons"`, or all other `"things"` and places,
+        under names that were never seen; with passages four times as `"long"`, by other test
+        stories told before; and `"unanswerable"` ones, see `RemoveEvidence`. A condition that
+        changes nothing is left out.
+
+    Example:
+        >>> splits = keras_corefmem.datasets.simulator.load(1, train=50, valid=5, test=10)
+        >>> from zoo.experiments.conditions import make_conditions
+        >>> list(make_conditions(splits))
+        ['unchanged', 'persons', 'things', 'long', 'unanswerable']
+    """
+    cut, test = get_tokenizer(tokenizer), splits.test
+    words = learn_entity_words(splits.train, cut)
+    types = entity_types(splits.train, words, cut)
+    texts = {text for e in splits.train for text in (*e.sentences, e.question, e.answer)}
+    known, cased = {word for text in texts for word in cut(text)}, set[str]()
+    for text in texts:
+        cased.update(cut.cased(text))
+
+    def unseen(entities: Iterable[str]) -> UnseenEntities:
+        forms = [[next(w for w in sorted(cased) if w.lower() == word)] for word in sorted(entities)]
+        return UnseenEntities([forms], tokenizer, known, share=1.0)
+
+    persons = {word for word, kind in types.items() if kind == "person"}
+    stories = [example.sentences for example in test]
+    changes = {
+        UNCHANGED: lambda example, random: example,
+        "persons": unseen(persons),
+        "things": unseen(types.keys() - persons),
+        "long": LengthenStories(stories, TIMES, share=1.0, exact=True, tokenizer=tokenizer),
+        UNANSWERABLE: RemoveEvidence(words, tokenizer),
+    }
+    conditions = {}
+    for name, change in changes.items():
+        changed = [change(e, np.random.default_rng([n, 3])) for n, e in enumerate(test)]
+        pairs = zip(changed, test, strict=True)
+        kept = [new for new, old in pairs if name == UNCHANGED or new is not old and new != old]
+        if kept:
+            conditions[name] = kept
+    return conditions
+
+
+def measure_conditions(model: Any, splits: Splits) -> dict[str, dict[str, float]]:
+    """Scores a trained model under each condition, see `make_conditions`.
+
+    Returns:
+        By condition `count`, `accuracy`, `calibration_error` and `answered`, the share of questions
+        that are not said to have no answer.
+    """
+    conditions = {}
+    for name, examples in make_conditions(splits).items():
+        scores = evaluate(model, model.batches(examples), texts=True)
+        silent = scores["predicted"].count(NO_ANSWER)
+        if name == UNANSWERABLE:
+            silent = scores["count"] - len(scores["wrong"])
+        kept = ("count", "accuracy", "calibration_error")
+        conditions[name] = {key: round(scores[key], 4) for key in kept}
+        conditions[name]["answered"] = 1 - silent / scores["count"]
+    return conditions

@@ -1,0 +1,57 @@
+"""Tables of readers under conditions that they were not trained in."""
+
+from collections.abc import Callable
+
+from zoo.experiments.results import Result
+from zoo.experiments.studies import UNANSWERABLE, UNCHANGED
+from zoo.reports.columns import Column, StudyColumns, score_cell
+from zoo.reports.scores import task_label
+
+HEADINGS = {
+    UNCHANGED: "as it is",
+    "persons": "persons never seen",
+    "things": "things and places never seen",
+    "long": "four times as long",
+}
+ANSWERABLE, CALIBRATION = "whether there is an answer", "calibration error"
+
+
+Score = Callable[[Result], float]
+
+
+def condition_columns(made: StudyColumns) -> list[Column]:
+    """Makes columns of scores in percent, a row a model and task.
+
+    Whether a question has an answer is scored by the mean of two shares, of questions that have one
+    and that have none, of which the reader says so. The calibration error is that of the questions
+    as they are.
+    """
+    tasks = made.study.tasks
+    keys = [(m, task) for m in made.models for task in tasks if (m, task) in made.groups]
+    runs = [made.groups[key] for key in keys]
+    labels = (f"`{model}`, {task_label(made.name, task)}" for model, task in keys)
+    scores = {heading: _accuracy(name) for name, heading in HEADINGS.items()}
+    scores |= {ANSWERABLE: _answerable, CALIBRATION: _calibration}
+    columns = ([heading, *(_cell(own, score) for own in runs)] for heading, score in scores.items())
+    return [[made.study.measure, *labels], *columns]
+
+
+def _cell(runs: list[Result], score: Score) -> str:
+    try:
+        return score_cell(runs, score)
+    except KeyError:
+        # No story of the task names such things.
+        return "–"
+
+
+def _accuracy(name: str) -> Score:
+    return lambda run: 100 * run["conditions"][name]["accuracy"]
+
+
+def _answerable(run: Result) -> float:
+    silent = 1 - run["conditions"][UNANSWERABLE]["answered"]
+    return 50 * (run["conditions"][UNCHANGED]["answered"] + silent)
+
+
+def _calibration(run: Result) -> float:
+    return 100 * run["conditions"][UNCHANGED]["calibration_error"]
