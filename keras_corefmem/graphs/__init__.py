@@ -15,6 +15,7 @@ from keras_corefmem.graphs.entity_words import (
 from keras_corefmem.graphs.formats import conll, corenlp
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.graphs.targets import Structure, attention_pairs
+from keras_corefmem.graphs.word_forms import learn_word_forms
 from keras_corefmem.text.lemmas import get_lemmatizer
 from keras_corefmem.text.truecase import Truecaser
 from keras_corefmem.utils.checks import check_antecedents, check_sources
@@ -37,4 +38,5 @@ __all__ += [
     "inverse",
     "join",
 ]
-__all__ += ["learn_entity_words", "lexical_edges", "spacy_tagger", "tagged_entity_words"]
+__all__ += ["learn_entity_words", "learn_word_forms", "lexical_edges", "spacy_tagger"]
+__all__ += ["tagged_entity_words"]

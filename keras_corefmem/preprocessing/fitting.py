@@ -10,6 +10,7 @@ from keras_corefmem.graphs import (
     entity_types,
     get_lemmatizer,
     learn_entity_words,
+    learn_word_forms,
     tagged_entity_words,
 )
 from keras_corefmem.graphs.edge_types import base_type
@@ -52,7 +53,8 @@ def fit_preprocessor(
             where passages allow it, the third where all but questions without an answer do,
             otherwise the second.
         language: code of the language whose lemmas are taken where words alone do not allow it, or
-            where more passages allow it.
+            where more passages allow it; if these do not either, forms of answers are learned, see
+            `keras_corefmem.graphs.learn_word_forms`.
         lemmatizer: lemmas in any case: a spaCy pipeline, a function of a word, or a language.
         tokenizer: name of the tokenizer.
         tagger: function from text to (word, tag) pairs that tells which words are entities.
@@ -92,11 +94,15 @@ def fit_preprocessor(
     if head == "classification":
         return plain, head
     missing = _unmentioned(plain, examples)
-    if missing and lemmatizer is None and language:
-        lemmatized = fit(language)
-        left = _unmentioned(lemmatized, examples)
-        if not left or head == "pointer_or_class" and len(left) < len(missing):
-            plain, missing = lemmatized, left
+    if missing and lemmatizer is None:
+        forms = learn_word_forms(examples, tokenize)
+        for linking in filter(None, (language, forms and (lambda word: forms.get(word, word)))):
+            linked = fit(linking)
+            left = _unmentioned(linked, examples)
+            if not left or head == "pointer_or_class" and len(left) < len(missing):
+                plain, missing = linked, left
+            if not missing:
+                break
     if head == "pointer_or_class":
         return plain, head
     if not missing:

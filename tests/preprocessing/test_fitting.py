@@ -171,8 +171,8 @@ def test_entities_of_stories_are_sorted_where_edge_types_say_so():
 
 
 def test_a_pointer_or_class_takes_lemmas_where_they_make_more_answers_words_of_passages():
-    seen = Example(("Wolves fear cats.",), "Who fears cats?", "wolf")
-    asked = Example(("Wolves fear cats.",), "Do wolves fear cats?", "yes")
+    seen = Example(("Mice fear cats.",), "Who fears cats?", "mouse")
+    asked = Example(("Mice fear cats.",), "Do mice fear cats?", "yes")
     preprocessor, head = fit_preprocessor([seen, asked], "pointer_or_class")
     encoded = preprocessor.encode(seen)
     assert head == "pointer_or_class" and encoded.answer in preprocessor.pointers[encoded.passage]

@@ -1,0 +1,65 @@
+"""Word forms of answers, learned from training examples."""
+
+import collections
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from keras_corefmem.text.tokenizers import lower
+
+# Share of the longer word that two forms of a word begin with alike.
+ALIKE = 0.5
+# Share of the passages with an answer of which its forms must be in one.
+MENTIONED = 0.95
+
+
+def learn_word_forms(
+    examples: Sequence[Any], tokenizer: Callable[[str], Iterable[str]]
+) -> dict[str, str]:
+    """Learns which words of passages are forms of answers that have other forms there.
+
+    A form of an answer begins like one of its words ("gusalkhaney" like "gusalkhana"), with at
+    least half of the longer one, and more so than like other answers, or is one of its words
+    ("shayan" of "shayan kaksh"). Words of two answers alike are forms of none. An answer has no
+    forms if it is always a word of its passage, nor if most passages have none of them ("not" for
+    "no").
+
+    Args:
+        examples: examples with `passage` and `answer`.
+        tokenizer: callable from a text to its lower-cased tokens.
+
+    Returns:
+        The answer, in lower case, by form.
+
+    Example:
+        >>> sentences = "Mary gusalkhaney mein gayee.", "John ne doodh liya."
+        >>> story = keras_corefmem.datasets.Example(sentences, "Mary kahan hai?", "gusalkhana")
+        >>> tokenizer = keras_corefmem.text.get_tokenizer("words")
+        >>> keras_corefmem.graphs.learn_word_forms([story], tokenizer)
+        {'gusalkhaney': 'gusalkhana'}
+    """
+    tokens = cache(lambda text: tuple(tokenizer(text)))
+    words = {word for example in examples for text in example.sentences for word in tokens(text)}
+    inflected = {lower(e.answer) for e in examples if lower(e.answer) not in tokens(e.passage)}
+    answers = {lower(example.answer) for example in examples}
+    likeness: dict[str, dict[str, float]] = collections.defaultdict(dict)
+    for answer in answers:
+        for part in tokens(answer):
+            for word in words:
+                share = len(os.path.commonprefix([part, word])) / max(len(part), len(word))
+                if share >= ALIKE:
+                    likeness[word][answer] = max(share, likeness[word].get(answer, 0))
+    forms: dict[str, str] = {}
+    for word, found in sorted(likeness.items()):
+        best = max(found.values())
+        nearest = [answer for answer, share in found.items() if share == best]
+        if len(nearest) == 1 and nearest[0] in inflected and word != nearest[0]:
+            forms[word] = nearest[0]
+    total, mentioned = collections.Counter[str](), collections.Counter[str]()
+    for example in examples:
+        answer, passage = lower(example.answer), tokens(example.passage)
+        total[answer] += 1
+        mentioned[answer] += any(forms.get(word, word) == answer for word in passage)
+    known = {answer for answer in total if mentioned[answer] >= MENTIONED * total[answer]}
+    return {form: answer for form, answer in forms.items() if answer in known}
