@@ -104,5 +104,6 @@ def make_presets(
 
     groups = group_runs(read_results(study, results))
     for key in sorted(wanted & groups.keys()):
-        name, card = make_preset(best_result(groups[key]), data_dir, runs, folder or FOLDER)
+        options = data_dir, runs, folder or FOLDER, len(groups[key])
+        name, card = make_preset(best_result(groups[key]), *options)
         print(f"preset {name}: test {card['test_accuracy']:.1%}", flush=True)

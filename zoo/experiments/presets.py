@@ -11,6 +11,7 @@ LICENCES = {
     "babi": "Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0.",
     "lambada": "Words come from novels in the public domain.",
 }
+SELECTION = "highest validation accuracy, then lowest validation loss"
 
 
 def preset_name(model: str, study: str, task: int | str) -> str:
@@ -24,8 +25,12 @@ def make_preset(
     data_dir: str | None = None,
     runs: str | pathlib.Path = "runs",
     folder: str | pathlib.Path = FOLDER,
+    among: int = 1,
 ) -> tuple[str, dict[str, Any]]:
-    """Makes a preset of a run, whose validation and test accuracy are measured once more."""
+    """Makes a preset of a run, calibrated, and measured on validation and test once more.
+
+    It is the best of `among` runs.
+    """
     from zoo import training
     from zoo.architectures.loading import load
     from zoo.experiments import data
@@ -53,11 +58,12 @@ def make_preset(
         "seed": result["seed"],
         "questions": result["questions"],
     }
-    for part in ("valid", "test"):
-        batches = model.batches(getattr(splits, part))
-        card[f"{part}_accuracy"] = training.evaluate(model, batches)["accuracy"]
+    batches = {part: model.batches(getattr(splits, part)) for part in ("valid", "test")}
+    training.calibrate(model, batches["valid"])
+    for part, each in batches.items():
+        card[f"{part}_accuracy"] = training.evaluate(model, each)["accuracy"]
     card |= {
-        "selection": "highest validation accuracy, then lowest validation loss",
+        "selection": f"{SELECTION}, of {among} run{'s' * (among > 1)}",
         "command": result["command"],
         "result": f"{study}/{run.name}",
         "backend": result["backend"],
