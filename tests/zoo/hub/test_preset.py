@@ -175,7 +175,13 @@ def test_presets_load(names):
 
 
 # `test_legacy` has the answers of the others.
-ANSWERING = ["ga_coref_gru_babi_17", "qdren_babi_5", "memn2n_babi_2", "qrn_babi_2"]
+ANSWERING = [
+    "flagship_babi_19",
+    "ga_coref_gru_babi_17",
+    "qdren_babi_5",
+    "memn2n_babi_2",
+    "qrn_babi_2",
+]
 OTHERS = ["ga_mage_gru_babi_2", "ren_babi_1", "dmn_supervised_babi_3"]
 
 
@@ -194,7 +200,7 @@ def test_shipped_presets_answer_as_the_run_on_record(name, babi_dir):
 
 
 def test_the_zoo_lists_models_and_presets(monkeypatch):
-    assert len(zoo.presets()) == 142 and len(preset.presets(preset.FOLDER)) == 32
+    assert len(zoo.presets()) == 162 and len(preset.presets(preset.FOLDER)) == 52
     monkeypatch.setattr(preset, "_OTHERS", [])
     assert zoo.presets() == preset.presets(preset.FOLDER)
     assert "ga-coref-gru" in zoo.models() and zoo.models() == sorted(zoo.models())
