@@ -24,11 +24,15 @@ from keras_corefmem.visualization.views import inspect_examples
 from tests.support.evaluation import JIT
 from tests.support.events import read_events
 from tests.support.pictures import pixels
+from tests.support.tiers import standing_for
 from zoo.architectures.passage.gated_attention_reader import GatedAttentionReader
 from zoo.architectures.stories.recurrent_entity_network import RecurrentEntityNetwork
 
 EXAMPLES = simulator.simulate(1, 64)
 EPOCHS = 4
+HEADS = ["pointer_sum", "classification"]
+# For what hardly depends on the head.
+one_head = pytest.mark.parametrize("model", standing_for(HEADS, HEADS[:1]), indirect=True)
 
 
 def reader(head):
@@ -57,7 +61,7 @@ def predict(model, examples):
     return keras.ops.convert_to_numpy(keras.ops.softmax(logits))
 
 
-@pytest.fixture(scope="session", params=["pointer_sum", "classification"])
+@pytest.fixture(scope="session", params=HEADS)
 def model(request):
     return reader(request.param)
 
@@ -135,6 +139,7 @@ def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
         np.testing.assert_allclose(pointed, odds, atol=1e-5)
 
 
+@one_head
 def test_answer_after_each_sentence(model, tmp_path):
     example = max(EXAMPLES, key=lambda example: len(example.sentences))
     callback = AnswerAfterSentence(tmp_path, [example], model.preprocessor, model.inspect)
@@ -188,6 +193,7 @@ def test_watching_does_not_change_training(run):
         np.testing.assert_array_equal(found, expected)
 
 
+@one_head
 def test_inspecting_does_not_change_what_is_saved(model, tmp_path):
     model.attend(model.preprocessor.features(pad([[2, 3]], 8), pad([[2]], 8)))
     model.save(tmp_path / "reader.keras")

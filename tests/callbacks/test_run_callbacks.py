@@ -17,6 +17,7 @@ from keras_corefmem.callbacks.run import _charts_of
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.text.vocabulary import Vocabulary
+from tests.support.evaluation import QUICK
 from tests.support.events import read_events, read_hparams
 
 WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]
@@ -26,7 +27,7 @@ def model_of(optimizer="adam", name="word_embedding", words=9):
     tokens = keras.Input((3,), dtype="int32")
     x = keras.layers.Embedding(words, 4, name=name)(tokens)
     model = keras.Model(tokens, keras.layers.Dense(2)(keras.layers.Flatten()(x)))
-    model.compile(optimizer, "mse")
+    model.compile(optimizer, "mse", **QUICK)
     return model
 
 

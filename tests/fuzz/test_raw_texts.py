@@ -53,7 +53,7 @@ def best_of(reading):
 # Each tokenizer once, and each way of reading unknown words with one that cuts at little.
 CASES = [(name, "types" if name == "penn" else "local") for name in TOKENIZERS]
 CASES += [("spaces", "types"), ("words", "symbols"), ("spaces", "symbols")]
-KEPT = [("words", "local"), ("penn", "types"), ("spaces", "symbols")]
+KEPT = [("words", "symbols")]
 
 
 @pytest.mark.parametrize("case", standing_for(CASES, KEPT), ids="-".join)
@@ -67,6 +67,7 @@ def test_a_saved_model_answers_random_strings_as_read_does(tmp_path, case):
     model = zoo.GatedAttentionReader.from_examples(examples, **options)
     weights = np.random.default_rng(3)
     model.set_weights([weights.normal(0, 0.8, w.shape) for w in model.get_weights()])
+    model.temperature = 1.7
     zoo.export(model, tmp_path / "model", top=3, jit_compile=False)
     serve = tf.saved_model.load(str(tmp_path / "model")).signatures["serving_default"]
     rng = random.Random(5)

@@ -4,6 +4,7 @@ import pytest
 
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.batches import EpochHooks, tensorflow_dataset
+from tests.support.evaluation import QUICK
 from zoo import EndToEndMemoryNetwork
 
 STORIES = simulator.simulate(1, 40)
@@ -51,7 +52,7 @@ def test_training_is_that_of_keras_own_dataset():
     for fit in (EndToEndMemoryNetwork.fit, keras.Model.fit):
         keras.utils.set_random_seed(1)
         model = EndToEndMemoryNetwork.from_examples(STORIES, units=4, linear_start=0)
-        model.compile(jit_compile=keras.backend.backend() == "jax")
+        model.compile(**QUICK)
         # Not shuffled: Keras begins with the second epoch of what is.
         batches, validation = (model.batches(part) for part in (STORIES, STORIES[:9]))
         options = {"validation_data": validation, "epochs": 3, "verbose": 0, "shuffle": False}

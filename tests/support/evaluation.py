@@ -7,6 +7,8 @@ from keras import ops
 
 # On TensorFlow XLA takes longer to compile than a test lasts; on JAX nothing is slower than no XLA.
 JIT = keras.backend.backend() == "jax"
+# How to compile where a few steps take less time than tracing one: for tests of what is around it.
+QUICK = {"jit_compile": JIT, "run_eagerly": not JIT}
 
 
 def compiled(function, xla=False):

@@ -155,7 +155,9 @@ def test_two_copies_would_count_twice(wsj):
         pos.load_wsj(wsj)
 
 
-@pytest.mark.parametrize("column, kinds", [("UPOS", 17), ("XPOS", 49)])
+@pytest.mark.parametrize(
+    "column, kinds", [pytest.param("UPOS", 17, marks=pytest.mark.thorough), ("XPOS", 49)]
+)
 def test_the_official_treebank_is_read_whole(real_data, column, kinds):
     splits = pos.load_conllu(real_data("ud_english_ewt/en_ewt-ud-train.conllu").parent, column)
     assert (len(splits.train), len(splits.valid)) == (12544, 2001)

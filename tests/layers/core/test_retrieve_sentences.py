@@ -84,11 +84,12 @@ def test_a_passage_checked_by_hand():
 def test_padding_and_company_change_nothing(hops):
     layer, _ = make_layer(4, hops)
     sentences, question = random_passages()
-    chosen, positions = evaluate(layer, sentences, question)
+    read = compiled(layer)
+    chosen, positions = read(sentences, question)
     padded = np.pad(sentences, [(0, 0), (0, 3), (0, 0)])
     for n in range(len(sentences)):
         for rows in (sentences, padded):
-            alone = evaluate(layer, rows[n : n + 1], question[n : n + 1])
+            alone = read(rows[n : n + 1], question[n : n + 1])
             np.testing.assert_array_equal(alone[0][0], chosen[n])
             np.testing.assert_array_equal(alone[1][0], positions[n])
 

@@ -7,7 +7,6 @@ import zoo
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import annotate
 from keras_corefmem.layers import WordPieces
-from tests.support.tiers import standing_for
 
 FIRST, LAST = 8, 9
 # By word; word 4 has no pieces, and those of the padding are not read.
@@ -76,7 +75,10 @@ def test_layers_stay_apart():
         np.testing.assert_allclose(vectors[:, :, n], wanted, atol=1e-5)
 
 
-@pytest.mark.parametrize("freeze", standing_for([True, False], [False]))
+# `test_bidaf_reader` has a reader with a word encoder that is trained, `test_language_model` one
+# with a frozen one.
+@pytest.mark.thorough
+@pytest.mark.parametrize("freeze", [True, False])
 def test_a_reader_of_pieces_trains_and_is_saved(freeze, tmp_path):
     texts = [f"{a} met {b} . then {b} saw {a} ." for a, b in ("ab", "ba", "ac", "ca")]
     examples = [

@@ -17,7 +17,7 @@ ANTECEDENTS = np.array([[0, 1, 0, 2, 3], [0, 0, 1, 0, 1]])
 
 
 def layers():
-    coref, memory = CorefGRU(4, bidirectional=True), EntityMemory(units=4, slots=3)
+    coref, memory = CorefGRU(4), EntityMemory(units=4, slots=3)
     return {"coref": lambda x: coref(x, ANTECEDENTS), "memory": lambda x: memory(x)[0]}
 
 

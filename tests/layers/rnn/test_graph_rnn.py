@@ -6,11 +6,19 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU
-from tests.support.evaluation import evaluate
+from tests.support.evaluation import JIT, compiled, evaluate
 from tests.support.graphs import WIDTH
 
 X = np.ones((2, 3, WIDTH), "float32")
-every_kind = pytest.mark.parametrize("kind, units", [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)])
+KINDS = [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)]
+every_kind = pytest.mark.parametrize("kind, units", KINDS)
+one_kind = pytest.mark.parametrize(
+    "kind, units",
+    [
+        pytest.param(*kind, marks=() if kind[0] is MAGEGRU else pytest.mark.thorough)
+        for kind in KINDS
+    ],
+)
 
 
 def test_dropout_drops_the_same_features_at_every_token():
@@ -72,7 +80,7 @@ def test_edges_are_integers_of_one_array(edges, message):
         CorefGRU(4)(features, edges)
 
 
-@every_kind
+@one_kind
 def test_edges_are_lists_or_whole_floats_too_and_come_in_a_list_with_the_features(kind, units):
     layer = kind(units)
     edges = np.array([[0, 1, 1], [0, 0, 2]], "int32")
@@ -84,6 +92,7 @@ def test_edges_are_lists_or_whole_floats_too_and_come_in_a_list_with_the_feature
     inputs = keras.Input((None, WIDTH)), keras.Input(edges.shape[1:], dtype="int32")
     model = keras.models.clone_model(keras.Model(inputs, kind(units)(list(inputs))))
     model.set_weights(layer.get_weights())
+    model.compile(jit_compile=JIT)
     np.testing.assert_allclose(model.predict([X, edges], verbose=0), expected, atol=1e-6)
 
 
@@ -94,9 +103,10 @@ def test_compiled_graphs_read_what_is_no_integer_as_none():
     layer, edges = CorefGRU(4, bidirectional=True), np.zeros((1, time), "float32")
     expected = layer(x, edges)
     edges[0, 2:] = values
-    np.testing.assert_allclose(evaluate(layer, x, edges), expected, atol=1e-6)
+    read = compiled(layer)
+    np.testing.assert_allclose(read(x, edges), expected, atol=1e-6)
     edges[0, -1] = 1
-    assert np.max(np.abs(evaluate(layer, x, edges) - expected)) > 1e-3
+    assert np.max(np.abs(read(x, edges) - expected)) > 1e-3
 
 
 def test_positions_of_long_texts_keep_their_numbers_in_half_precision():
@@ -118,7 +128,7 @@ def test_a_batch_may_be_empty(kind, units):
 
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="of TensorFlow alone")
-@every_kind
+@one_kind
 def test_autograph_warns_of_nothing(kind, units, caplog):
     import tensorflow as tf
 

@@ -12,6 +12,8 @@ from keras_corefmem.graphs import antecedents
 from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU
 from tests.support import oracles
 from tests.support.evaluation import (
+    JIT,
+    QUICK,
     assert_gradients,
     evaluate,
     random_weights,
@@ -44,7 +46,6 @@ ACTIVATIONS = {
 }
 # Options are those of the class that all share.
 every_kind = pytest.mark.parametrize("kind", standing_for(KINDS, ["mage"]))
-each_form_of_edges = pytest.mark.parametrize("kind", standing_for(KINDS, ["coref", "mage"]))
 
 
 def make(kind, **options):
@@ -76,8 +77,8 @@ def oracle(kind, layer, x, edges, mask, states, weights, **options):
 @pytest.mark.parametrize(
     ("kind", "activation", "recurrent_activation"),
     [
-        ("coref", "softsign", "hard_sigmoid"),
-        ("coref", "relu", "tanh"),
+        pytest.param("coref", "softsign", "hard_sigmoid", marks=pytest.mark.thorough),
+        pytest.param("coref", "relu", "tanh", marks=pytest.mark.thorough),
         ("dag", "softsign", "sigmoid"),
         ("mage", "linear", "hard_sigmoid"),
     ],
@@ -127,7 +128,7 @@ def test_states_and_gradients_follow_the_equations(kind, activation, recurrent_a
     assert_gradients(lambda *arrays: np.sum(expected(*arrays) * upstream), doubles, gradients)
 
 
-@each_form_of_edges
+@pytest.mark.parametrize("kind", standing_for(KINDS, ["coref", "mage"]))
 def test_without_edges_a_layer_is_sequential(kind):
     layer, x = make(kind, bidirectional=True), random_features(np.random.default_rng(1), 3, TIME)
     edges = np.zeros((3, TIME) if kind == "coref" else (3, TIME, 1, 2), "int32")
@@ -172,7 +173,7 @@ def test_half_of_a_coref_gru_without_antecedents_is_the_gru_of_keras():
     np.testing.assert_allclose(evaluate(layer, x)[..., :half], evaluate(gru, x), atol=1e-5)
 
 
-@each_form_of_edges
+@every_kind
 def test_going_backwards_is_the_other_direction(kind):
     rng, mask = np.random.default_rng(3), random_mask(BATCH, TIME)
     x, edges = random_features(rng, BATCH, TIME), make_edges(kind, rng, mask)
@@ -232,11 +233,13 @@ def test_time_distributed_reads_many_texts(kind):
     np.testing.assert_allclose(many(x), expected, atol=1e-5)
     inputs = keras.Input((None, TIME, WIDTH))
     model = keras.Model(inputs, many(inputs))
+    model.compile(jit_compile=JIT)
     np.testing.assert_allclose(model.predict(x, verbose=0), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("xla", standing_for([False, True], [False]))
 @every_kind
-def test_compiled_graphs_read_bad_edges_as_none(kind):
+def test_compiled_graphs_read_bad_edges_as_none(kind, xla):
     rng = np.random.default_rng(7)
     x, edges = random_features(rng, BATCH, TIME), make_edges(kind, rng)
     layer = make(kind, bidirectional=True)
@@ -247,12 +250,12 @@ def test_compiled_graphs_read_bad_edges_as_none(kind):
         good[b, 2], bad[b, 2] = 0, wrong
     good[3, 4], bad[3, 4] = 0, 5
 
-    for xla in (False, True):
-        # Edges that are traced.
-        run = with_gradients(lambda x, e: layer(x, ops.cast(e, "int32")), xla=xla)
-        (states, gradients), (expected, others) = (run(x, e.astype("float32")) for e in (bad, good))
-        np.testing.assert_allclose(states, expected, atol=1e-6)
-        np.testing.assert_allclose(gradients[0], others[0], atol=1e-6)
+    # Edges that are traced.
+    run = with_gradients(lambda x, e: layer(x, ops.cast(e, "int32")), xla=xla)
+    (states, gradients), (expected, others) = (run(x, e.astype("float32")) for e in (bad, good))
+    np.testing.assert_allclose(states, expected, atol=1e-6)
+    np.testing.assert_allclose(gradients[0], others[0], atol=1e-6)
+    # Keras has XLA compile this one.
     inputs = keras.Input(x.shape[1:]), keras.Input(edges.shape[1:], dtype="int32")
     model = keras.Model(inputs, layer(*inputs))
     states, expected = (model.predict([x, e], verbose=0) for e in (bad, good))
@@ -295,13 +298,15 @@ def test_weights_have_initializers_regularizers_and_constraints(kind):
     copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
     assert copy.get_config() == layer.get_config()
     model = keras.Sequential([layer])
-    model.compile(keras.optimizers.SGD(10.0), "mse")
+    model.compile(keras.optimizers.SGD(10.0), "mse", **QUICK)
     model.fit(x, np.zeros((BATCH, TIME, 2 * UNITS)), verbose=0)
     for name in ("kernel", "recurrent_kernel", "bias"):
         values = np.stack([ops.convert_to_numpy(getattr(cell, name)) for cell in layer.cells])
         assert np.all(values >= 0) and (name == "bias" or np.any(values == 0))
 
 
+# `test_graph_gru` has gradients in float64.
+@pytest.mark.thorough
 def test_float64_stays_float64():
     if keras.backend.standardize_dtype(ops.zeros(1, "float64").dtype) != "float64":
         pytest.skip("JAX was started without 64 bits")
@@ -319,7 +324,7 @@ def test_float64_stays_float64():
         np.testing.assert_allclose(output, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("structure", [True, False])
+@pytest.mark.parametrize("structure", standing_for([True, False], [True]))
 def test_a_classifier_of_ones_own_trains_with_the_defaults_of_keras(structure):
     chains = np.array([[1, 0, 2, 0, 1, 2], [0, 1, 0, 1, 0, 1]] * 8)
     words, labels = np.arange(96).reshape(16, 6) % 7, np.arange(16) % 2

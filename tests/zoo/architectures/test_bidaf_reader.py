@@ -8,8 +8,9 @@ import zoo
 from keras_corefmem.layers import WordPieces
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.features import target_name
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, QUICK
 from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, UNSEEN, features_of, make, shared
+from tests.support.tiers import standing_for
 from zoo.architectures.passage.supervision import Supervision, plan_supervision
 from zoo.configs import configuration
 
@@ -28,7 +29,10 @@ def pieces(count):
     return WordPieces(backbone, [[n] for n in range(count)])
 
 
-@pytest.mark.parametrize("name", zoo.models("bidaf"))
+VARIANTS = [name for name in zoo.models("bidaf") if name != "bidaf-sa-early-coref-all-elmo"]
+
+
+@pytest.mark.parametrize("name", standing_for(zoo.models("bidaf"), VARIANTS))
 def test_every_variant_is_what_its_name_says(name, tmp_path):
     arguments = configuration(name).arguments
     if name.endswith("-elmo"):
@@ -56,6 +60,7 @@ def test_every_variant_is_what_its_name_says(name, tmp_path):
 
 def test_targets_change_the_loss_alone():
     model = make("bidaf-supervised")
+    model.compile(**QUICK)
     features = features_of(model, SPANS[:8], 20)
     answers = np.array([model.preprocessor.encode(example).answer for example in SPANS[:8]])
     blank = {k: v * 0 if k.startswith("passage_targets") else v for k, v in features.items()}
@@ -67,6 +72,8 @@ def test_targets_change_the_loss_alone():
         assert 0 < logs[0][f"{signal}_attention_mass"] < 1
 
 
+# The loss, its gradients and its place in a reader have tests of their own.
+@pytest.mark.thorough
 def test_a_supervised_head_learns_its_targets():
     keras.utils.set_random_seed(0)
     model = build(self_attention="early", supervision="coref_all", loss_weight=1.0, dropout=0.0)
@@ -123,7 +130,8 @@ class Doubling(keras.layers.Layer):
         return [keras.KerasTensor((*words.shape, 6), dtype="float32")] * 2
 
 
-@pytest.mark.parametrize("freeze", [True, False])
+# `test_language_model` has a frozen one.
+@pytest.mark.parametrize("freeze", standing_for([True, False], [False]))
 def test_contextual_vectors(freeze, tmp_path):
     model = build(word_encoder=Doubling(), freeze_word_encoder=freeze)
     own = [w.path for w in model.trainable_weights if "doubling" in w.path]
@@ -200,6 +208,8 @@ def test_structure_read_by_the_contextual_layer_is_that_of_the_question_too():
     assert model.config["joint"] and model.preprocessor.joint
 
 
+# `test_legacy` has one read raw text.
+@pytest.mark.thorough
 def test_reads_raw_text():
     with pytest.warns(UserWarning, match="zoë"):
         readings = shared("bidaf-mage-gru").read(UNSEEN["passage"], UNSEEN["question"])

@@ -1,6 +1,7 @@
 """Texts, features and answers that do not fit a model are refused, or told."""
 
 import dataclasses
+import functools
 import itertools
 
 import keras
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import zoo
-from tests.support.evaluation import JIT
+from tests.support.evaluation import QUICK
 from tests.support.model_cases import ANNOTATED, LABELLED, LISTS, STORIES, TAGGED, make, shared
 
 SENTENCES = [" ".join(sentence.words) for sentence in TAGGED]
@@ -38,8 +39,17 @@ def test_texts_of_another_kind_are_refused(name, examples, message):
             type(shared(name)).from_examples(examples)
 
 
+@functools.cache
+def quick(name):
+    """A model whose steps are not traced."""
+    model = make(name)
+    model.compile(**QUICK)
+    return model
+
+
 def test_answers_that_a_model_cannot_give_are_told():
-    model, message = make("qrn"), "25% of the answers were not learned and count as wrong, such as "
+    model = quick("qrn")
+    message = "25% of the answers were not learned and count as wrong, such as "
     with pytest.warns(UserWarning, match=f"{message}'attic': leave these examples out, or"):
         model.evaluate(UNSEEN, verbose=0)
     with pytest.warns(UserWarning, match=f"{message}'qa1.txt:7'"):
@@ -47,22 +57,22 @@ def test_answers_that_a_model_cannot_give_are_told():
     for held in (UNSEEN, model.batches(UNSEEN)):
         with pytest.warns(UserWarning, match=message):
             model.fit(STORIES[:8], validation_data=held, verbose=0)
-    lists = shared("dmn-lists")
+    lists = quick("dmn-lists")
     with pytest.warns(UserWarning, match="50% of the answers were not .* as 'milk,attic'"):
         lists.evaluate([LISTS[0], dataclasses.replace(LISTS[1], answer="milk,attic")], verbose=0)
     tagged = dataclasses.replace(TAGGED[0], answer=("XX",) * len(TAGGED[0].words))
     with pytest.warns(UserWarning, match="100% of the answers were not learned .* such as 'XX'"):
-        shared("dmn-tagger").evaluate([tagged], verbose=0)
+        quick("dmn-tagger").evaluate([tagged], verbose=0)
     elsewhere = dataclasses.replace(ANNOTATED[0], candidates=(), answer="zoë")
     with pytest.warns(UserWarning, match="50% of the answers are no candidates of their passages"):
-        shared("ga-coref-gru-words").evaluate([elsewhere, ANNOTATED[1]], verbose=0)
+        quick("ga-coref-gru-words").evaluate([elsewhere, ANNOTATED[1]], verbose=0)
 
 
 def test_known_answers_are_not_told_of(recwarn):
     for name, examples in (("qrn", STORIES), ("dmn-lists", LISTS), ("dmn-tagger", TAGGED)):
-        shared(name).evaluate(examples[:4], verbose=0)
-        shared(name).predict([dataclasses.replace(examples[0])], verbose=0)
-    shared("qrn").predict(UNSEEN, verbose=0)
+        quick(name).evaluate(examples[:4], verbose=0)
+        quick(name).predict([dataclasses.replace(examples[0])], verbose=0)
+    quick("qrn").predict(UNSEEN, verbose=0)
     assert not [each for each in recwarn if "answers" in str(each.message)]
 
 
@@ -82,8 +92,9 @@ def test_weights_of_answers_that_are_no_classes_are_refused(name, examples, mess
 
 
 def test_tags_weigh_by_their_class():
-    model = make("dmn-tagger", dropout=0.0, word_dropout=0.0)
-    model.compile(keras.optimizers.SGD(0.0), jit_compile=JIT)
+    options = {"passes": 1, "bidirectional": False, "dropout": 0.0, "word_dropout": 0.0}
+    model = make("dmn-tagger", **options)
+    model.compile(keras.optimizers.SGD(0.0), **QUICK)
     features, answers, _ = model.batches(TAGGED, 24)[0]
     weight = {number: float(number == 1) for number in range(1, 6)}
     named = {model.preprocessor.answers[number]: value for number, value in weight.items()}
@@ -105,7 +116,7 @@ def test_tags_weigh_by_their_class():
 
 
 def test_numbers_of_answers_to_validate_on_are_checked():
-    model = make("qrn")
+    model = quick("qrn")
     features, answers, weights = model.batches(STORIES[:4], 4)[0]
     wrong = np.array([1, 9, 1, 1])
     message = "example 1 is number 9, which there is not: they go from 1 to 6"
@@ -126,7 +137,8 @@ def test_numbers_of_answers_to_validate_on_are_checked():
 
 
 def test_padding_of_tags_to_validate_on_weighs_nothing():
-    model = make("dmn-tagger")
+    model = make("dmn-tagger", passes=1, bidirectional=False)
+    model.compile(**QUICK)
     features, answers, _ = model.batches(TAGGED, 24)[0]
     data = {"validation_data": (features, answers), "verbose": 0}
     history = model.fit(features, answers, **data).history

@@ -55,7 +55,7 @@ def test_only_entities_of_the_passage_compete(passages):
     assert few == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-@pytest.mark.parametrize("encoder", ["gru", "mage_gru", "coref_gru"])
+@pytest.mark.parametrize("encoder", standing_for(["gru", "mage_gru", "coref_gru"], ["coref_gru"]))
 def test_readers_point_at_entities_and_link_their_mentions(encoder):
     options = {"units": 6, "edge_units": 2, "layers": 1, "min_count": 30}
     options |= {"question_overlap": True, "unknown_types": 1000}
@@ -88,7 +88,8 @@ def test_windows_beyond_the_limit_are_not_read():
 
 def test_a_saved_model_has_no_answer_where_reading_refuses_a_text(tmp_path):
     tf = pytest.importorskip("tensorflow")
-    zoo.export(make("windows"), tmp_path / "model", jit_compile=False)
+    model = make("windows")
+    zoo.export(model, tmp_path / "model", jit_compile=False)
     serve = tf.saved_model.load(tmp_path / "model").signatures["serving_default"]
     good = {"passage": "@entity1 met @entity2", "question": "@placeholder met @entity2"}
     for name, bad in (("passage", "nobody met nobody"), ("question", "who met @entity2")):
@@ -99,7 +100,7 @@ def test_a_saved_model_has_no_answer_where_reading_refuses_a_text(tmp_path):
         assert (outputs["answer"].numpy() == b"").tolist() == [False, True]
         assert (outputs["probability"].numpy() == 0).tolist() == [False, True]
         with pytest.raises(ValueError, match=f"The {name} has no "):
-            make("windows").read(*(good | {name: bad}).values())
+            model.read(*(good | {name: bad}).values())
 
 
 def test_texts_of_rows_are_windows():

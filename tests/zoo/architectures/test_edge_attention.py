@@ -3,6 +3,7 @@ import pytest
 
 import zoo
 from keras_corefmem.callbacks import EdgeAttention
+from tests.support.evaluation import QUICK
 from tests.support.events import read_events
 from tests.support.model_cases import ANNOTATED, TYPED, features_of, make
 from zoo.architectures.passage.edge_attention import EdgeShares
@@ -65,11 +66,14 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(model, tmp_path):
 
 def test_attention_to_edges_is_in_the_history():
     model = make("ga-mage-gru-typed", layers=1)
+    model.compile(**QUICK)
     logs = model.fit(TYPED[:8], validation_data=TYPED[8:16], epochs=1, verbose=0).history
     shares = {name: logs[f"edge_attention_{name}"][0] for name in ("sequence", *TYPES)}
     assert shares == pytest.approx(model.attend_to_edges(model.batches(TYPED[8:16], 8)))
 
 
+# `test_explain` shows both.
+@pytest.mark.thorough
 def test_views_have_the_edges_and_the_attention_to_them(model, summing):
     ((view,),) = model.views(TYPED[:1])
     assert view.edges == [(1, 7, "near"), (2, 7, "near"), (5, 1, "near"), (6, 15, "near")]

@@ -8,7 +8,7 @@ import pytest
 
 import zoo
 from keras_corefmem.layers import MAGEGRU, CorefGRU
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, QUICK
 from tests.support.model_cases import CASES, STORIES, features_of, make, shared
 from tests.support.tiers import standing_for
 from zoo.architectures import preset_model
@@ -42,7 +42,9 @@ def inspected(model, name, count=4):
     return [np.asarray(array) for array in model.inspect(features) if array is not None]
 
 
-@pytest.mark.parametrize("name", standing_for([*KINDS, "bidaf-supervised"], KINDS))
+@pytest.mark.parametrize(
+    "name", standing_for([*KINDS, "bidaf-supervised"], ["as-coref-gru", "lstm"])
+)
 def test_clones_are_of_the_class(name):
     model = shared(name)
     clone = keras.models.clone_model(model)
@@ -98,7 +100,8 @@ def test_saving_reads_no_other_attributes(tmp_path, recwarn, monkeypatch):
     [
         pytest.param("as-coref-gru", "mixed_float16", marks=pytest.mark.thorough),
         pytest.param("as-coref-gru", "float64", marks=pytest.mark.thorough),
-        ("qdren", "float64"),
+        pytest.param("qdren", "float64", marks=pytest.mark.thorough),
+        ("qrn", "float64"),
     ],
 )
 def test_models_have_a_precision(name, dtype, tmp_path):
@@ -111,6 +114,7 @@ def test_models_have_a_precision(name, dtype, tmp_path):
     np.testing.assert_allclose(found, expected, atol=0.1 * np.ptp(expected[..., 1:]))
     encoded = [model.preprocessor.encode(e) for e in CASES[name].examples[:8]]
     batches = model.preprocessor.batches(encoded, model.features, batch_size=8)
+    model.compile(**QUICK)
     assert np.isfinite(model.fit(batches, verbose=0).history["loss"][0])
     model.save(tmp_path / "model.keras")
     assert zoo.load(tmp_path / "model.keras").dtype_policy.name == dtype
@@ -127,7 +131,11 @@ def test_a_configuration_that_is_refused_leaves_the_default_precision():
 
 @pytest.mark.parametrize(
     ("name", "mode"),
-    [("as-coref-gru", "int8"), pytest.param("dmn", "int4", marks=pytest.mark.thorough)],
+    [
+        ("qrn", "int8"),
+        pytest.param("as-coref-gru", "int8", marks=pytest.mark.thorough),
+        pytest.param("dmn", "int4", marks=pytest.mark.thorough),
+    ],
 )
 def test_quantized_models_answer_alike_and_are_saved(name, mode, tmp_path, recwarn):
     model = keras.models.clone_model(shared(name))
@@ -158,6 +166,7 @@ def test_quantization_that_is_refused(name, arguments, message):
 
 def test_arrays_have_weights_of_classes_and_a_validation_split():
     model = make("qrn", spread=0, l2=0.0)
+    model.compile(**QUICK)
     features = features_of(model, STORIES)
     answers = np.array([model.preprocessor.encode(example).answer for example in STORIES])
     weights = dict.fromkeys(range(len(model.preprocessor.answers)), 0.0)
@@ -173,7 +182,7 @@ def test_frozen_layers_stay():
     model = make("qrn")
     table = model.get_layer("word_embedding")
     table.trainable = False
-    model.compile(jit_compile=JIT)
+    model.compile(**QUICK)
     before = table.get_weights()[0]
     answers = np.array([model.preprocessor.encode(example).answer for example in STORIES])
     model.fit(features_of(model, STORIES), answers, verbose=0)
@@ -258,12 +267,12 @@ ENCODERS = {
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("edges", "ga-gru"),
+        # `test_reader_model` has one that reads edges.
         ("last", "as-mage-gru"),
         *(
             pytest.param(name, kind, marks=pytest.mark.thorough)
             for name, kind in (
-                *((name, "ga-gru") for name in ("both", "chains", "last", "words")),
+                *((name, "ga-gru") for name in ("both", "chains", "edges", "last", "words")),
                 ("both", "bidaf-mage-gru"),
             )
         ),
@@ -307,8 +316,7 @@ def test_names_take_hyphens():
     assert config["encoder"] == "mage_gru"
     assert make("dmn", attention="attention-gru").config["attention"] == "attention_gru"
     assert zoo.configs.configuration("ga_coref_gru").name == "ga-coref-gru"
-    tokenizer = make("as-gru", tokenizer="unicode-script").preprocessor.tokenizer
-    assert tokenizer.name == "unicode_script"
+    assert make("as-gru", tokenizer="penn-lower").preprocessor.tokenizer.name == "penn_lower"
 
 
 LOAD = """

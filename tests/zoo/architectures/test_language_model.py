@@ -8,7 +8,7 @@ import pytest
 
 import zoo
 from keras_corefmem.preprocessing import as_text
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, QUICK
 from tests.support.model_cases import ANNOTATED, BIDAF, TAGGED, features_of, make, shared
 from zoo.experiments import Experiment, run_experiment
 
@@ -80,18 +80,18 @@ def test_a_reader_mixes_its_layers(trained, tmp_path):
     found = vectors(features_of(model, ANNOTATED[:2], 20)["passage"])
     np.testing.assert_allclose(keras.ops.convert_to_numpy(found), mean, atol=1e-5)
     before = [keras.ops.convert_to_numpy(weight) for weight in vectors.weights]
-    model.compile(optimizer=keras.optimizers.Adam(0.01), jit_compile=JIT)
+    model.compile(optimizer=keras.optimizers.Adam(0.01), **QUICK)
     model.fit(ANNOTATED, epochs=1, verbose=0)
     for weight, value in zip(vectors.weights, before, strict=True):
         changed = np.any(keras.ops.convert_to_numpy(weight) != value)
         assert changed == (weight.name in ("scores", "scale"))
     model.save(tmp_path / "reader.keras")
     features = features_of(model, ANNOTATED[:4], 20)
-    np.testing.assert_allclose(
-        zoo.load(tmp_path / "reader.keras").predict_on_batch(features),
-        model.predict_on_batch(features),
-        atol=1e-6,
+    found, expected = (
+        keras.ops.convert_to_numpy(each(features))
+        for each in (zoo.load(tmp_path / "reader.keras"), model)
     )
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_a_language_model_that_is_none_is_refused(tmp_path):
@@ -103,6 +103,8 @@ def test_a_language_model_that_is_none_is_refused(tmp_path):
         zoo.BiDAFReader.from_examples(ANNOTATED, language_model=missing)
 
 
+# `test_experiment` has the experiments, `test_recipes` trains it on stories.
+@pytest.mark.thorough
 def test_experiments_train_it_on_stories(tmp_path):
     changes = {"epochs": 1, "arguments": SMALL, "train_size": 32, "buckets": 1}
     experiment = Experiment("character-lm", changes=changes)

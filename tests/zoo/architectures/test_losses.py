@@ -6,7 +6,7 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets import simulator
-from tests.support.evaluation import JIT
+from tests.support.evaluation import JIT, QUICK
 
 STORIES = simulator.simulate(1, 37)
 
@@ -14,7 +14,7 @@ STORIES = simulator.simulate(1, 37)
 def make(**options):
     keras.utils.set_random_seed(2)
     model = zoo.QueryReductionNetwork.from_examples(STORIES, units=6)
-    model.compile(jit_compile=JIT, **options)
+    model.compile(**QUICK, **options)
     return model
 
 

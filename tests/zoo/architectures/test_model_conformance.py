@@ -31,7 +31,8 @@ KINDS = ["as-coref-gru", "qdren", "dmn-lists", "dmn-plus-retrieving", "dmn-tagge
 ONE_EACH = [*KINDS, "bidaf-supervised"]
 OF_EVERY_CLASS = [*ONE_EACH, "memn2n", "qrn", "lstm", "ngram", "character-lm"]
 # Padding is masked alike by readers with other edges, and by models with other outputs.
-PADDED = {"ga-mage-gru", "bidaf-mage-gru", "dmn-printed", "dmn-sentiment"}
+PADDED = {"ga-mage-gru", "ga-coref-gru-words", "as-mage-gru-spans", "bidaf-mage-gru"}
+PADDED |= {"dmn-printed", "dmn-sentiment"}
 PADDED = [name for name in OF_EVERY_KIND if name not in PADDED]
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
 every_model = pytest.mark.parametrize(
@@ -39,19 +40,23 @@ every_model = pytest.mark.parametrize(
     standing_for(DISTINCT, OF_EVERY_CLASS) if JIT else standing_for(WITHOUT_TWINS, PADDED),
 )
 # What hardly depends on the backend is tested on TensorFlow, and for one of each kind on JAX.
+ATTENDING = ["as-coref-gru", "as-one-hot", "bidaf-mage-gru", "qdren-wind", "dmn-lists"]
+ATTENDING += ["dmn-printed", "dmn-plus-retrieving", "dmn-tagger", "memn2n", "qrn", "lstm", "ngram"]
 most_models = pytest.mark.parametrize(
-    "name", standing_for(ONE_EACH, KINDS) if JIT else OF_EVERY_KIND
+    "name", standing_for(ONE_EACH, KINDS) if JIT else standing_for(OF_EVERY_KIND, ATTENDING)
 )
-# What layers have no part in: one of each class, head, loss and kind of text. `test_bidaf_reader`
-# has the losses of supervised heads, and saves its readers.
-SAVED = ["as-one-hot", "as-mage-gru-spans", "ga-coref-gru-words", "dmn-supervised", "dmn-sentiment"]
-SAVED += [name for name in OF_EVERY_CLASS if name != "bidaf-supervised"]
-COUNTED = [name for name in SAVED if name != "as-mage-gru-spans"]
-# The other readers learn in `test_reader_model`, `test_bidaf_reader` and `test_edge_attention`, the
-# language model in `test_language_model`, supervised passes in `test_story_oracles`, labels in
-# `test_trainer`, recurrent readers in `test_interruption`.
-TRAINED = ["as-coref-gru", "qdren", "dmn-lists", "dmn-tagger", "memn2n", "qrn", "ngram"]
-PRECISE = [name for name in COUNTED if name in OF_EVERY_CLASS and name != "ngram"]
+# What layers have no part in: one of each class and head. `test_bidaf_reader` has the losses of
+# supervised heads, and saves its readers; `test_saving` and `test_free_symbols` save others.
+SAVED = ["as-mage-gru-spans", "dmn-plus-retrieving", "dmn-tagger", "qdren", "memn2n", "qrn"]
+SAVED += ["lstm", "ngram", "character-lm"]
+# `test_trainer` has the numbers of `qrn`.
+COUNTED = ["as-coref-gru", "qdren", "dmn-lists", "dmn-supervised", "dmn-tagger", "lstm", "ngram"]
+COUNTED += ["character-lm"]
+# Readers learn in `test_reader_model` and `test_saving`, the language model in
+# `test_language_model`, query reduction and labels in `test_trainer`, recurrent readers in
+# `test_interruption`, lists on JAX.
+TRAINED = ["qdren", "dmn-tagger", "memn2n", "ngram"]
+PRECISE = ["as-coref-gru", "dmn-lists", "memn2n", "qrn", "lstm", "character-lm"]
 HALF = ["qdren"]
 if JIT:
     SAVED, TRAINED, HALF = KINDS, KINDS, []

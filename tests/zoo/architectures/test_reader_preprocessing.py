@@ -5,6 +5,7 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
+from tests.support.tiers import standing_for
 from zoo.experiments import data
 
 
@@ -60,13 +61,13 @@ def test_the_tagger_and_the_tokenizer_may_be_chosen():
     def tagger(text):
         return [(word, "PROPN" if word.lower() in names else "X") for word in text.split()]
 
-    preprocessor, _ = fit_preprocessor(examples, tagger=tagger, tokenizer="unicode_script")
+    preprocessor, _ = fit_preprocessor(examples, tagger=tagger, tokenizer="penn_lower")
     words = preprocessor.vocabulary.words
     assert {w for w, n in zip(words, preprocessor.word_chains, strict=True) if n} == names
-    assert preprocessor.tokenizer.name == "unicode_script"
+    assert preprocessor.tokenizer.name == "penn_lower"
 
 
-@pytest.mark.parametrize("task", babi.TASKS)
+@pytest.mark.parametrize("task", standing_for(babi.TASKS, [1, 2, 6, 15, 19]))
 def test_official_tasks_get_the_head_that_suits_them(babi_dir, task):
     extractive = task in {1, 2, 3, 4, 5, 11, 12, 13, 14, 16}
     # Task 15 asks for "mouse" where the passage has "mice".

@@ -28,7 +28,7 @@ def batches_of(model, examples):
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory, make_reader, examples):
     """A reader that knows its five examples by heart, and its file."""
-    model = make_reader("mage_gru", layers=2, dropout=0.0)
+    model = make_reader("coref_gru", layers=2, dropout=0.0)
     model.compile(optimizer=keras.optimizers.Adam(0.05), jit_compile=JIT)
     model.fit(batches_of(model, examples), epochs=40, verbose=0)
     path = tmp_path_factory.mktemp("saved") / "reader.keras"
@@ -53,8 +53,14 @@ def test_a_trained_reader_is_the_same_after_loading(trained, examples):
     np.testing.assert_allclose(loss, model.evaluate(batches, verbose=0)[0], rtol=1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("explicit", [True, False], ids=["keras", "zoo"])
+# `test_keras_manners` has Keras find the classes of files.
+@pytest.mark.parametrize(
+    "explicit",
+    [
+        pytest.param(True, marks=pytest.mark.thorough, id="keras"),
+        pytest.param(False, marks=pytest.mark.slow, id="zoo"),
+    ],
+)
 def test_loads_in_a_fresh_process(explicit, make_reader, examples, tmp_path, run_python):
     model, path = make_reader("mage_gru", layers=2), tmp_path / "reader.keras"
     model.save(path)

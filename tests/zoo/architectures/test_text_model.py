@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import zoo
+from tests.support.evaluation import QUICK
 from tests.support.model_cases import CASES, STORIES, make, shared
+from tests.support.tiers import standing_for
 
 FITTING = [cls for cls in (getattr(zoo, n) for n in zoo.__all__) if hasattr(cls, "from_examples")]
 
@@ -16,7 +18,10 @@ def test_there_is_something_to_learn_from(cls):
         cls.from_examples([])
 
 
-@pytest.mark.parametrize("name", ["qdren", "dmn", "dmn-sentiment-spelt"])
+@pytest.mark.parametrize(
+    "name",
+    standing_for(["qdren", "dmn", "dmn-sentiment-spelt"], ["qdren", "dmn-sentiment-spelt"]),
+)
 def test_ids_that_the_model_does_not_know_are_refused(name):
     model = shared(name)
     features = model.batches(CASES[name].examples[:4], batch_size=4)[0][0]
@@ -35,6 +40,7 @@ def test_the_preprocessor_has_its_name_of_version_0_1():
 
 def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     model = make("memn2n", spread=0, linear_start=2)
+    model.compile(**QUICK)
     batches = model.batches(STORIES, batch_size=8)
     linear, training, between = model.get_layer("memory").linear, [], []
     seen = keras.callbacks.LambdaCallback(
@@ -50,7 +56,8 @@ def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
 
 
 def test_a_plain_fit_learns_from_supporting_facts_first():
-    model = make("dmn-printed", spread=0, gates_first=1, dropout=0.0)
+    model = make("dmn-printed", spread=0, gates_first=1, dropout=0.0, passes=1)
+    model.compile(**QUICK)
     answer, gates = (model.get_layer(name) for name in ("answer", "episodic_memory"))
     factor, learned = model.get_layer("answer_weight").factor, []
 

@@ -14,6 +14,7 @@ from keras_corefmem.callbacks import AttentionPictures, SentencePictures
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import babi, simulator
 from tests.support.commands import printed, refused
+from tests.support.tiers import standing_for
 from zoo.configs import configuration
 
 EXAMPLES = simulator.simulate(1, 12)
@@ -53,7 +54,7 @@ def explain(capsys, *arguments):
     return printed(capsys, "explain", *arguments).splitlines()
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", standing_for(MODELS, ["qdren", "ga-coref-gru"]))
 def test_prints_the_answer_that_read_gives(name, folder, capsys):
     lines = explain(capsys, folder / f"{name}.keras", *STORY)
     reading = build(name).read(PASSAGE, QUESTION)
@@ -96,7 +97,9 @@ def test_tokens_and_chains_of_a_reader(folder, capsys):
     assert apart[0] == "where is mary ?"
 
 
-@pytest.mark.parametrize(("name", "number"), [("ren", 1), ("as-mage-gru", 9)])
+@pytest.mark.parametrize(
+    ("name", "number"), [("ren", 1), pytest.param("as-mage-gru", 9, marks=pytest.mark.thorough)]
+)
 def test_a_question_of_a_file_and_the_picture_of_tensorboard(
     name, number, folder, capsys, tmp_path
 ):
@@ -153,7 +156,7 @@ def test_a_page_shows_the_answer_and_loads_nothing(name, folder, capsys, tmp_pat
     assert ("<svg" in page) == (name == "ga-coref-gru")
 
 
-@pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
+@pytest.mark.parametrize("name", standing_for(["ren", "ga-coref-gru"], ["ren"]))
 def test_raw_text_is_cut_as_read_cuts_it(name, folder, capsys):
     passage = "Mary went to the kitchen.John went to the garden. Mary left"
     reading = build(name).read(passage, QUESTION)
@@ -165,6 +168,8 @@ def test_raw_text_is_cut_as_read_cuts_it(name, folder, capsys):
         assert rows[1].startswith("2 john went to the garden .") and rows[2].startswith("3 mary ")
 
 
+# `test_repositories` has commands take presets.
+@pytest.mark.thorough
 def test_a_preset_is_explained(capsys):
     lines = explain(capsys, "ga_mage_gru_babi_2", *STORY)
     assert lines[1].split()[0] in zoo.from_preset("ga_mage_gru_babi_2").preprocessor.answers

@@ -5,7 +5,7 @@ import pytest
 
 import zoo
 from keras_corefmem.layers import attention_mass
-from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, TYPED, shared
+from tests.support.model_cases import ANNOTATED, BIDAF, SPANS, TYPED, make, shared
 from zoo.experiments.attention_mass import measure_attention_mass
 from zoo.experiments.outcome import describe_test
 
@@ -60,7 +60,7 @@ def test_readers_without_self_attention_have_none():
 
 
 def test_attention_to_edges_is_among_the_results():
-    reader = shared("ga-mage-gru-typed")
+    reader = make("ga-mage-gru-typed", layers=1)
     measured = describe_test(reader, reader.batches(TYPED[:6], 4), TYPED[:6])["edge_attention"]
     types = ["sequence", "coreference", "near", "near^-1"]
     assert list(measured["shares"]) == list(measured["even"]) == types

@@ -164,8 +164,13 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("killed", [False, True], ids=["interrupted", "killed"])
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "killed",
+    [
+        pytest.param(False, marks=pytest.mark.thorough, id="interrupted"),
+        pytest.param(True, marks=pytest.mark.slow, id="killed"),
+    ],
+)
 def test_workers_end_with_their_parent(killed, tmp_path):
     (tmp_path / "sleeper.py").write_text(SLEEPER)
     process = subprocess.Popen(

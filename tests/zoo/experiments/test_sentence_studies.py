@@ -77,8 +77,8 @@ def test_the_treebank_of_the_journal_has_parts_of_its_own(tmp_path):
 
 def test_evaluate_names_the_part_that_it_reads(data_dir, tmp_path, capsys):
     splits, path = data.load("sst", "binary", data_dir), tmp_path / "model.keras"
-    model = zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, units=4)
-    model.save(path)
+    sizes = {"units": 4, "passes": 1, "bidirectional": False}
+    zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, **sizes).save(path)
     words = "evaluate", path, "--dataset", "sst", "--task", "binary", "--data-dir"
     assert "sst task binary, development: accuracy" in printed(capsys, *words, data_dir)
     assert "No files test.txt in " in refused(capsys, *words, data_dir, "--part", "test")

@@ -17,6 +17,7 @@ import zoo
 from keras_corefmem.utils.locks import NoRoomError
 from tests.support.limits import file_limit
 from tests.support.model_cases import CASES, DISTINCT, make, shared
+from tests.support.tiers import standing_for
 from zoo.architectures import preset_model
 from zoo.architectures.text_model import TextModel
 from zoo.hub import folders
@@ -84,7 +85,7 @@ def test_the_card_has_numbers_licence_and_code_that_runs(folder, capsys):
 
 
 @pytest.mark.filterwarnings("ignore:The reader does not know")
-@pytest.mark.parametrize("name", ["qdren-wind", "dmn-tagger"])
+@pytest.mark.parametrize("name", standing_for(["qdren-wind", "dmn-tagger"], ["dmn-tagger"]))
 def test_cards_of_other_models_have_code_that_runs(name, tmp_path, capsys):
     shared(name).save_to_preset(tmp_path / "reader", card={"licence": "MIT", "test_accuracy": 0.5})
     card, printed = run_snippet(tmp_path / "reader", capsys)
@@ -364,7 +365,10 @@ def test_nothing_else_is_overwritten(original, tmp_path):
     assert os.listdir(tmp_path) == ["thesis.txt"]
 
 
-@pytest.mark.parametrize(("method", "argument"), [("quantize", "int8"), ("enable_lora", 2)])
+@pytest.mark.parametrize(
+    ("method", "argument"),
+    [pytest.param("quantize", "int8", marks=pytest.mark.thorough), ("enable_lora", 2)],
+)
 def test_layers_unlike_their_arguments_are_refused(method, argument, tmp_path):
     model = zoo.from_preset("qrn_babi_1")
     getattr(model.get_layer("answer"), method)(argument)

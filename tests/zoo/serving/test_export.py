@@ -8,8 +8,7 @@ from keras_corefmem.datasets import Example, annotate_examples
 from keras_corefmem.preprocessing import pad
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from tests.support.evaluation import JIT
-from tests.support.model_cases import TYPED, features_of, shared
-from tests.support.tiers import standing_for
+from tests.support.model_cases import TYPED, features_of, make
 from zoo import export
 
 # What is not asked for cannot be imported.
@@ -113,7 +112,9 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
             serve(passage=passage, question=question)
 
 
-@pytest.mark.parametrize("jit_compile", standing_for([True, False], [not JIT]))
+# `test_raw_texts` has texts of some lengths, and empty ones.
+@pytest.mark.thorough
+@pytest.mark.parametrize("jit_compile", [True, False])
 def test_an_empty_text_is_the_matter_of_its_row(tmp_path, make_reader, jit_compile):
     tf = pytest.importorskip("tensorflow")
     export(make_reader("coref_gru"), tmp_path / "model", jit_compile=jit_compile)
@@ -130,7 +131,8 @@ def test_an_empty_text_is_the_matter_of_its_row(tmp_path, make_reader, jit_compi
     assert alone["answer"] == b"" and alone["probability"] == 0
 
 
-@pytest.mark.parametrize("jit_compile", standing_for([True, False], [not JIT]))
+@pytest.mark.thorough
+@pytest.mark.parametrize("jit_compile", [True, False])
 def test_any_number_of_texts_of_any_length(tmp_path, make_reader, texts, jit_compile):
     tf = pytest.importorskip("tensorflow")
     model = make_reader("coref_gru", answer_head="classification")
@@ -227,7 +229,7 @@ def test_refuses_models_that_cannot_read_text(tmp_path, make_reader):
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow exports it")
 def test_features_with_typed_edges_are_answered(tmp_path):
     tf = pytest.importorskip("tensorflow")
-    model = shared("ga-mage-gru-typed")
+    model = make("ga-mage-gru-typed", layers=1)
     export(model, tmp_path / "model", jit_compile=False)
     features = features_of(model, TYPED[:4], 24)
     assert features["passage_sources"].shape == (4, 24, 3, 2)

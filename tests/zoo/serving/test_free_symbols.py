@@ -7,6 +7,7 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import simulator
 from tests.support.evaluation import JIT
+from tests.support.tiers import standing_for
 from zoo import DynamicMemoryNetwork, GatedAttentionReader, export, load
 
 STORIES = simulator.simulate(2, 30)
@@ -19,7 +20,7 @@ PASSAGES = [
 QUESTIONS = ["Where is the wug?", "Where is Mary?", "Who took it, Zoë?"]
 MODELS = {
     "pointers": (GatedAttentionReader, STORIES, {"encoder": "coref_gru", "layers": 1}),
-    "words": (DynamicMemoryNetwork, LISTS, {}),
+    "words": (DynamicMemoryNetwork, LISTS, {"passes": 1}),
 }
 
 
@@ -51,6 +52,8 @@ def test_unknown_words_are_answers_of_their_own_spelling(model):
         assert sum(reading.probabilities) <= 1 + 1e-5
 
 
+# `test_raw_texts` has a reader of symbols answer.
+@pytest.mark.parametrize("model", standing_for(MODELS, ["words"]), indirect=True)
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow exports it")
 def test_a_saved_model_answers_as_read_does(model, tmp_path):
     tf = pytest.importorskip("tensorflow")

@@ -13,7 +13,7 @@ from tests.support.model_cases import CASES, make
 from tests.support.tiers import standing_for
 from zoo.serving.onnx import export_onnx
 
-KEPT = ("as-coref-gru", "dmn", "qdren")
+KEPT = ("as-coref-gru", "qdren")
 # Positions of equal scores, and attention in both directions.
 BEYOND = ("dmn-plus-retrieving", "memn2n-retrieving", "bidaf-supervised", "bidaf-mage-gru")
 WITHIN = [name for name in CASES if name not in BEYOND]

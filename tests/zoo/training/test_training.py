@@ -15,7 +15,7 @@ from zoo.experiments.folders import epochs_done
 from zoo.training import Progress, Settings
 
 SETTINGS = Settings(
-    model="as-mage-gru",
+    model="as-coref-gru",
     epochs=3,
     batch_size=8,
     buckets=1,
@@ -304,7 +304,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"model": "ga-lstm"}, "There is no model 'ga-lstm'; choose one of as-coref-gru"),
         (
             {"arguments": {"unit": 8}},
-            "'unit' is no argument of as-mage-gru. Did you mean 'units'.* carry",
+            "'unit' is no argument of as-coref-gru. Did you mean 'units'.* carry",
         ),
         (
             {"arguments": {"answer_head": "pointer"}},
