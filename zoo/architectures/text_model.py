@@ -381,7 +381,12 @@ def regularize(variables, factor):
     """Adds the squares of all weights but biases and slopes to the loss."""
     for variable in variables:
         if len(variable.shape) > 1 and variable.name != "alpha":
-            variable.regularizer = keras.regularizers.L2(factor)
+            variable.regularizer = functools.partial(penalty, factor)
+
+
+def penalty(factor, weight):
+    """The L2 penalty of a weight; Keras adds up losses of its default precision alone."""
+    return keras.ops.cast(keras.regularizers.L2(factor)(weight), keras.config.floatx())
 
 
 def without_unknown(logits):
