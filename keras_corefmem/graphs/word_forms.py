@@ -43,13 +43,16 @@ def learn_word_forms(
     words = {word for example in examples for text in example.sentences for word in tokens(text)}
     inflected = {lower(e.answer) for e in examples if lower(e.answer) not in tokens(e.passage)}
     answers = {lower(example.answer) for example in examples}
+    alike = collections.defaultdict(list)
+    for word in words:
+        alike[word[:1]].append(word)
     likeness: dict[str, dict[str, float]] = collections.defaultdict(dict)
-    for answer in answers:
-        for part in tokens(answer):
-            for word in words:
-                share = len(os.path.commonprefix([part, word])) / max(len(part), len(word))
-                if share >= ALIKE:
-                    likeness[word][answer] = max(share, likeness[word].get(answer, 0))
+    parts = [(answer, part) for answer in answers for part in tokens(answer)]
+    for answer, part in parts:
+        for word in alike[part[:1]]:
+            share = len(os.path.commonprefix([part, word])) / max(len(part), len(word))
+            if share >= ALIKE:
+                likeness[word][answer] = max(share, likeness[word].get(answer, 0))
     forms: dict[str, str] = {}
     for word, found in sorted(likeness.items()):
         best = max(found.values())

@@ -94,15 +94,12 @@ def fit_preprocessor(
     if head == "classification":
         return plain, head
     missing = _unmentioned(plain, examples)
-    if missing and lemmatizer is None:
-        forms = learn_word_forms(examples, tokenize)
-        for linking in filter(None, (language, forms and (lambda word: forms.get(word, word)))):
-            linked = fit(linking)
+    for find_links in (lambda: language, lambda: _forms(examples, tokenize)):
+        if missing and lemmatizer is None and (links := find_links()):
+            linked = fit(links)
             left = _unmentioned(linked, examples)
             if not left or head == "pointer_or_class" and len(left) < len(missing):
                 plain, missing = linked, left
-            if not missing:
-                break
     if head == "pointer_or_class":
         return plain, head
     if not missing:
@@ -117,6 +114,12 @@ def fit_preprocessor(
             'answer_head="classification".'
         )
     return plain, "classification"
+
+
+def _forms(examples: Sequence[Example], tokenize: Any) -> Callable[[str], str] | None:
+    """Links forms of answers to them, where there are some."""
+    forms = learn_word_forms(examples, tokenize)
+    return (lambda word: forms.get(word, word)) if forms else None
 
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> list[Example]:

@@ -10,6 +10,7 @@ from keras_corefmem.graphs import entity_types, learn_entity_words
 from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, UnseenEntities
 from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.text import get_tokenizer
+from keras_corefmem.text.tokenizers import lower
 from zoo.experiments.studies import UNANSWERABLE, UNCHANGED
 from zoo.training import evaluate
 
@@ -44,8 +45,9 @@ def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[
         cased.update(cut.cased(text))
 
     def unseen(entities: Iterable[str]) -> UnseenEntities:
-        forms = [[next(w for w in sorted(cased) if w.lower() == word)] for word in sorted(entities)]
-        return UnseenEntities([forms], tokenizer, known, share=1.0)
+        forms = {lower(word): word for word in sorted(cased, reverse=True)}
+        names = [[forms[word]] for word in sorted(entities)]
+        return UnseenEntities([names], tokenizer, known, share=1.0)
 
     persons = {word for word, kind in types.items() if kind == "person"}
     stories = [example.sentences for example in test]
@@ -81,5 +83,5 @@ def measure_conditions(model: Any, splits: Splits) -> dict[str, dict[str, float]
             silent = scores["count"] - len(scores["wrong"])
         kept = ("count", "accuracy", "calibration_error")
         conditions[name] = {key: round(scores[key], 4) for key in kept}
-        conditions[name]["answered"] = 1 - silent / scores["count"]
+        conditions[name]["answered"] = round(1 - silent / scores["count"], 4)
     return conditions

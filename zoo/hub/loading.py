@@ -60,7 +60,11 @@ def load_preset(
         return _adapted(cls, preset, load_weights, examples, overrides)
     weights = preset.read_weights() if load_weights else {}
     check_arguments(preset, weights)
-    config = {**rename(preset.arguments), "preprocessor": preset.preprocessor, **rename(overrides)}
+    config = rename(preset.arguments)
+    if not load_weights:
+        # It was fitted to these.
+        config.pop("temperature", None)
+    config |= {"preprocessor": preset.preprocessor, **rename(overrides)}
     try:
         model = cls.from_config(config)
     except Exception as error:

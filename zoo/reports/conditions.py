@@ -1,6 +1,7 @@
 """Tables of readers under conditions that they were not trained in."""
 
 from collections.abc import Callable
+from typing import Any
 
 from zoo.experiments.results import Result
 from zoo.experiments.studies import UNANSWERABLE, UNCHANGED
@@ -13,10 +14,10 @@ HEADINGS = {
     "things": "things and places never seen",
     "long": "four times as long",
 }
-ANSWERABLE, CALIBRATION = "whether there is an answer", "calibration error"
+ANSWERABLE, CALIBRATION = "answerable or not, balanced", "calibration error"
 
 
-Score = Callable[[Result], float]
+Score = Callable[[Result], Any]
 
 
 def condition_columns(made: StudyColumns) -> list[Column]:
@@ -37,15 +38,16 @@ def condition_columns(made: StudyColumns) -> list[Column]:
 
 
 def _cell(runs: list[Result], score: Score) -> str:
-    try:
-        return score_cell(runs, score)
-    except KeyError:
-        # No story of the task names such things.
-        return "–"
+    return "–" if any(score(run) is None for run in runs) else score_cell(runs, score)
 
 
 def _accuracy(name: str) -> Score:
-    return lambda run: 100 * run["conditions"][name]["accuracy"]
+    def accuracy(run: Result) -> float | None:
+        # Where no story of the task names things, there is no such condition.
+        scores = run["conditions"].get(name)
+        return scores and 100 * scores["accuracy"]
+
+    return accuracy
 
 
 def _answerable(run: Result) -> float:

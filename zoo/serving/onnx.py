@@ -75,7 +75,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         for name, tensor in model.input.items()
     }
     function = tf.function(
-        lambda features: {"logits": model(features, training=False)},
+        lambda features: {"logits": model(features, training=False) / model.temperature},
         [signature],
         autograph=False,
     )
@@ -111,4 +111,5 @@ def _answers_alike(session: Any, model: Any, count: int) -> bool:
         features[name] = random.integers(0, 2, shape).astype(tensor.dtype)
         features[name][:, 0] = 1
     (logits,) = session.run(["logits"], features)
-    return np.allclose(logits, model(features, training=False), atol=1e-3, rtol=1e-3)
+    expected = model(features, training=False) / model.temperature
+    return np.allclose(logits, expected, atol=1e-3, rtol=1e-3)

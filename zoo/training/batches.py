@@ -57,26 +57,20 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
     if not all(isinstance(example, Example) for example in train):
         raise ValueError("unanswerable is for questions about passages: leave it out for others.")
     remove = RemoveEvidence.fit(train)
-    drawn = settings.unanswerable, settings.seed
+    before, drawn = len(train), (settings.unanswerable, settings.seed)
     train, valid = (add_unanswerable(part, remove, *drawn) for part in (train, splits.valid))
-    return train, valid, splits.test
-
-
-def add_unanswerable(examples: list, remove: RemoveEvidence, share: float, seed: int) -> list:
-    """Adds questions that have no answer to a share of examples that have one.
-
-    Raises:
-        ValueError: if no example has supporting facts that say what to take out.
-    """
-    count = math.ceil(share * len(examples))
-    drawn = draw_examples(examples, count, seed)
-    added = [new for old in drawn if (new := remove(old)) is not old]
-    if not added:
+    if len(train) == before:
         raise ValueError(
             "unanswerable: no question says by its supporting facts what it asks about, so that "
             "nothing can be taken out: leave the setting out."
         )
-    return [*examples, *added]
+    return train, valid, splits.test
+
+
+def add_unanswerable(examples: list, remove: RemoveEvidence, share: float, seed: int) -> list:
+    """Adds a share of the examples once more, as questions without an answer."""
+    removed = [new for old in examples if (new := remove(old)) is not old]
+    return [*examples, *draw_examples(removed, math.ceil(share * len(removed)), seed)]
 
 
 def draw_examples(examples: list, count: int | None, seed: int) -> list:

@@ -9,6 +9,8 @@ from zoo.training.evaluation import predicted_logits
 
 # Temperatures to choose of, as logarithms.
 BOUNDS = np.log((0.1, 20.0))
+# Log probability below which an answer is one that the model cannot give, at any temperature.
+IMPOSSIBLE = -50.0
 
 
 def calibrate(model: Any, batches: Any) -> float:
@@ -16,8 +18,9 @@ def calibrate(model: Any, batches: Any) -> float:
 
     It is the one with the lowest cross-entropy of right answers against all others, whose targets
     are those of Platt, `(n + 1) / (n + 2)` for `n` questions: a few without an error do not make a
-    model certain. Answers stay what they are. `read`, pictures and SavedModels tell the new
-    probabilities, and the model is saved with its temperature; its logits are what they were.
+    model certain. Answers stay what they are, and so does what `predict` returns. `read`, pictures,
+    SavedModels and ONNX tell the new probabilities, and the model is saved with its temperature.
+    That of a model whose answers are several words stays 1, for another could change these.
 
     Args:
         model: a compiled model.
@@ -35,19 +38,22 @@ def calibrate(model: Any, batches: Any) -> float:
         >>> zoo.training.calibrate(model, model.batches(stories)) == model.temperature
         True
     """
-    parts = []
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
     for _, logits, answers, weights in predicted_logits(model, batches):
+        if answers.ndim > weights.ndim:
+            return model.temperature
         # A tagger answers for every word, and number 0 is an unknown answer.
-        known = (weights > 0) & (answers.reshape(*weights.shape, -1) > 0).all(axis=-1)
+        known = (weights > 0) & (answers > 0)
         parts.append((logits[known], answers[known]))
-    count = sum(len(answers) for _, answers in parts)
-    target = (count + 1) / (count + 2)
+    logs = np.concatenate([_answer_logs(*part) for part in parts])
+    count = np.count_nonzero(logs > IMPOSSIBLE)
+    smoothed = (count + 1) / (count + 2)
 
     def loss(log_temperature: float) -> float:
-        scaled = (answer_logs(logits / np.exp(log_temperature), n) for logits, n in parts)
-        logs = np.concatenate(list(scaled))
-        others = np.log(np.maximum(-np.expm1(logs), np.finfo("float32").tiny))
-        return -float(np.mean(target * logs + (1 - target) * others))
+        scaled = [_answer_logs(logits / np.exp(log_temperature), n) for logits, n in parts]
+        right = np.concatenate(scaled)[logs > IMPOSSIBLE]
+        others = np.log(np.maximum(-np.expm1(right), np.finfo("float32").tiny))
+        return -float(np.mean(smoothed * right + (1 - smoothed) * others))
 
     if count:
         found = scipy.optimize.minimize_scalar(loss, bounds=BOUNDS, method="bounded")
@@ -55,11 +61,6 @@ def calibrate(model: Any, batches: Any) -> float:
     return model.temperature
 
 
-def answer_logs(logits: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Log probabilities of answers, of those of several words up to their end."""
+def _answer_logs(logits: np.ndarray, answers: np.ndarray) -> np.ndarray:
     logs = scipy.special.log_softmax(logits[..., 1:].astype("float64"), axis=-1)
-    logs = np.take_along_axis(logs, answers[..., None].astype(int) - 1, axis=-1)[..., 0]
-    if answers.ndim == 1:
-        return logs
-    ends = answers == logits.shape[-1] - 1
-    return np.sum(logs * (np.cumsum(ends, axis=-1) - ends == 0), axis=-1)
+    return np.take_along_axis(logs, answers[..., None].astype(int) - 1, axis=-1)[..., 0]

@@ -38,14 +38,14 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
     probabilities, hits = [], []
     for index, logits, answers, weights in predicted_logits(model, batches):
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
-        tempered = logits / getattr(model, "temperature", 1.0)
+        scaled = logits / getattr(model, "temperature", 1.0)
         # Number 0 is an unknown answer, or an unknown word of one.
         if answers.ndim > weights.ndim:
-            best, logs = (each[:, 0] for each in best_sequences(tempered, 1))
+            best, logs = (each[:, 0] for each in best_sequences(scaled, 1))
             right = ((best == answers) & (answers > 0)).all(axis=-1)
         else:
             best = np.argmax(logits, axis=-1)
-            logs = scipy.special.log_softmax(tempered[..., 1:], axis=-1).max(axis=-1)
+            logs = scipy.special.log_softmax(scaled[..., 1:], axis=-1).max(axis=-1)
             right = (best == answers) & (answers > 0)
         probabilities.append(np.exp(logs[weights > 0]))
         hits.append(right[weights > 0])
@@ -82,7 +82,8 @@ def expected_calibration_error(
         >>> round(zoo.training.expected_calibration_error([0.9, 0.9, 0.6], [True, False, True]), 3)
         0.4
     """
-    probabilities = np.asarray(probabilities, "float64")
+    # A model whose training diverged has none.
+    probabilities = np.nan_to_num(np.asarray(probabilities, "float64"))
     bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
     gaps = np.bincount(bin_of, np.asarray(right) - probabilities, bins)
     return float(np.abs(gaps).sum() / max(len(probabilities), 1))

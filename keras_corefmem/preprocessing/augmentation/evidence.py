@@ -9,16 +9,18 @@ import numpy as np
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import get_tokenizer
 
 
 class RemoveEvidence:
     """Takes what a question asks about out of its passage, and answers that it is unknown.
 
-    What it asks about are the entities that are in the question and in its supporting facts; every
-    sentence with all of them is taken out, so that no earlier one answers instead ("Where is Mary?"
-    of a passage that does not tell of Mary). An example stays as it is without supporting facts, if
-    nothing would be left of it, or if it has edges or chains of its own.
+    What it asks about are the entities that are in the question and in its supporting facts. Every
+    sentence with one of them is taken out ("Where is Mary?" of a passage that does not tell of
+    Mary), and so are English sentences with a personal pronoun behind one that is. An example stays
+    as it is without supporting facts, if nothing would be left of it, or if it has edges or chains
+    of its own.
 
     Args:
         entities: words that name entities, in lower case.
@@ -50,7 +52,11 @@ class RemoveEvidence:
         cuts = [example.tokens(text, self.tokenizer) for text in example.sentences]
         facts = {word for fact in example.supporting_facts for word in cuts[fact - 1]}
         asked = self.entities & facts & {*example.tokens(example.question, self.tokenizer)}
-        kept = [n for n, words in enumerate(cuts) if not asked <= {*words}]
+        kept: list[int] = []
+        for n, words in enumerate(map(set, cuts)):
+            goes_on = words & PRONOUNS.keys() and n > 0 and n - 1 not in kept
+            if not (asked & words or goes_on):
+                kept.append(n)
         linked = example.edges or example.chains or hasattr(example, "chain_ids")
         if linked or not asked or not kept:
             return example

@@ -40,6 +40,9 @@ def test_a_study_measures_them(variant, tmp_path, babi_dir):
     if variant == "usual":
         assert {scores["answered"] for scores in conditions.values()} == {1}
         assert result["temperature"] != 1
+    else:
+        # 900 and 100 questions, and the fifth that is asked again.
+        assert result["questions"]["train"] > 40 and result["questions"]["valid"] > 100
 
 
 def test_the_table_shows_conditions_beside_each_other(tmp_path):

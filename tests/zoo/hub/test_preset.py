@@ -80,6 +80,15 @@ def test_weights_are_matched_by_name(saved, copy):
     assert_same_weights(zoo.from_preset(NAME, folder=tmp_path), saved[0])
 
 
+def test_the_temperature_is_that_of_the_weights(make_reader, tmp_path):
+    model = make_reader("gru")
+    model.temperature = 2.5
+    preset.save_preset(model, NAME, CARD, tmp_path)
+    for load_weights, temperature in ((True, 2.5), (False, 1.0)):
+        found = zoo.from_preset(NAME, folder=tmp_path, load_weights=load_weights)
+        assert found.temperature == temperature
+
+
 def test_presets_of_the_first_version_load(saved, copy):
     tmp_path, content = copy
     del content["weights"]

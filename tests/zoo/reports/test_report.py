@@ -236,9 +236,19 @@ def test_commands_of_recorded_runs_are_accepted(monkeypatch):
         assert program == "corefmem" and app.parse(words).info_name == command
 
 
-PRESETS = ("ga-mage-gru", "ga-coref-gru", "qdren", "ren", "dmn-supervised", "memn2n", "qrn")
+PRESETS = (
+    "flagship",
+    "ga-mage-gru",
+    "ga-coref-gru",
+    "qdren",
+    "ren",
+    "dmn-supervised",
+    "memn2n",
+    "qrn",
+)
 # Tasks whose best run did not keep its weights: the preset is the run after it.
 SECOND = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8, 16, 19))}
+SECOND |= {f"flagship_babi_{task}" for task in (8, 11, 14, 15, 16)}
 
 
 def test_presets_are_the_best_recorded_runs():

@@ -12,7 +12,6 @@ from keras_corefmem.preprocessing.answers import best_sequences
 from tests.support.model_cases import CASES, features_of, shared
 from zoo.training import Settings, calibrate, evaluate, expected_calibration_error
 from zoo.training.batches import draw_parts
-from zoo.training.calibration import answer_logs
 
 
 class Predicted:
@@ -75,11 +74,17 @@ def test_unknown_answers_and_padding_weigh_nothing():
     assert calibrate(nothing, [(model.logits[:2], np.zeros(2), np.ones(2))]) == 1.0
 
 
-def test_answers_of_several_words_are_as_probable_as_their_words_and_end():
+def test_answers_of_several_words_keep_their_temperature():
+    model = types.SimpleNamespace(predict_on_batch=lambda rows: rows, temperature=1.0)
     logits = np.random.default_rng(1).normal(size=(20, 3, 8))
-    sequences, logs = best_sequences(logits, 4)
-    for rank in range(4):
-        np.testing.assert_allclose(answer_logs(logits, sequences[:, rank]), logs[:, rank])
+    assert calibrate(model, [(logits, np.ones((20, 3), int), np.ones(20))]) == 1.0
+
+
+def test_a_model_that_diverged_is_scored_and_keeps_its_temperature():
+    model = Predicted(np.nan)
+    assert calibrate(model, model) == 1.0
+    scores = evaluate(model, model)
+    assert scores["calibration_error"] == scores["accuracy"]
 
 
 def test_the_error_is_the_mean_gap_of_the_bins():
@@ -104,6 +109,8 @@ def test_a_model_tells_probabilities_at_its_temperature_and_keeps_it(tmp_path):
     for same in (model, zoo.load(tmp_path / "model.keras"), keras.models.clone_model(model)):
         same.set_weights(model.get_weights())
         np.testing.assert_allclose(same.inspect(features)[0], before / 2.5, atol=1e-4)
+        told = same.follow(features, np.full((3, 1), 60))[:, 0]
+        np.testing.assert_allclose(told, scipy.special.softmax(before / 2.5, axis=-1), atol=1e-4)
     with pytest.raises(ValueError, match="temperature must be a positive number, got 0"):
         type(model).from_config({**model.get_config(), "temperature": 0})
 

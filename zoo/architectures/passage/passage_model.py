@@ -167,7 +167,7 @@ class PassageModel(TextModel):
         """
         ends = np.asarray(ends)[..., None]
         if self.states_output is not None:
-            logits = self.predict_with(self._state_logits, features)["logits"] / self.temperature
+            logits = self.predict_with(self._state_logits, features)["logits"]
             odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
             odds = np.concatenate([np.zeros_like(odds[:, :1]), odds], axis=1)
         else:
@@ -177,7 +177,7 @@ class PassageModel(TextModel):
                 mentions = np.pad(mentions, ((0, 0), (0, 0), (1, 0)))
             pointed = self.attend(features)[..., None] * mentions
             odds = np.pad(np.cumsum(pointed, axis=1), ((0, 0), (1, 0), (0, 0)))
-        odds = np.take_along_axis(odds, ends, axis=1)
+        odds = np.take_along_axis(odds, ends, axis=1) ** (1 / self.temperature)
         return odds / np.maximum(odds.sum(axis=-1, keepdims=True), np.finfo(odds.dtype).tiny)
 
     def answer_views(self, examples):
