@@ -42,6 +42,7 @@ COMMANDS = [
 # What each `print` of a page prints.
 PRINTED = {
     "README": [r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=", "kitchen$"],
+    "flagship": [r"e,n$"],
     "layers": [r"(bathroom|bedroom|garden|hallway|kitchen|office)$"],
     "presets": [
         r"\['\w+_babi_1', .*\]$",

@@ -19,7 +19,7 @@ def test_the_head_fits_the_answers():
     fears = [
         Example((f"{many} are afraid of wolves.", f"{name} is a {one}."), f"What is {name}?", one)
         for name, one, many in (("Gertrude", "mouse", "Mice"), ("Jessica", "sheep", "Sheep"))
-    ] + [Example(("Mice are afraid of wolves.",), "What are mice afraid of?", "wolf")]
+    ] + [Example(("Wolves are afraid of mice.",), "What are wolves afraid of?", "mouse")]
     assert head(fears) == "pointer_sum"
     assert head(fears, language=None) == "classification"
 
@@ -47,10 +47,10 @@ def test_lemmas_that_are_given_link_and_are_pointed_at():
 
 
 def test_a_pointer_sum_finds_lemmas_or_is_refused():
-    fears = [Example(("Mice are afraid of wolves.",), "What are mice afraid of?", "wolf")]
+    fears = [Example(("Wolves are afraid of mice.",), "What are wolves afraid of?", "mouse")]
     fears = [dataclasses.replace(example, source="f:3") for example in fears]
     assert fit_preprocessor(fears, head="pointer_sum")[1] == "pointer_sum"
-    with pytest.raises(ValueError, match="f:3: the answer 'wolf' is no word of the passage"):
+    with pytest.raises(ValueError, match="f:3: the answer 'mouse' is no word of the passage"):
         fit_preprocessor(fears, head="pointer_sum", language=None)
 
 

@@ -87,7 +87,9 @@ def test_evaluate_names_the_part_that_it_reads(data_dir, tmp_path, capsys):
     for name in ("train", "dev", "test"):
         (trees / f"{name}.txt").write_text("\n".join(TREES if name == "test" else TREES[:1]) + "\n")
     out = printed(capsys, *words, tmp_path, "--part", "test")
-    assert re.fullmatch(r"sst task binary, test: accuracy \S+%, \d of 5 labels\n", out)
+    assert re.fullmatch(
+        r"sst task binary, test: accuracy \S+%, \d of 5 labels\n  prob.* error\n", out
+    )
     error = refused(capsys, "evaluate", path, "--dataset", "wsj", "--part", "development")
     assert "--part development: wsj has the parts train, valid, test" in error
 
