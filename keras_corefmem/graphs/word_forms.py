@@ -40,7 +40,7 @@ def learn_word_forms(
         {'gusalkhaney': 'gusalkhana'}
     """
     tokens = cache(lambda text: tuple(tokenizer(text)))
-    words = {word for example in examples for text in example.sentences for word in tokens(text)}
+    words = {word for example in examples for word in tokens(example.passage)}
     inflected = {lower(e.answer) for e in examples if lower(e.answer) not in tokens(e.passage)}
     answers = {lower(example.answer) for example in examples}
     alike = collections.defaultdict(list)

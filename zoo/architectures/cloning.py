@@ -6,6 +6,9 @@ import re
 
 import keras
 
+# What a configuration has besides the arguments of a constructor, and what it is where it lacks it.
+STATE = {"quantized": None, "frozen": (), "temperature": 1.0}
+
 
 class CloneableModel(keras.Model):
     """A functional model with a constructor of its own, whose clones are of its class.
@@ -40,13 +43,17 @@ def _taking_a_graph(initializer):
                 "in place of a clone_function or a call_function."
             )
         arguments = {**source.get_config(), **kwargs}
-        arguments.pop("quantized", None)
-        frozen, temperature = arguments.pop("frozen", ()), arguments.pop("temperature", 1.0)
+        state = pop_state(arguments)
         initializer(self, **arguments)
-        self.temperature = temperature
-        freeze(self, frozen)
+        self.temperature = state["temperature"]
+        freeze(self, state["frozen"])
 
     return initialize
+
+
+def pop_state(arguments):
+    """Takes from a configuration, and returns, what is no argument of the constructor."""
+    return {name: arguments.pop(name, default) for name, default in STATE.items()}
 
 
 def _configuration(layer):

@@ -17,7 +17,7 @@ from keras_corefmem.utils.checks import check_positive
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
-from zoo.architectures.cloning import CloneableModel, freeze, frozen_layers
+from zoo.architectures.cloning import STATE, CloneableModel, freeze, frozen_layers, pop_state
 from zoo.architectures.config import ExamplesMethod, check_names, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
 from zoo.architectures.precision import QuantizableModel, precision
@@ -77,7 +77,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
     coverage = None
     # What logits are divided by where probabilities are told, see `zoo.training.calibrate`.
-    temperature = 1.0
+    temperature = STATE["temperature"]
     # Texts that it reads, by name: an example of them.
     TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
@@ -207,23 +207,23 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             **self.config,
             "preprocessor": preprocessor,
         }
-        kept = {"quantized": self.quantized, "frozen": self.trainable and frozen_layers(self)}
-        kept["temperature"] = self.temperature != 1 and self.temperature
-        return config | {name: value for name, value in kept.items() if value}
+        state = {"quantized": self.quantized, "frozen": self.trainable and frozen_layers(self)}
+        state["temperature"] = self.temperature
+        kept = {name: value for name, value in state.items() if value and value != STATE[name]}
+        return config | kept
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """The model again, also from a configuration of version 0.1."""
         arguments = rename(config)
-        quantized, frozen = arguments.pop("quantized", None), arguments.pop("frozen", ())
-        temperature = arguments.pop("temperature", 1.0)
-        check_positive(temperature=temperature)
+        state = pop_state(arguments)
+        check_positive(temperature=state["temperature"])
         check_names(cls, arguments)
         model = cls(**arguments)
-        model.temperature = temperature
-        if quantized is not None:
-            model.quantize(config=keras.saving.deserialize_keras_object(quantized))
-        freeze(model, frozen)
+        model.temperature = state["temperature"]
+        if state["quantized"] is not None:
+            model.quantize(config=keras.saving.deserialize_keras_object(state["quantized"]))
+        freeze(model, state["frozen"])
         return model
 
     def __dir__(self):

@@ -40,14 +40,13 @@ def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[
     words = learn_entity_words(splits.train, cut)
     types = entity_types(splits.train, words, cut)
     texts = {text for e in splits.train for text in (*e.sentences, e.question, e.answer)}
-    known, cased = {word for text in texts for word in cut(text)}, set[str]()
-    for text in texts:
-        cased.update(cut.cased(text))
+    cased = {word for text in texts for word in cut.cased(text)}
+    # Of several spellings the one with a capital letter.
+    written = {lower(word): word for word in sorted(cased, reverse=True)}
 
     def unseen(entities: Iterable[str]) -> UnseenEntities:
-        forms = {lower(word): word for word in sorted(cased, reverse=True)}
-        names = [[forms[word]] for word in sorted(entities)]
-        return UnseenEntities([names], tokenizer, known, share=1.0)
+        names = [written[word] for word in sorted(entities)]
+        return UnseenEntities([names], tokenizer, written, share=1.0)
 
     persons = {word for word, kind in types.items() if kind == "person"}
     stories = [example.sentences for example in test]
@@ -62,7 +61,7 @@ def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[
     for name, change in changes.items():
         changed = [change(e, np.random.default_rng([n, 3])) for n, e in enumerate(test)]
         pairs = zip(changed, test, strict=True)
-        kept = [new for new, old in pairs if name == UNCHANGED or new is not old and new != old]
+        kept = [new for new, old in pairs if name == UNCHANGED or new != old]
         if kept:
             conditions[name] = kept
     return conditions

@@ -45,17 +45,17 @@ def calibrate(model: Any, batches: Any) -> float:
         # A tagger answers for every word, and number 0 is an unknown answer.
         known = (weights > 0) & (answers > 0)
         parts.append((logits[known], answers[known]))
-    logs = np.concatenate([_answer_logs(*part) for part in parts])
-    count = np.count_nonzero(logs > IMPOSSIBLE)
-    smoothed = (count + 1) / (count + 2)
+    logits, answers = map(np.concatenate, zip(*parts, strict=True))
+    possible = _answer_logs(logits, answers) > IMPOSSIBLE
+    logits, answers = logits[possible], answers[possible]
+    smoothed = (len(answers) + 1) / (len(answers) + 2)
 
     def loss(log_temperature: float) -> float:
-        scaled = [_answer_logs(logits / np.exp(log_temperature), n) for logits, n in parts]
-        right = np.concatenate(scaled)[logs > IMPOSSIBLE]
+        right = _answer_logs(logits / np.exp(log_temperature), answers)
         others = np.log(np.maximum(-np.expm1(right), np.finfo("float32").tiny))
         return -float(np.mean(smoothed * right + (1 - smoothed) * others))
 
-    if count:
+    if len(answers):
         found = scipy.optimize.minimize_scalar(loss, bounds=BOUNDS, method="bounded")
         model.temperature = float(np.exp(found.x))
     return model.temperature

@@ -52,17 +52,14 @@ class RemoveEvidence:
         cuts = [example.tokens(text, self.tokenizer) for text in example.sentences]
         facts = {word for fact in example.supporting_facts for word in cuts[fact - 1]}
         asked = self.entities & facts & {*example.tokens(example.question, self.tokenizer)}
-        kept: list[int] = []
-        for n, words in enumerate(map(set, cuts)):
-            goes_on = words & PRONOUNS.keys() and n > 0 and n - 1 not in kept
-            if not (asked & words or goes_on):
-                kept.append(n)
+        kept, removed = [], False
+        for sentence, words in zip(example.sentences, map(set, cuts), strict=True):
+            removed = bool(asked & words or removed and words & PRONOUNS.keys())
+            if not removed:
+                kept.append(sentence)
         linked = example.edges or example.chains or hasattr(example, "chain_ids")
         if linked or not asked or not kept:
             return example
         return dataclasses.replace(
-            example,
-            sentences=tuple(example.sentences[n] for n in kept),
-            answer=NO_ANSWER,
-            supporting_facts=(),
+            example, sentences=tuple(kept), answer=NO_ANSWER, supporting_facts=()
         )

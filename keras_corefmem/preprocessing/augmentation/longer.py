@@ -60,9 +60,8 @@ class LengthenStories:
         self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        if random.random() >= self.share or hasattr(example, "chain_ids"):
-            return example
-        if example.answer == NO_ANSWER:
+        stays = hasattr(example, "chain_ids") or example.answer == NO_ANSWER
+        if random.random() >= self.share or stays:
             return example
         own = len(example.sentences)
         most = own * (self.times - 1)
