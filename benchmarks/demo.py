@@ -22,17 +22,21 @@ from keras_corefmem.utils.markdown import markdown_table
 from tuning.workers import free_port
 
 PRESET, EDITS = "ga_coref_gru_babi_1", 20
-# Clicks, and calls back with the time once the drawn chain of a token is another.
+# Clicks, and calls back with the time once the drawn chain of a token is another. The page takes no
+# click before the last answer is not only drawn, but done with.
 EDIT = """
-const [button, done] = arguments, start = performance.now();
+const [button, done] = arguments;
 const chain = () => [...document.querySelectorAll('#answer-view g.token')].map(
     token => token.dataset.chain).join();
 const before = chain();
-const watch = new MutationObserver(() => {
-    if (chain() && chain() !== before) { watch.disconnect(); done(performance.now() - start); }
-});
-watch.observe(document.body, {childList: true, subtree: true});
-document.getElementById(button).click();
+setTimeout(() => {
+    const start = performance.now();
+    const watch = new MutationObserver(() => {
+        if (chain() && chain() !== before) { watch.disconnect(); done(performance.now() - start); }
+    });
+    watch.observe(document.body, {childList: true, subtree: true});
+    document.getElementById(button).click();
+}, 100);
 """
 
 
@@ -67,6 +71,7 @@ def measure(edits):
             page = Page(driver)
             page.wait_for("answer-view", "sandra")
             page.ask(PASSAGE, QUESTION)
+            page.wait_for("answer-view", "where is john ?")
             page.wait_for("answer-view", "each beginning read anew")
             page.choose("token", "13 john")
             times = []

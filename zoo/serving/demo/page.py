@@ -4,6 +4,7 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
+from unittest import mock
 
 from keras_corefmem.datasets import DATASETS, Example
 from zoo.architectures.loading import from_preset, load
@@ -35,7 +36,10 @@ def make_page(
         ValueError: if there is no such model.
     """
     try:
-        import gradio
+        # Importing it writes stubs of its components for editors, unless these are in no file: that
+        # takes longer than all the rest.
+        with mock.patch("inspect.getfile", side_effect=OSError):
+            import gradio
     except ImportError:
         raise ImportError("The page needs Gradio: pip install 'keras_corefmem[demo]'.") from None
     models = [(_label(handle), handle) for handle in handles or _bundled()]
