@@ -1,6 +1,7 @@
 """Fused layers against the equations in float64 and against their cells in `keras.layers.RNN`."""
 
 import importlib
+import types
 
 import keras
 import numpy as np
@@ -8,9 +9,16 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import index_edges
-from tests.support.evaluation import assert_gradients, evaluate, stateless, value_and_gradients
+from tests.support.evaluation import (
+    assert_gradients,
+    compiled,
+    evaluate,
+    randomize,
+    stateless,
+    value_and_gradients,
+)
 from tests.support.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
-from tests.support.graphs import WIDTH
+from tests.support.graphs import WIDTH, random_features
 from tests.support.tiers import standing_for
 
 # The package exports the function by this name.
@@ -29,11 +37,11 @@ CASES = [
 def oracle_output(result, x, weights):
     """Both directions of the oracle, for every example."""
     graph, rows = result.graph, []
-    mask = np.ones((BATCH, TIME), bool) if result.mask is None else result.mask
+    mask = np.ones(x.shape[:2], bool) if result.mask is None else result.mask
     names = [weight.name for weight in graph.layer.cells[0].trainable_variables]
     forward = dict(zip(names, weights[: len(names)], strict=True))
     backward = dict(zip(names, weights[len(names) :], strict=True))
-    for b in range(BATCH):
+    for b in range(len(x)):
         arguments = (x[b], *(array[b] for array in graph.inputs), mask[b])
         states = [
             graph.oracle(*arguments, weights=forward),
@@ -211,3 +219,27 @@ def test_edges_of_texts_of_any_length_are_numbered():
         expected[source - 1, 0] = numbers[0]
         expected[targets, column + 1] = [*numbers[1:], 0]
     np.testing.assert_array_equal(successors, expected)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("length", [10, 32_768, 100_000])
+@pytest.mark.parametrize("name", ["coref", "dag", "mage_mixed"])
+def test_texts_of_any_length_follow_the_equations(name, length):
+    rng, _, _, graph = draw(name, masked=False)
+    shape = 1, length, *graph.inputs[0].shape[2:]
+    earlier = np.arange(length).reshape(1, length, *[1] * (len(shape) - 2))
+    drawn = 1 + (rng.random(shape) * earlier).astype("int32")
+    sources = np.where((rng.random(shape) < 0.3) & (earlier > 0), drawn, 0)
+    x, layer = random_features(rng, 1, length), graph.layer
+    layer.build(x.shape, shape)
+    randomize(layer, rng)
+    function = compiled(layer, xla=True)
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        # A length that is not known before.
+        specs = (tf.TensorSpec((1, None, *a.shape[2:]), a.dtype) for a in (x, sources))
+        function = tf.function(layer, list(specs), autograph=False, jit_compile=True)
+    result = types.SimpleNamespace(graph=graph._replace(inputs=[sources]), mask=None)
+    expected = oracle_output(result, *float64([x]), float64(layer.get_weights()))
+    np.testing.assert_allclose(function(x, sources), expected, atol=1e-4, rtol=0)
