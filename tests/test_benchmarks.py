@@ -187,7 +187,6 @@ def test_users_wait_no_longer_than_intended(read, name, goal):
     assert read("latency")["figures"][name]["seconds"] <= goal
 
 
-@missed
 def test_the_demo_is_there_soon(read):
     assert read("demo")["opened"] < 15
 

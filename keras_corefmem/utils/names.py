@@ -1,6 +1,7 @@
 """Names as users write them."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -13,6 +14,15 @@ def close_names(name: str, known: Iterable[str], count: int = 1) -> list[str]:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`" Did you mean 'units'?"`, to end an error about a name; nothing where none is close."""
     return "".join(f" Did you mean {each!r}?" for each in close_names(name, known))
+
+
+def in_natural_order(names: Iterable[str]) -> list[str]:
+    """Sorts names, those that differ in a number by that number."""
+
+    def key(name: str) -> list[tuple[str, int]]:
+        return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
+
+    return sorted(names, key=key)
 
 
 def _fold(name: str) -> str:

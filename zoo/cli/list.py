@@ -2,8 +2,7 @@
 
 import importlib.metadata
 import itertools
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from zoo.cli.options import argument, one_of, parse_model
@@ -46,7 +45,9 @@ def print_lines(heading: str, lines: Mapping[str, str]) -> None:
 def list_models() -> dict[str, str]:
     from zoo.configs.configurations import configuration, models
 
-    return {name: configuration(name).description for name in models()}
+    known = {name: configuration(name) for name in models()}
+    differs = {name: each.differs and f"; differs: {each.differs}" for name, each in known.items()}
+    return {name: known[name].description + differs[name] for name in known}
 
 
 def list_presets() -> dict[str, str]:
@@ -54,21 +55,13 @@ def list_presets() -> dict[str, str]:
     from zoo.hub.presets import presets
 
     lines = {}
-    for stem, group in itertools.groupby(in_natural_order(presets()), _without_number):
+    for stem, group in itertools.groupby(presets(), _without_number):
         first, *more = group
         name = f"{first} … {more[-1].removeprefix(stem)}" if more else first
         lines[name] = f"{len(more) + 1} presets" if more else "1 preset"
     if lines:
         return {**lines, "scores of each": "corefmem list presets [MODEL]"}
     return {"none yet": "corefmem reproduce STUDY --presets makes them"}
-
-
-def in_natural_order(names: Iterable[str]) -> list[str]:
-    def key(name: str) -> list[tuple[str, int]]:
-        parts = re.findall(r"(\D*)(\d*)", name)
-        return [(word, int(number or 0)) for word, number in parts]
-
-    return sorted(names, key=key)
 
 
 def _without_number(name: str) -> str:
@@ -79,7 +72,7 @@ def scores_of_presets(model: str | None) -> dict[str, str]:
     from zoo.hub.presets import presets, read_preset
 
     stem = (model or "").replace("-", "_")
-    names = (name for name in in_natural_order(presets()) if name.startswith(stem))
+    names = (name for name in presets() if name.startswith(stem))
     cards = {name: read_preset(name)["card"] for name in names}
     return {
         name: describe_card(card) for name, card in cards.items() if model in (None, card["model"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from keras_corefmem.utils.files import load_json, replacing
-from keras_corefmem.utils.names import close_names
+from keras_corefmem.utils.names import close_names, in_natural_order
 from zoo.hub.record import Content, Preset, Weights, weights_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _paths(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
 
 
 def presets(folder: str | os.PathLike | None = None) -> list[str]:
-    """Lists the names of the presets.
+    """Lists the names of the presets, those of a task by its number.
 
     Args:
         folder: folder of the presets; by default that of the package and, in a checkout of the
@@ -48,7 +48,7 @@ def presets(folder: str | os.PathLike | None = None) -> list[str]:
         >>> "ga_mage_gru_babi_2" in zoo.presets()
         True
     """
-    return sorted(_paths(folder))
+    return in_natural_order(_paths(folder))
 
 
 def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str, Any]:
@@ -69,7 +69,8 @@ def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str,
 
 def read_presets() -> dict[str, dict[str, Any]]:
     """Reads what each preset of the package says of itself, by name; see `read_preset`."""
-    return {name: load_json(path) for name, path in sorted(_paths(None).items())}
+    paths = _paths(None)
+    return {name: load_json(paths[name]) for name in in_natural_order(paths)}
 
 
 def _known(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:

@@ -1,6 +1,7 @@
 """`corefmem demo`, without a browser."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,8 +9,37 @@ import zoo
 from keras_corefmem.datasets import Example
 from tests.support.commands import printed, refused
 from zoo.serving.demo import links, stories
+from zoo.serving.demo.page import _Page, make_page
 
 READER = "ga_coref_gru_babi_1"
+
+
+def dropdown(page, name):
+    components = page.get_config_file()["components"]
+    (found,) = (each["props"] for each in components if each["props"].get("elem_id") == name)
+    return found
+
+
+def test_all_models_begin_with_a_reader_with_and_without_chains():
+    pytest.importorskip("gradio")
+    page = make_page()
+    model, other = dropdown(page, "model"), dropdown(page, "other")
+    assert (model["value"], other["value"]) == ("ga_coref_gru_lambada", "ga_gru_lambada")
+    names = [name for _, name in model["choices"]]
+    assert names[:2] == [model["value"], other["value"]] and len(set(names)) == len(names) > 100
+    assert names.index("qdren_babi_9") < names.index("qdren_babi_10")
+
+
+def test_others_ask_what_the_page_offers_alone():
+    layout = SimpleNamespace(gr=None, models=[("one", READER)], annotators=["exact"])
+    read = _Page(layout, None).read
+    asked = "Mary left. John went to the office.", "Where is John?", [], [], ""
+    assert max(read(READER, *asked).items(), key=lambda each: each[1])[0] == "office"
+    for foreign in ("qdren_babi_1", "hf://me/reader", "mine.keras"):
+        with pytest.raises(ValueError, match=f"This page has no '{foreign}': choose of {READER}"):
+            read(foreign, *asked)
+    with pytest.raises(ValueError, match="This page has no 'en_core_web_sm': choose of , exact"):
+        read(READER, *asked[:-1], "en_core_web_sm")
 
 
 def test_serves_the_models_that_are_named(monkeypatch, capsys):
@@ -18,12 +48,8 @@ def test_serves_the_models_that_are_named(monkeypatch, capsys):
     printed(capsys, "demo", READER, "qdren_babi_1", "--port", 7999)
     ((page, where),) = served
     assert where == {"server_name": "127.0.0.1", "server_port": 7999}
-    config = page.get_config_file()
-    (choices,) = (
-        each["props"]["choices"]
-        for each in config["components"]
-        if each["props"].get("elem_id") == "model"
-    )
+    choices = dropdown(page, "model")["choices"]
+    assert dropdown(page, "other")["value"] == ""
     assert [name for _, name in choices] == [READER, "qdren_babi_1"]
     assert choices[0][0] == "ga-coref-gru · babi task 1 · test 100.0%"
 

@@ -1,13 +1,20 @@
 """What a model makes of a question, ready to be shown and copied."""
 
+import dataclasses
 import json
 import shlex
 import warnings
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from keras_corefmem.datasets import Example
+from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import view_to_html
 from zoo.reading import read_examples
+
+# Features by which a model knows which tokens belong together.
+LINKS = "_antecedents", "_sources", "_chains"
 
 
 class Answer(NamedTuple):
@@ -27,11 +34,21 @@ def answer(model: Any, example: Example) -> Answer:
         warnings.simplefilter("ignore")
         (reading,) = read_examples(model, [example])
         shown = [*model.views([example])[0]]
+        if not any(name.endswith(LINKS) for name in model.features):
+            shown = [_without_chains(view) for view in shown]
         after_sentences = model.answer_views([example])[0].get("after-sentence")
     if after_sentences is not None and len(example.sentences) > 1:
         shown.append(after_sentences)
     odds = dict(zip(reading.answers, reading.probabilities, strict=True))
     return Answer(odds, reading.unknown_words, "".join(map(view_to_html, shown)))
+
+
+def _without_chains(view: Any) -> Any:
+    """The view of a model that does not know of the chains of a text."""
+    if not isinstance(view, TokenView):
+        return view
+    nothing = {name: np.zeros_like(getattr(view, name)) for name in ("chains", "question_chains")}
+    return dataclasses.replace(view, **nothing)
 
 
 def as_python(handle: str, example: Example, annotator: str | None) -> str:
@@ -61,9 +78,10 @@ def as_python(handle: str, example: Example, annotator: str | None) -> str:
     return "\n".join([*lines, "print(reading.answer, reading.probability)"])
 
 
-def as_curl(address: str, handle: str, example: Example) -> str:
+def as_curl(address: str, handle: str, example: Example, annotator: str | None) -> str:
     """A command that asks this page the same."""
     url = f"{address}/gradio_api/call/read"
-    data = json.dumps({"data": [handle, example.passage, example.question]}, ensure_ascii=False)
+    asked = [handle, example.passage, example.question, example.chains, example.edges]
+    data = json.dumps({"data": [*asked, annotator or ""]}, ensure_ascii=False)
     ask = f"curl -s {url} -H 'Content-Type: application/json' \\\n  -d {shlex.quote(data)}"
     return f"curl -N {url}/$({ask} | cut -d'\"' -f4)"

@@ -17,12 +17,18 @@ class Layout:
         gradio: the module, which is imported when a page is made.
         models: pairs of a label and the name of a model.
         annotators: names of annotators.
+        beside: name of the second model to begin with, `""` for none.
     """
 
     def __init__(
-        self, gradio: Any, models: Sequence[tuple[str, str]], annotators: Sequence[str]
+        self,
+        gradio: Any,
+        models: Sequence[tuple[str, str]],
+        annotators: Sequence[str],
+        beside: str = "",
     ) -> None:
         self.gr, self.annotators, self.models = gradio, [WORDS, *annotators], models
+        self.beside = beside
         with gradio.Blocks(title=TITLE, analytics_enabled=False, fill_width=True) as self.blocks:
             self._lay_out()
 
@@ -36,7 +42,7 @@ class Layout:
                 self.models, value=first, label="Model", elem_id="model", scale=2
             )
             self.other = gr.Dropdown(
-                [(NOBODY, ""), *self.models], value="", label="Beside it", elem_id="other"
+                [(NOBODY, ""), *self.models], value=self.beside, label="Beside it", elem_id="other"
             )
         with gr.Tabs() as self.tabs:
             with gr.Tab("Ask", id="ask"):
@@ -57,7 +63,7 @@ class Layout:
                     self.annotators,
                     value=WORDS,
                     label="Annotator, for readers of annotated text",
-                    allow_custom_value=True,
+                    elem_id="annotator",
                 )
                 self.button = gr.Button("Answer", variant="primary", elem_id="ask")
                 self._lay_out_editor()
@@ -109,8 +115,6 @@ class Layout:
             lines=4,
             elem_id="text",
         )
-        self.resolver = gr.Dropdown(
-            self.annotators[1:], value=EXACT, label="Annotator", allow_custom_value=True
-        )
+        self.resolver = gr.Dropdown(self.annotators[1:], value=EXACT, label="Annotator")
         self.resolve = gr.Button("Find the chains", variant="primary", elem_id="resolve")
         self.resolved = gr.HTML(elem_id="chains")

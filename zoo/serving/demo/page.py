@@ -1,5 +1,6 @@
 """The page: questions to models, edited chains and edges, wrong answers, and coreference."""
 
+import dataclasses
 import functools
 import os
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 # Models that stay in memory.
 KEPT = 8
+# What a page of all models begins with.
+FIRST, BESIDE = "ga_coref_gru_lambada", "ga_gru_lambada"
 
 
 def make_page(
@@ -43,14 +46,15 @@ def make_page(
     except ImportError:
         raise ImportError("The page needs Gradio: pip install 'keras_corefmem[demo]'.") from None
     models = [(_label(handle), handle) for handle in handles or _bundled()]
-    layout = Layout(gradio, models, [EXACT, *annotators])
+    layout = Layout(gradio, models, [EXACT, *annotators], "" if handles else BESIDE)
     _Page(layout, data_dir).connect()
     return layout.blocks
 
 
 def _bundled() -> list[str]:
-    """The presets that answer questions about passages, those of the package before others."""
-    cards = {name: _card(name) for name in presets()}
+    """The presets that answer questions about passages."""
+    names = dict.fromkeys([FIRST, BESIDE, *presets()])
+    cards = {name: _card(name) for name in names}
     return [name for name, card in cards.items() if DATASETS[card["dataset"]].reads == "questions"]
 
 
@@ -184,7 +188,7 @@ class _Page:
         python = answers.as_python(handle, read, _annotator(annotator))
         editor = [gr.update(choices=tokens)] * 2
         editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
-        curl = answers.as_curl(_address(), handle, read)
+        curl = answers.as_curl(_address(), handle, read, _annotator(annotator))
         return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
 
     def edit(
@@ -224,10 +228,20 @@ class _Page:
         kind = "test" if self.data_dir else "simulated"
         return wrong, rows, f"{len(rows)} of {len(asked)} {kind} questions are answered wrongly."
 
-    def read(self, handle: str, passage: str, question: str) -> dict[str, float]:
-        """Answers a question: its best answers with their probabilities."""
+    def read(
+        self, handle: str, passage: str, question: str, chains: list, edges: list, annotator: str
+    ) -> dict[str, float]:
+        """Answers a question, also with other chains and edges: its best answers, how likely."""
+        # Whoever calls this has not chosen from the lists of the page.
+        offered = [name for _, name in self.layout.models], ["", *self.layout.annotators]
+        for chosen, known in zip((handle, annotator), offered, strict=True):
+            if chosen not in known:
+                raise ValueError(f"This page has no {chosen!r}: choose of {', '.join(known)}.")
         model = _model(handle)
-        return answers.answer(model, links.as_example(model, passage, question)).odds
+        example = links.as_example(model, passage, question, _annotator(annotator))
+        changes = {"chains": tuple(chains), "edges": tuple(map(tuple, edges))}
+        changed = {name: value for name, value in changes.items() if value}
+        return answers.answer(model, dataclasses.replace(example, **changed)).odds
 
 
 def _address() -> str:
