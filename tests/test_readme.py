@@ -42,6 +42,7 @@ COMMANDS = [
 # What each `print` of a page prints.
 PRINTED = {
     "README": [r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=", "kitchen$"],
+    "asks": [r"tf\.Tensor\(\[b'\w+' b''\], "],
     "flagship": [r"e,n$"],
     "layers": [r"(bathroom|bedroom|garden|hallway|kitchen|office)$"],
     "presets": [
@@ -62,6 +63,7 @@ PRINTED = {
     "saved_models": [
         r"tf\.Tensor\(\[b'kitchen'\], .*\) tf\.Tensor\(\[[01]\.\d*\]",
         r"tf\.Tensor\(\[b'\w+'\], .*\) tf\.Tensor\(\[[01]\.\d*\]",
+        r"\('kitchen', [01]\.\d*\)$",
     ],
 }
 

@@ -21,18 +21,8 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
     """Writes a reader as ONNX, which takes the features of a batch of any size and lengths.
 
     ONNX holds no strings of any length, no tokenizer and no coreference: those stay with the
-    preprocessor, which is written beside it and needs NumPy and Keras, on any backend:
-
-    ```python
-    session = onnxruntime.InferenceSession("folder/model.onnx")
-    config = json.loads(pathlib.Path("folder/preprocessor.json").read_text())
-    preprocessor = keras.saving.deserialize_keras_object(config)
-    encoded = preprocessor.encode_text(passage, question)
-    names = [each.name for each in session.get_inputs()]
-    lengths = preprocessor.length(encoded), preprocessor.question_length(encoded)
-    (logits,) = session.run(["logits"], preprocessor.collate([encoded], 1, *lengths, names))
-    best_answer(logits[0], preprocessor.answers_of(encoded))
-    ```
+    preprocessor, which is written beside it and needs NumPy and Keras, on any backend: the guide to
+    SavedModels shows a program that asks it.
 
     Args:
         model: a reader with a preprocessor.

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem.datasets import simulator
+from keras_corefmem.preprocessing import best_answer
 from tests.support.commands import printed, refused
 from tests.support.model_cases import CASES, make
 from tests.support.tiers import standing_for
+from zoo.reading import read_examples
 from zoo.serving.onnx import export_onnx
 
 KEPT = ("as-coref-gru", "qdren")
@@ -43,6 +46,32 @@ def test_onnx_gives_the_logits_of_the_model(name, tmp_path):
         (logits,) = session.run(["logits"], features)
         expected = model(features, training=False)
         np.testing.assert_allclose(logits, expected, atol=1e-4, rtol=1e-4)
+
+
+@onnx_only
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ga_coref_gru_babi_1", "qdren_babi_1"])
+def test_a_thousand_questions_have_the_answers_of_the_model(name, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    model, examples = zoo.from_preset(name), simulator.load(1).test[:1000]
+    export_onnx(model, tmp_path / "onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "onnx" / "model.onnx")
+    names = [each.name for each in session.get_inputs()]
+    readings, preprocessor = read_examples(model, examples), model.preprocessor
+    assert len(readings) == 1000
+    for start in range(0, 1000, 100):
+        encoded = [preprocessor.encode(each) for each in examples[start : start + 100]]
+        lengths = (
+            max(map(preprocessor.length, encoded)),
+            max(map(preprocessor.question_length, encoded)),
+        )
+        features = preprocessor.collate(encoded, 100, *lengths, names)
+        (logits,) = session.run(["logits"], features)
+        for row, reading in zip(logits, readings[start : start + 100], strict=True):
+            answer, probability = best_answer(row, preprocessor.answers)
+            assert answer == reading.answer
+            assert probability == pytest.approx(reading.probability, abs=1e-4)
 
 
 @onnx_only
