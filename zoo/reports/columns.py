@@ -101,7 +101,7 @@ class StudyColumns:
         return columns
 
     def others(self) -> list[Column]:
-        """What papers report of models that the study does not train, where it is known."""
+        """What papers report of models that were not trained here, where it is known."""
         kinds, end = self.study.kinds, -len(COUNTS)
         labels = [OTHERS, *self.labels()[1 : end - len(self.kinds)], *kinds.values()]
         columns = [labels, *(self._published(row, kinds)[:end] for row in self._unmeasured())]
@@ -110,7 +110,8 @@ class StudyColumns:
 
     def _unmeasured(self) -> list[PublishedRow]:
         known = published_rows(self.name).items()
-        others = (rows for model, rows in known if model not in self.study.models)
+        shown = {name for model in self.models for name in (model, model.removesuffix(PRINTED))}
+        others = (rows for model, rows in known if model not in shown)
         return [row for rows in others for row in rows]
 
     def labels(self) -> Column:

@@ -50,7 +50,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     a task: test error or accuracy in percent of the best run by validation, and in parentheses mean
     ± standard deviation over seeds where there are several. Mean error and failed tasks stand where
     all tasks are there; tasks in groups have the best of each instead. What papers report stands
-    beside, and in a table of its own where the study does not train the model.
+    beside, and in a table of its own where there is no run of the model.
 
     Args:
         name: name of what is measured.
@@ -63,7 +63,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
         ValueError: if there is no such study or search.
 
     Example:
-        >>> zoo.reports.tables_of("sst")  # In a folder without results.
+        >>> zoo.reports.tables_of("sst").splitlines()[0]  # In a folder without results.
         'No run of `sst` is recorded yet: `corefmem reproduce sst` makes them.'
     """
     kind, _, search = name.partition("/")
@@ -72,9 +72,11 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     if kind == "coreference":
         return coreference_tables(folder)
     runs = recorded_runs(name, folder)
-    if not runs:
-        return _nothing_yet(name)
     made = StudyColumns(name, runs)
+    if not runs:
+        others = made.others()
+        table = [markdown_table(zip(*others, strict=True))] if others else []
+        return "\n\n".join([_nothing_yet(name), *table])
     if made.study.conditions:
         table = markdown_table(zip(*condition_columns(made), strict=True))
         return f"{table}\n\n{made_by(*commands(runs))}"
