@@ -85,7 +85,7 @@ class BidirectionalAttention(_TwoSequences):
         query_mask: bool `(batch, query time)`, or `None`.
 
     Returns:
-        `(batch, time, 4 · width)`, masked like the context.
+        `(batch, time, 4 · width)`, masked like the context, of which masked tokens are zeros.
 
     Raises:
         ValueError: if context and query differ in width.
@@ -105,7 +105,7 @@ class BidirectionalAttention(_TwoSequences):
         self.kernel = self.add_weight(name="kernel", shape=(3 * context_shape[-1], 1))
 
     def call(self, context, query, context_mask=None, query_mask=None):
-        query = clear_masked(query, query_mask)
+        context, query = clear_masked(context, context_mask), clear_masked(query, query_mask)
         of_context, of_query, of_product = ops.split(self.kernel, 3)
         products = ops.matmul(context * of_product[:, 0], ops.transpose(query, (0, 2, 1)))
         parts = products, ops.matmul(context, of_context), ops.matmul(query, of_query)

@@ -16,6 +16,17 @@ def clear_masked(vectors, mask=None):
     return vectors if mask is None else ops.where(mask[..., None], vectors, 0)
 
 
+def as_long_as(tensor, other, axes=1):
+    """The tensor, whose first axes are as long as those of another.
+
+    A length that is not known before is compared as the program runs: a reshape refuses another
+    one, where arithmetic may broadcast.
+    """
+    if None not in (*tensor.shape[:axes], *other.shape[:axes]):
+        return tensor
+    return ops.reshape(tensor, (*ops.shape(other)[:axes], *ops.shape(tensor)[axes:]))
+
+
 def mask_scores(scores, mask=None):
     """Scores in float32 or better, `MASKED` where a mask, broadcastable to them, is false."""
     scores = widen(scores)

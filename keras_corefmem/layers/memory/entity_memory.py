@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import clear_masked
+from keras_corefmem.layers.core.masking import as_long_as, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.kernels.entity_recurrence import (
@@ -253,7 +253,7 @@ class EntityMemory(keras.layers.Layer):
             keys = ops.convert_to_tensor(cell.keys)[None]
         sentences, keys = clear_masked(sentences, mask), ops.cast(keys, sentences.dtype)
         start = ops.broadcast_to(keys, (ops.shape(sentences)[0], *keys.shape[1:]))
-        question = None if question is None else question[:, None]
+        question = None if question is None else as_long_as(question, sentences)[:, None]
         scores = cell.gate_scores(sentences, keys[:, None], question)
         candidates = ops.matmul(sentences, cell.sentence_kernel) + cell.bias
         inputs = EntityInputs(

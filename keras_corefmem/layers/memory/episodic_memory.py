@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.core.masking import clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import as_long_as, clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
@@ -171,7 +171,7 @@ class EpisodicMemory(keras.layers.Layer):
     ):
         mask = facts_mask if mask is None else mask
         self.check_shapes(facts, question, mask)
-        facts = clear_masked(facts, mask)
+        facts, question = clear_masked(facts, mask), as_long_as(question, facts)
         batch = ops.shape(facts)[0]
         if self.end_of_passes:
             end = ops.broadcast_to(ops.cast(self.end, facts.dtype), (batch, 1, self.units))

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import as_long_as, clear_masked, mask_scores
 from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
@@ -87,7 +87,7 @@ class WordMemory(EpisodicMemory):
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
         mask = facts_mask if mask is None else mask
         self.check_shapes(facts, question, mask)
-        facts = clear_masked(facts, mask)
+        facts, question = clear_masked(facts, mask), as_long_as(question, facts)
         batch, time = ops.shape(facts)[:2]
         position = ops.arange(time)
         before = ops.broadcast_to(position[None, :, None] >= position, (batch, time, time))

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import clear_masked
+from keras_corefmem.layers.core.masking import as_long_as, clear_masked
 from keras_corefmem.layers.kernels.edges import index_edges, to_positions
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
@@ -192,6 +192,8 @@ class GraphRNN(keras.layers.Layer):
         types = len(recurrence.slices) - 1
         if sources is None and types:
             sources = ops.zeros((*ops.shape(x)[:2], types, 1), "int32")
+        elif sources is not None:
+            sources = as_long_as(sources, x, 2)
         x = ops.transpose(x, (1, 0, 2))
         edges = (None, None) if sources is None else index_edges(sources, recurrence.shared)
         return edges, [

@@ -17,6 +17,7 @@ MASKS = {"context_mask": CONTEXT_MASK, "query_mask": QUERY_MASK}
 
 
 def oracle(context, query, kernel):
+    context = np.where(CONTEXT_MASK[..., None], context, 0)
     return np.array(
         [
             attention_oracles.bidirectional_attention(*arrays, kernel)
@@ -90,3 +91,14 @@ def test_a_query_without_tokens_gives_finite_numbers():
     layer.build(*(array.shape for array in arrays))
     output, gradients = value_and_gradients(lambda c, q: layer(c, q, **masks), arrays)
     assert all(np.all(np.isfinite(array)) for array in (output, *gradients))
+
+
+@pytest.mark.parametrize("junk", [np.nan, np.inf])
+def test_masked_context_reaches_no_other_token(junk):
+    rng = np.random.default_rng(0)
+    context, query = rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 3, 4))
+    mask, dirty = np.arange(5) < np.array([[5], [3]]), context.copy()
+    dirty[~mask] = junk
+    layer = BidirectionalAttention()
+    clean, found = (layer(each, query, context_mask=mask) for each in (context, dirty))
+    np.testing.assert_allclose(found[mask], clean[mask], atol=1e-6)

@@ -140,3 +140,23 @@ def test_autograph_warns_of_nothing(kind, units, caplog):
     finally:
         tf.get_logger().removeHandler(caplog.handler)
     assert not [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX knows all shapes before")
+@pytest.mark.parametrize(
+    ("layer", "edges"),
+    [(CorefGRU(4), ()), (MAGEGRU((2, 2)), (1, 2)), (DAGRNN(4), (1, 2))],
+    ids=["coref", "mage", "dag"],
+)
+def test_edges_of_other_rows_or_lengths_fail_where_shapes_are_unknown_before(layer, edges):
+    import tensorflow as tf
+
+    x, sources = np.ones((4, 8, 6), "float32"), np.zeros((4, 8, *edges), "int32")
+    shapes = (None, None, 6), (None, None, *edges)
+    specs = [tf.TensorSpec(*each) for each in zip(shapes, ("float32", "int32"), strict=True)]
+    for xla in (False, True):
+        function = tf.function(layer, specs, autograph=False, jit_compile=xla)
+        assert function(x, sources).shape == (4, 8, 4)
+        for wrong in (sources[:1], sources[:, :6], np.repeat(sources, 2, axis=1)):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                function(x, wrong)
