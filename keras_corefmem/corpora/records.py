@@ -63,7 +63,11 @@ def _values(name, feature):
     if name in INTEGERS or name in TUPLES:
         return list(feature.int64_list.value)
     values = list(feature.bytes_list.value)
-    return values[0] if name in SCALARS else values
+    if name not in SCALARS:
+        return values
+    if len(values) != 1:
+        raise ValueError(f"The feature {name} of a record has {len(values)} values, not 1.")
+    return values[0]
 
 
 def from_features(features: dict[str, Any]) -> Record:

@@ -122,7 +122,7 @@ def _holder(path: pathlib.Path) -> str:
     try:
         record = json.loads(path.read_text("utf-8"))
         return "process {process} on {machine} since {since} ({command:.80})".format(**record)
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return "another process"
 
 

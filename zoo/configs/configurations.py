@@ -131,10 +131,11 @@ class Configuration:
 
 def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
     """Reads a TOML file; an error names it."""
-    path = pathlib.Path(path)
+    text = read_text(path, "TOML")
     try:
-        return tomllib.loads(read_text(path, "TOML"))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(text)
+    except ValueError as error:
+        # A wrong one, or an integer of thousands of digits.
         raise ValueError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
         raise ValueError(f"{path} is not valid TOML: it is nested too deeply.") from None

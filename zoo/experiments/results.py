@@ -17,7 +17,8 @@ from zoo.experiments.folders import run_name
 Result = dict[str, Any]
 
 SEARCHES = "searches"
-# At most ten million questions.
+# Questions of a result.
+MOST = 10_000_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
 
 
@@ -122,9 +123,13 @@ def as_ranges(numbers: Iterable[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _from_ranges(text: str) -> list[int]:
+def _from_ranges(place: str | os.PathLike, text: str) -> list[int]:
     ends = (part.split("-") for part in text.split(",") if part)
-    return list(itertools.chain.from_iterable(range(int(e[0]), int(e[-1]) + 1) for e in ends))
+    ranges = [range(int(first), int(last) + 1) for first, *_, last in ([e[0], *e] for e in ends)]
+    count = sum(map(len, ranges))
+    if count > MOST:
+        raise ValueError(f"{place}: {count:,} wrong answers, of at most {MOST:,}; run it again.")
+    return list(itertools.chain.from_iterable(ranges))
 
 
 def _by_answer(result: Result) -> dict[str, dict[str, str]]:
@@ -140,7 +145,7 @@ def _by_answer(result: Result) -> dict[str, dict[str, str]]:
 def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
     """The wrong answers in the order of `test_wrong`."""
     pairs = content["test_predicted"].items()
-    predicted = {number: answer for answer, text in pairs for number in _from_ranges(text)}
+    predicted = {number: answer for answer, text in pairs for number in _from_ranges(place, text)}
     if sorted(predicted) != content.get("test_wrong"):
         raise ValueError(
             f"{place}: test_predicted has not one answer for each of test_wrong; run it again."
@@ -158,7 +163,7 @@ def _check(place: str | os.PathLike, content: Any) -> Result:
         raise ValueError(f"{place}: no result of a run, which has {fields}; remove it.")
     validate(place, content, _Measured)
     if isinstance(content.get("test_wrong"), str):
-        content["test_wrong"] = _from_ranges(content["test_wrong"])
+        content["test_wrong"] = _from_ranges(place, content["test_wrong"])
     if isinstance(content.get("test_predicted"), dict):
         content["test_predicted"] = _in_order(place, content)
     return {str(_FIELDS_BEFORE.get(name, name)): value for name, value in content.items()}

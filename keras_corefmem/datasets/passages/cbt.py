@@ -57,7 +57,7 @@ def read_file(path: Path) -> list[CandidateExample]:
                     "file truncated?"
                 )
             continue
-        match = re.fullmatch(r"(\d+) (.+)", line, re.ASCII)
+        match = re.fullmatch(r"(\d{1,9}) (.+)", line, re.ASCII)
         if not match or int(match[1]) != len(sentences) + 1:
             raise ValueError(
                 f"{place}: the line does not start with the number {len(sentences) + 1} and a "

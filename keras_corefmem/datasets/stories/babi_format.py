@@ -11,7 +11,7 @@ def _numbered(lines, path):
     """Yields (number of the line in the file, number in its story, text)."""
     previous = 0
     for line_number, line in enumerate(lines, 1):
-        match = re.fullmatch(r"(\d+) +(\S.*)", line.rstrip("\r"), re.ASCII)
+        match = re.fullmatch(r"(\d{1,9}) +(\S.*)", line.rstrip("\r"), re.ASCII)
         if not match:
             raise ValueError(
                 f"{path}:{line_number}: no bAbI line, `number text` is expected; "
@@ -31,7 +31,7 @@ def _parse_facts(column, sentence_numbers, place):
     """Returns the supporting facts as numbers of sentences rather than lines."""
     facts = []
     for fact in column.split():
-        if not fact.isdecimal() or int(fact) not in sentence_numbers:
+        if not re.fullmatch(r"\d{1,9}", fact, re.ASCII) or int(fact) not in sentence_numbers:
             raise ValueError(
                 f"{place}: supporting fact {fact!r} is no earlier line of this story, "
                 "write the line number of a sentence."

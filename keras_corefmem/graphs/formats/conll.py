@@ -14,8 +14,8 @@ WORD, TAG = 3, 4
 LEAST_COLUMNS = 5
 
 _FORM = "CoNLL-2012"
-_BEGIN = re.compile(r"#begin document \((.*)\)(?:; part (\d+))?")
-_PART = re.compile(r"(\()?(\d+)(\))?", re.ASCII)
+_BEGIN = re.compile(r"#begin document \((.*)\)(?:; part (\d{1,9}))?")
+_PART = re.compile(r"(\()?(\d{1,9})(\))?", re.ASCII)
 
 
 def read_conll(path: Path) -> list[tuple[str, Annotation]]:
