@@ -43,7 +43,7 @@ COMMANDS = [
 PRINTED = {
     "README": [r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=", "kitchen$"],
     "asks": [r"tf\.Tensor\(\[b'\w+' b''\], "],
-    "flagship": [r"e,n$"],
+    "flagship": [r"e,n$", r"one$"],
     "layers": [r"(bathroom|bedroom|garden|hallway|kitchen|office)$"],
     "presets": [
         r"\['\w+_babi_1', .*\]$",
