@@ -75,8 +75,8 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     made = StudyColumns(name, runs)
     if not runs:
         others = made.others()
-        table = [markdown_table(zip(*others, strict=True))] if others else []
-        return "\n\n".join([_nothing_yet(name), *table])
+        reported = [markdown_table(zip(*others, strict=True))] if others else []
+        return "\n\n".join([_nothing_yet(name), *reported])
     if made.study.conditions:
         table = markdown_table(zip(*condition_columns(made), strict=True))
         return f"{table}\n\n{made_by(*commands(runs))}"
