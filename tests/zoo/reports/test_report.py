@@ -256,7 +256,8 @@ SECOND |= {f"flagship_babi_{task}" for task in (2, 8, 10, 11, 14, 15)}
 
 
 def test_presets_are_the_best_recorded_runs():
-    runs = {study: results.read_results(study, RESULTS) for study in ("babi-1k", "lambada")}
+    studies = "babi-1k", "babi-joint", "lambada"
+    runs = {study: results.read_results(study, RESULTS) for study in studies}
     named = {study: {results.result_name(run): run for run in runs[study]} for study in runs}
     groups = {study: group_runs(runs[study]) for study in runs}
     assert {preset_name("ga-coref-gru", "babi-1k", task) for task in TASKS} < set(preset.presets())
