@@ -19,12 +19,13 @@ def clear_masked(vectors, mask=None):
 def as_long_as(tensor, other, axes=1):
     """The tensor, whose first axes are as long as those of another.
 
-    A length that is not known before is compared as the program runs: a reshape refuses another
-    one, where arithmetic may broadcast.
+    Lengths that are not known before are compared as the program runs: arithmetic would broadcast,
+    and TensorFlow takes a reshape to what it must be already out of its graphs.
     """
     if None not in (*tensor.shape[:axes], *other.shape[:axes]):
         return tensor
-    return ops.reshape(tensor, (*ops.shape(other)[:axes], *ops.shape(tensor)[axes:]))
+    shape = *ops.shape(other)[:axes], *ops.shape(tensor)[axes:-1], 1
+    return ops.concatenate([tensor, ops.zeros(shape, tensor.dtype)], axis=-1)[..., :-1]
 
 
 def mask_scores(scores, mask=None):

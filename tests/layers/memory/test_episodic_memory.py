@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import AttentionGRUCell, EpisodicMemory, WordMemory
+from keras_corefmem.layers import AttentionGRUCell, EntityMemory, EpisodicMemory, WordMemory
 from tests.support import memory_oracles
 from tests.support.evaluation import assert_agree, assert_follows, compiled, nested, random_weights
 from tests.support.graphs import random_features, random_mask
@@ -201,3 +201,18 @@ def test_weights_may_have_half_precision(kind, dtype):
     memory, _ = make_layer(kind, "dmn_plus", dtype=dtype)(facts, question)
     assert keras.backend.standardize_dtype(memory.dtype) == dtype
     assert np.all(np.isfinite(ops.convert_to_numpy(ops.cast(memory, "float32"))))
+
+
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX knows all shapes before")
+@pytest.mark.parametrize("make", [EpisodicMemory, WordMemory, EntityMemory])
+def test_questions_of_other_rows_fail_where_batches_are_unknown_before(make):
+    import tensorflow as tf
+
+    memory = make(3, 4, question_dependent=True) if make is EntityMemory else make(4)
+    specs = tf.TensorSpec((None, 5, 4), "float32"), tf.TensorSpec((None, 4), "float32")
+    sentences, questions = np.ones((3, 5, 4), "float32"), np.ones((3, 4), "float32")
+    for xla in (False, True):
+        function = tf.function(memory, specs, autograph=False, jit_compile=xla)
+        function(sentences, questions)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            function(sentences, questions[:1])

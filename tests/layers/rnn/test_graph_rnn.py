@@ -1,5 +1,7 @@
 """Arguments of the layers over graphs."""
 
+import itertools
+
 import keras
 import numpy as np
 import pytest
@@ -152,11 +154,13 @@ def test_edges_of_other_rows_or_lengths_fail_where_shapes_are_unknown_before(lay
     import tensorflow as tf
 
     x, sources = np.ones((4, 8, 6), "float32"), np.zeros((4, 8, *edges), "int32")
-    shapes = (None, None, 6), (None, None, *edges)
-    specs = [tf.TensorSpec(*each) for each in zip(shapes, ("float32", "int32"), strict=True)]
-    for xla in (False, True):
+    exchanged, repeated = sources.reshape(8, 4, *edges), np.repeat(sources, 2, axis=1)
+    others = {(None, None): (sources[:1], sources[:, :6], repeated, exchanged)}
+    others |= {(None, 8): (sources[:1],), (4, None): (sources[:, :6], repeated)}
+    for (lengths, wrong), xla in itertools.product(others.items(), (False, True)):
+        specs = [tf.TensorSpec((*lengths, *a.shape[2:]), a.dtype) for a in (x, sources)]
         function = tf.function(layer, specs, autograph=False, jit_compile=xla)
         assert function(x, sources).shape == (4, 8, 4)
-        for wrong in (sources[:1], sources[:, :6], np.repeat(sources, 2, axis=1)):
+        for each in wrong:
             with pytest.raises(tf.errors.InvalidArgumentError):
-                function(x, wrong)
+                function(x, each)
