@@ -21,7 +21,7 @@ from tests.support.browser import browser, find_programs
 from zoo.cli import app as cli
 
 README = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-# The README's first command trains; here as it does, but on fewer stories and in smaller size.
+# The README's second command trains; here as it does, but on fewer stories and in smaller size.
 FIRST_COMMAND = re.search(r"^`.venv/bin/corefmem (.+?)`", README, re.MULTILINE)[1].split()
 SMALL = "train_size=64", "epochs=2", "buckets=1", "units=8", "layers=1"
 # A busy machine may need long; whoever waits goes on at once when there is something to see.

@@ -45,9 +45,8 @@ def print_lines(heading: str, lines: Mapping[str, str]) -> None:
 def list_models() -> dict[str, str]:
     from zoo.configs.configurations import configuration, models
 
-    known = {name: configuration(name) for name in models()}
-    differs = {name: each.differs and f"; differs: {each.differs}" for name, each in known.items()}
-    return {name: known[name].description + differs[name] for name in known}
+    known = map(configuration, models())
+    return {m.name: "; differs: ".join(filter(None, (m.description, m.differs))) for m in known}
 
 
 def list_presets() -> dict[str, str]:

@@ -125,7 +125,7 @@ def as_ranges(numbers: Iterable[int]) -> str:
 
 def _from_ranges(place: str | os.PathLike, text: str) -> list[int]:
     ends = (part.split("-") for part in text.split(",") if part)
-    ranges = [range(int(first), int(last) + 1) for first, *_, last in ([e[0], *e] for e in ends)]
+    ranges = [range(int(e[0]), int(e[-1]) + 1) for e in ends]
     count = sum(map(len, ranges))
     if count > MOST:
         raise ValueError(f"{place}: {count:,} wrong answers, of at most {MOST:,}; run it again.")

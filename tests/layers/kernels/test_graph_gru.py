@@ -233,7 +233,7 @@ def test_texts_of_any_length_follow_the_equations(name, length):
     x, layer = random_features(rng, 1, length), graph.layer
     layer.build(x.shape, shape)
     randomize(layer, rng)
-    function = compiled(layer, xla=True)
+    function = compiled(layer)
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 

@@ -9,6 +9,7 @@ import zoo
 from keras_corefmem.datasets import Example
 from tests.support.commands import printed, refused
 from zoo.serving.demo import links, stories
+from zoo.serving.demo.layout import WORDS
 from zoo.serving.demo.page import _Page, make_page
 
 READER = "ga_coref_gru_babi_1"
@@ -31,14 +32,16 @@ def test_all_models_begin_with_a_reader_with_and_without_chains():
 
 
 def test_others_ask_what_the_page_offers_alone():
-    layout = SimpleNamespace(gr=None, models=[("one", READER)], annotators=["exact"])
+    layout = SimpleNamespace(gr=None, models=[("one", READER)], annotators=[WORDS, "exact"])
     read = _Page(layout, None).read
     asked = "Mary left. John went to the office.", "Where is John?", [], [], ""
     assert max(read(READER, *asked).items(), key=lambda each: each[1])[0] == "office"
     for foreign in ("qdren_babi_1", "hf://me/reader", "mine.keras"):
         with pytest.raises(ValueError, match=f"This page has no '{foreign}': choose of {READER}"):
             read(foreign, *asked)
-    with pytest.raises(ValueError, match="This page has no 'en_core_web_sm': choose of , exact"):
+    with pytest.raises(
+        ValueError, match="This page has no 'en_core_web_sm': choose of .words alone., exact"
+    ):
         read(READER, *asked[:-1], "en_core_web_sm")
 
 

@@ -200,8 +200,9 @@ def edit_chains(page):
 
 def copy_changes(page, reading):
     page.see(r"return /\[\d+, \d/.test(document.querySelector('#curl .cm-content')?.innerText)")
-    (odds,) = ask_by_curl(page)
-    assert odds[reading.answer] == pytest.approx(reading.probability, abs=1e-3)
+    if shutil.which("curl"):
+        odds = ask_by_curl(page)
+        assert odds[reading.answer] == pytest.approx(reading.probability, abs=1e-3)
 
 
 def read_up_to_a_sentence(page):
@@ -221,17 +222,17 @@ def copy(page):
     with contextlib.redirect_stdout(printed):
         exec(page.code("python"), {})
     assert printed.getvalue().startswith("hallway ")
-    (odds,) = ask_by_curl(page)
-    assert max(odds, key=odds.get) == "hallway"
+    if shutil.which("curl"):
+        odds = ask_by_curl(page)
+        assert max(odds, key=odds.get) == "hallway"
 
 
 def ask_by_curl(page):
-    if not shutil.which("curl"):
-        pytest.skip("There is no curl.")
     command = page.code("curl")
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     (data,) = re.findall(r"^data: (.*)$", done.stdout, re.MULTILINE)
-    return json.loads(data)
+    (odds,) = json.loads(data)
+    return odds
 
 
 def compare(page):

@@ -12,9 +12,7 @@ from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import view_to_html
 from zoo.reading import read_examples
-
-# Features by which a model knows which tokens belong together.
-LINKS = "_antecedents", "_sources", "_chains"
+from zoo.reading.answers import STRUCTURE
 
 
 class Answer(NamedTuple):
@@ -34,7 +32,7 @@ def answer(model: Any, example: Example) -> Answer:
         warnings.simplefilter("ignore")
         (reading,) = read_examples(model, [example])
         shown = [*model.views([example])[0]]
-        if not any(name.endswith(LINKS) for name in model.features):
+        if not any(name.endswith(STRUCTURE) for name in model.features):
             shown = [_without_chains(view) for view in shown]
         after_sentences = model.answer_views([example])[0].get("after-sentence")
     if after_sentences is not None and len(example.sentences) > 1:

@@ -233,8 +233,8 @@ class _Page:
     ) -> dict[str, float]:
         """Answers a question, also with other chains and edges: its best answers, how likely."""
         # Whoever calls this has not chosen from the lists of the page.
-        offered = [name for _, name in self.layout.models], ["", *self.layout.annotators]
-        for chosen, known in zip((handle, annotator), offered, strict=True):
+        models = [name for _, name in self.layout.models]
+        for chosen, known in ((handle, models), (annotator or WORDS, self.layout.annotators)):
             if chosen not in known:
                 raise ValueError(f"This page has no {chosen!r}: choose of {', '.join(known)}.")
         model = _model(handle)
