@@ -6,16 +6,20 @@ import os
 import statistics
 from collections.abc import Iterable
 
-from zoo.experiments.results import Result, as_ranges, best_result, read_results
+from zoo.experiments.results import Result, as_ranges, best_result, read_results, result_name
 from zoo.experiments.studies import ERROR, STUDIES, study_named
 
 Groups = dict[tuple[str, int | str], list[Result]]
 
 
 def recorded_runs(study: str, folder: str | os.PathLike) -> list[Result]:
-    """Reads the runs of a study that exists."""
-    study_named(study)
-    return read_results(study, folder)
+    """Reads the runs of a study that exists, each of one of its tasks."""
+    known, runs = study_named(study), read_results(study, folder)
+    for run in runs:
+        if run["task"] not in known.tasks:
+            where = f"{folder}: {result_name(run)} of {study}"
+            raise ValueError(f"{where} is of a task that the study does not have; remove its line.")
+    return runs
 
 
 def group_runs(runs: Iterable[Result]) -> Groups:

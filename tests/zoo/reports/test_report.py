@@ -27,6 +27,12 @@ def rows(table):
     return {row[0]: row[1:] for row in cells}
 
 
+def test_a_run_of_a_task_that_the_study_has_not_is_refused(tmp_path, capsys):
+    record(tmp_path, task=21)
+    error = refused(capsys, "report", "babi-1k", "--results", str(tmp_path))
+    assert f"{tmp_path}: ga-mage-gru-task-21-seed-0 of babi-1k is of a task" in error
+
+
 def test_the_best_run_by_validation_counts(tmp_path):
     record(tmp_path, seed=0, wrong=10, valid=0.9, loss=0.5)
     record(tmp_path, seed=1, wrong=40, valid=0.9, loss=0.3)
