@@ -170,6 +170,28 @@ class EdgeTable:
         table[cell[kept], rank[kept]] = (target - distance)[kept]
         return table.reshape(count, time, len(self.types), self.max_sources)
 
+    def of_chains(self, antecedents: Any, types: Any, xp: Any) -> Any:
+        """Makes sources of antecedents, which are edges of coreference and of the words' types."""
+        if len(self.types) == self.max_sources == 1 and COREFERENCE in self.types:
+            return antecedents[..., None, None]
+        numbers = np.arange(len(self.types), dtype="int32")
+        chosen = numbers == self.column(COREFERENCE)
+        if types is not None:
+            chosen = chosen | (types[..., None] == numbers + 1)
+        first = np.arange(self.max_sources) == 0
+        sources = xp.where(chosen, antecedents[..., None], 0)
+        return xp.asarray(xp.where(first, sources[..., None], 0), dtype="int32")
+
+    def with_chains(self, edges: np.ndarray, sources: np.ndarray) -> dict[str, np.ndarray]:
+        """Makes the sources, and antecedents, of edges beside those in sources of chains."""
+        count, time = sources.shape[:2]
+        row, token, column, rank = np.nonzero(sources)
+        chained = np.stack([row, sources[row, token, column, rank], token + 1, column], axis=1)
+        sources = self.sources(np.concatenate([edges, chained]), count, time)
+        own = self.column(COREFERENCE)
+        nearest = {} if own is None else {"antecedents": sources[:, :, own, 0]}
+        return {"sources": sources, **nearest}
+
     def room(self, edges: np.ndarray) -> int:
         """Returns the least of `SOURCES` that keeps nearly all of some edges `(N, 4)`."""
         _, counts = np.unique(np.delete(edges, 1, axis=1), axis=0, return_counts=True)

@@ -62,3 +62,13 @@ class Layout:
             ends = self._starts(order)
             cut.append({n: array[:, ends[n] : ends[n] + self.widths[n]] for n in order})
         return {name: self.choose([parts[name] for parts in cut]) for name in self.group}
+
+
+def layouts_of(rows: Sequence[Any], joint: bool, order: str) -> list[Layout]:
+    """Lays out encoded examples in the sequences that a reader reads."""
+    lengths = {name: np.array([len(getattr(row, name)) for row in rows]) for name in ORDERS[order]}
+    leads = None
+    if joint and order == RANDOM:
+        totals = [int(row.passage.sum() + row.question.sum()) for row in rows]
+        leads = passage_leads(np.array(totals)[:, None])
+    return [Layout(group, lengths, leads) for group in sequences(joint, order)]

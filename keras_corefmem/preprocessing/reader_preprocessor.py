@@ -2,7 +2,7 @@
 
 import collections
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import keras
@@ -10,6 +10,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.chains import antecedents, chain_ids
+from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.edges import COREFERENCE
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
 from keras_corefmem.preprocessing.answers import check_examples
@@ -21,6 +22,7 @@ from keras_corefmem.preprocessing.layout import (
     PASSAGE_LEADS,
     RANDOM,
     Layout,
+    layouts_of,
     passage_leads,
     sequences,
 )
@@ -276,12 +278,29 @@ class ReaderPreprocessor(Preprocessor):
         return Encoded(first, second, number, source, chain_ids=chains, symbols=symbols)
 
     def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
-        """Returns the edges that a reader reads of an encoded example, but those of its chains."""
-        return [
+        """Returns the edges of an encoded example that a reader reads beside coreference chains.
+
+        Those of typed words lead from each mention to the next one, in the order of reading.
+        """
+        edges = {
             (source, target, self.edge_table.bases[number])
-            for source, target, number in np.unique(encoded.edges, axis=0).tolist()
+            for source, target, number in encoded.edges.tolist()
             if self.joint or len({end <= len(encoded.passage) for end in (source, target)}) == 1
-        ]
+        }
+        return sorted(edges.union(self._edges_of_words(encoded)))
+
+    def _edges_of_words(self, encoded: Encoded) -> Iterator[tuple[int, int, str]]:
+        if self.word_types is None:
+            return
+        types = self.word_types[np.concatenate([encoded.passage, encoded.question])]
+        tokens = np.stack([encoded.chain_ids, types, np.arange(1, len(types) + 1)], axis=1)
+        parts = {name: encoded.part(name, tokens)[None] for name in ORDERS[self.order]}
+        for layout in layouts_of([encoded], self.joint, self.order):
+            chains, types, places = layout.join(parts)[0].T
+            sources = antecedents(chains[None])[0]
+            for token in np.flatnonzero(sources * types):
+                name = base_type(self.edge_types[types[token] - 1])
+                yield int(places[sources[token] - 1]), int(places[token]), name
 
     def length(self, encoded: Encoded) -> int:
         return len(encoded.passage)
@@ -344,50 +363,20 @@ class ReaderPreprocessor(Preprocessor):
             if kinds & {"antecedents", "sources"}:
                 links["antecedents"] = antecedents(joined, xp)
                 typed = None if types is None else layout.join(types)
-                links["sources"] = self._sources(links["antecedents"], typed, xp)
+                links["sources"] = self.edge_table.of_chains(links["antecedents"], typed, xp)
                 if any(len(row.edges) for row in rows):
                     starts = layout.starts(len(rows))
                     edges = self.edge_table.oriented(rows, group, starts)
-                    links |= self._with_chains(edges, links["sources"])
+                    links |= self.edge_table.with_chains(edges, links["sources"])
             if "chains" in kinds:
                 links["chains"] = chain_ids(joined, self.max_chains, xp)
             for kind, array in links.items():
                 result |= {f"{name}_{kind}": part for name, part in layout.split(array).items()}
         return result
 
-    def _sources(self, antecedents: Any, types: Any, xp: Any) -> Any:
-        """Makes sources of antecedents, which are edges of coreference and of the words' types."""
-        table = self.edge_table
-        if len(table.types) == table.max_sources == 1 and COREFERENCE in table.types:
-            return antecedents[..., None, None]
-        numbers = np.arange(len(table.types), dtype="int32")
-        chosen = numbers == table.column(COREFERENCE)
-        if types is not None:
-            chosen = chosen | (types[..., None] == numbers + 1)
-        first = np.arange(table.max_sources) == 0
-        sources = xp.where(chosen, antecedents[..., None], 0)
-        return xp.asarray(xp.where(first, sources[..., None], 0), dtype="int32")
-
-    def _with_chains(self, edges: np.ndarray, sources: np.ndarray) -> dict[str, np.ndarray]:
-        """Makes the sources, and antecedents, of edges beside those in sources of chains."""
-        count, time = sources.shape[:2]
-        row, token, column, rank = np.nonzero(sources)
-        chained = np.stack([row, sources[row, token, column, rank], token + 1, column], axis=1)
-        sources = self.edge_table.sources(np.concatenate([edges, chained]), count, time)
-        own = self.edge_table.column(COREFERENCE)
-        nearest = {} if own is None else {"antecedents": sources[:, :, own, 0]}
-        return {"sources": sources, **nearest}
-
     def _oriented(self, rows: Sequence) -> np.ndarray:
         """Makes edges `(N, 4)` of encoded examples, in the sequences that a reader reads."""
-        lengths = {
-            name: np.array([len(getattr(row, name)) for row in rows]) for name in ORDERS[self.order]
-        }
-        leads = None
-        if self.has_random_order:
-            totals = [int(row.passage.sum() + row.question.sum()) for row in rows]
-            leads = passage_leads(np.array(totals)[:, None])
-        layouts = [Layout(g, lengths, leads) for g in sequences(self.joint, self.order)]
+        layouts = layouts_of(rows, self.joint, self.order)
         starts = (layout.starts(len(rows)) for layout in layouts)
         pairs = ((layout.group, start) for layout, start in zip(layouts, starts, strict=True))
         return np.concatenate([self.edge_table.oriented(rows, *pair) for pair in pairs])

@@ -65,14 +65,17 @@ def fit(examples, **options):
     )
 
 
-@pytest.mark.parametrize("most", [1, 3])
-@pytest.mark.parametrize(
+each_order = pytest.mark.parametrize(
     ("order", "joint"),
     [
         *(("question_first", True), ("passage_first", True), ("random", True)),
         *(("passage_first", False), ("random", False)),
     ],
 )
+
+
+@pytest.mark.parametrize("most", [1, 3])
+@each_order
 def test_sources_of_random_typed_graphs(order, joint, most):
     examples = list(random_examples(np.random.default_rng(most)))
     preprocessor = fit(examples, order=order, joint=joint, max_sources=most)
@@ -92,6 +95,33 @@ def test_sources_of_random_typed_graphs(order, joint, most):
     nearest = [features[f"{part}_sources"][:, :, 1, 0] for part in WIDTHS]
     for part, antecedents in zip(WIDTHS, nearest, strict=True):
         np.testing.assert_array_equal(features[f"{part}_antecedents"], antecedents)
+
+
+@each_order
+def test_edges_of_typed_words_are_those_that_are_read(order, joint):
+    drawn = [each for seed in range(4) for each in random_examples(np.random.default_rng(seed))]
+    examples = [dataclasses.replace(example, edges=()) for example in drawn]
+    types = {"a": "person", "b": "thing", "c": "person"}
+    options = {"tokenizer": "spaces", "order": order, "joint": joint, "max_sources": 2}
+    preprocessor = ReaderPreprocessor.fit(
+        examples, entity_words=types, edge_types=["person", "thing^-1"], **options
+    )
+    leads, kinds = order == "passage_first", set()
+    for encoded in map(preprocessor.encode, examples):
+        length, asked = len(encoded.passage), len(encoded.question)
+        features = preprocessor.collate([encoded], 1, length, asked)
+        places = {"passage": np.arange(length), "question": np.arange(length, length + asked)}
+        first = features["passage_leads"][0, 0] if joint and order == "random" else leads
+        joined = np.concatenate([places[part] for part in sorted(places, reverse=not first)])
+        found = []
+        for part, own in places.items():
+            sources = features[f"{part}_sources"][0]
+            for token, column, rank in np.argwhere(sources).tolist():
+                source = (joined if joint else own)[sources[token, column, rank] - 1]
+                found.append((source + 1, own[token] + 1, ("person", "thing")[column]))
+        assert preprocessor.typed_edges(encoded) == sorted(found)
+        kinds |= {kind for *_, kind in found}
+    assert kinds == {"person", "thing"}
 
 
 def test_a_layer_reads_them_as_the_oracle_does():

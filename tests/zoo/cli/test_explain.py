@@ -255,3 +255,13 @@ def test_edges_of_json_lines_are_shown_and_read(tmp_path, capsys):
         zoo.RecurrentEntityNetwork.from_examples(EXAMPLES, name="qdren").read(
             PASSAGE, QUESTION, edges=[(1, 2, "near")]
         )
+
+
+def test_words_of_a_kind_are_joined_by_edges_of_its_type(tmp_path, capsys):
+    arguments = {"edge_types": ["coreference", "person", "place", "thing"], "edge_units": 1}
+    model = zoo.AttentionSumReader.from_examples(EXAMPLES, encoder="mage_gru", **arguments, **TINY)
+    model.save(tmp_path / "typed.keras")
+    lines = explain(capsys, tmp_path / "typed.keras", *STORY)
+    assert "person  mary → mary" in lines
+    (view,) = model.views([Example.from_text("Mary went to the hall. Mary left.", "Who left?")])[0]
+    assert view.edges == [(1, 7, "person")]

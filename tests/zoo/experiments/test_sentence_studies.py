@@ -94,9 +94,44 @@ def test_evaluate_names_the_part_that_it_reads(data_dir, tmp_path, capsys):
     assert "--part development: wsj has the parts train, valid, test" in error
 
 
+PASSAGES = ["mary met john . she said hello to john\n", "ann met tom . he saw ann\n"]
+
+
+def evaluate_parts(capsys, model, folder, dataset, task):
+    """What `corefmem evaluate` says of the reported part and of the published test part."""
+    model.save(folder / "model.keras")
+    words = "evaluate", folder / "model.keras", "--dataset", dataset, "--task", task
+    words += "--data-dir", folder
+    return [printed(capsys, *words), printed(capsys, *words, "--part", "test")]
+
+
+def test_evaluate_reads_the_development_or_the_test_part_of_ud(data_dir, tmp_path, capsys):
+    for part, count in (("train", 15), ("dev", 3), ("test", 1)):
+        path = tmp_path / f"en_ewt-ud-{part}.conllu"
+        path.write_text(conllu(TAGGED * count))
+    train = data.load("pos", "UPOS", tmp_path).train
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(train, units=4, passes=1)
+    shown, tested = evaluate_parts(capsys, model, tmp_path, "pos", "UPOS")
+    assert re.match(r"pos task UPOS, development: accuracy \S+%, \d+ of 15 labels\n", shown)
+    assert re.match(r"pos task UPOS, test: accuracy \S+%, \d of 5 labels\n", tested)
+
+
+def test_evaluate_reads_the_development_or_the_test_part_of_lambada(tmp_path, capsys):
+    context = {"text": "Ann met Tom . He saw Ann", "context_tokens": 4, "query_tokens": 2}
+    for part in ("train", "valid"):
+        (tmp_path / f"{part}.jsonl").write_text(json.dumps(context) + "\n")
+    (tmp_path / "lambada_development_plain_text.txt").write_text("".join(PASSAGES))
+    (tmp_path / "lambada_test_plain_text.txt").write_text(PASSAGES[0])
+    train = data.load("lambada", 1, tmp_path).train
+    options = {"units": 4, "tokenizer": "spaces", "local_answers": True}
+    model = zoo.AttentionSumReader.from_examples(train, **options)
+    shown, tested = evaluate_parts(capsys, model, tmp_path, "lambada", 1)
+    assert re.match(r"lambada, development: accuracy \S+%, \d of 2 questions\n", shown)
+    assert re.match(r"lambada, test: accuracy \S+%, \d of 1 questions\n", tested)
+
+
 def test_published_test_parts(data_dir, tmp_path):
-    passage = "mary met john . she said hello to john\n"
-    (tmp_path / "lambada_test_plain_text.txt").write_text(passage)
+    (tmp_path / "lambada_test_plain_text.txt").write_text(PASSAGES[0])
     (tmp_path / "test.txt").write_text("\n".join(TREES) + "\n")
     (tmp_path / "en_ewt-ud-test.conllu").write_text(conllu(TAGGED))
     (passage,) = datasets.load_test("lambada", data_dir=tmp_path)
