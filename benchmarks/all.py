@@ -15,7 +15,8 @@ import time
 
 import records
 
-SIMPLE = "memory_networks", "supervised_attention", "long_passages", "latency", "demo", "load"
+SIMPLE = "memory_networks", "supervised_attention", "edge_types", "long_passages", "latency"
+SIMPLE += "demo", "load"
 
 
 def list_commands(options):

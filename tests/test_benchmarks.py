@@ -15,7 +15,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
 PEERS = {"memory_networks", "supervised_attention", "recurrence"}
-BENCHMARKS = PEERS | {"long_passages", "latency", "demo", "load"}
+BENCHMARKS = PEERS | {"edge_types", "long_passages", "latency", "demo", "load"}
 BENCHMARKS |= {"annotation", "gpu", "raw_text", "study"}
 
 
@@ -163,6 +163,11 @@ def test_supervision_of_attention_costs_little(read):
     supervision_cost = importlib.import_module("supervised_attention").supervision_cost
     assert supervision_cost(content["rows"]) <= 0.1
     assert (content["sizes"]["batch"], content["sizes"]["passage"]) == (40, 128)
+
+
+def test_four_edge_types_take_half_as_long_again_at_most(read):
+    ratios = importlib.import_module("edge_types").compare(read("edge_types")["rows"])
+    assert ratios["coreference"] == 1 and ratios["four types"] <= 1.5
 
 
 @missed

@@ -57,7 +57,7 @@ def report(
     if study and labels:
         print(reports.by_label(study, labels, results))
     for path in map(pathlib.Path, write or ()):
-        text = tables.fill(path.read_text(encoding="utf-8"), results)
+        text = tables.fill(path.read_text(encoding="utf-8"), results, data_dir)
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")

@@ -16,8 +16,9 @@ def gains(
     study: str,
     first: str,
     second: str,
-    data_dir: str | None = None,
+    data_dir: str | os.PathLike | None = None,
     folder: str | os.PathLike = "results",
+    shown: int | None = None,
 ) -> str:
     """Lists the test questions that a run answers right and another one before it wrong.
 
@@ -29,6 +30,7 @@ def gains(
         second: name of the run that is right.
         data_dir: folder of the data set.
         folder: folder of results.
+        shown: number of questions to list, the shortest ones; `None` for all.
 
     Returns:
         A table in Markdown: the number of each question from 1, its text, the right answer, and
@@ -68,11 +70,15 @@ def gains(
         for n, (text, right) in enumerate(questions)
         if n in set(before["test_wrong"]) - set(after["test_wrong"])
     ]
+    if shown is not None and len(rows) > shown:
+        shortest = sorted(rows, key=lambda row: len(row[1]))[:shown]
+        rows = [row for row in rows if row in shortest]
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     head = ["", "text", "right answer", f"`{first}`"]
+    some = f"; the shortest {len(rows)} of them" if len(rows) < counts.second else ""
     return (
         f"{counts.second} of {total} are answered right by `{second}` and wrong by `{first}`, "
-        f"{counts.first} the other way round.\n\n{markdown_table([head, *cells], 4)}\n\n"
+        f"{counts.first} the other way round{some}.\n\n{markdown_table([head, *cells], 4)}\n\n"
         + made_by(f"corefmem report {study} --gains {first} {second} --data-dir DIR")
     )
 

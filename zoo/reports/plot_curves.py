@@ -48,7 +48,9 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
     for n, (axes, curves) in enumerate(zip(grid, panels.values(), strict=False)):
         low, high = axes.get_ylim()
         room = max(0, RANGE - (high - low)) / 2
-        axes.set_ylim(low - room, high + room)
+        # No share is less than 0.
+        bottom = max(low - room, min(low, 0))
+        axes.set_ylim(bottom, max(high + room, bottom + RANGE))
         if n % columns == 0:
             axes.set_ylabel(measure)
         if not same or n == columns - 1:

@@ -11,12 +11,17 @@ from keras_corefmem.utils.markdown import markdown_table
 from zoo.configs import configuration
 from zoo.experiments.results import SEARCHES, Result
 from zoo.experiments.studies import STUDIES
+from zoo.reports.agreements import agreement
 from zoo.reports.columns import StudyColumns
 from zoo.reports.conditions import condition_columns
 from zoo.reports.coreference import coreference_tables
+from zoo.reports.gained import gains
 from zoo.reports.scores import made_by, recorded_runs
 from zoo.reports.searches import search_table
 from zoo.reports.significance import comparison
+
+# Questions in a list on a page.
+SHOWN = 6
 
 
 def commands(runs: Iterable[Result]) -> list[str]:
@@ -112,15 +117,19 @@ def summary(study: str, folder: str | os.PathLike = "results") -> str:
     return markdown_table(StudyColumns(study, runs).summary()) if runs else _nothing_yet(study)
 
 
-def fill(text: str, folder: str | os.PathLike = "results") -> str:
+def fill(
+    text: str, folder: str | os.PathLike = "results", data_dir: str | os.PathLike | None = None
+) -> str:
     """Renews the tables of a text, between `<!-- results STUDY -->` and `<!-- end -->`.
 
-    Behind the name of the study, `summary` shortens its table, and two names of models compare them
-    instead. In place of a study can be `searches/NAME`, or `coreference`.
+    Behind the name of the study, `summary` shortens its table, two names of models compare them
+    instead, `agreement` says how far runs agree, and `gains RUN RUN` lists some questions that the
+    second run alone answers. In place of a study can be `searches/NAME`, or `coreference`.
 
     Args:
         text: Markdown.
         folder: folder of results.
+        data_dir: folder of the data; without, lists of questions are left as they are.
 
     Returns:
         The text with new tables.
@@ -134,13 +143,21 @@ def fill(text: str, folder: str | os.PathLike = "results") -> str:
         study, *words = match[2].split()
         if words == ["summary"]:
             made = summary(study, folder)
+        elif words == ["agreement"]:
+            made = agreement(study, folder)
+        elif words[:1] == ["gains"]:
+            if data_dir is None:
+                return match[0]
+            made = gains(study, words[1], words[2], data_dir, folder, shown=SHOWN)
         elif words:
             made = comparison(study, words[0], words[1], folder)
         else:
             made = tables_of(study, folder)
         return f"{match[1]}\n{made}\n{match[3]}"
 
-    marks = r"(<!-- results (\S+(?: summary| \S+ \S+)?) -->)\n.*?(<!-- end -->)"
+    marks = (
+        r"(<!-- results (\S+(?: summary| agreement|(?: gains)? \S+ \S+)?) -->)\n.*?(<!-- end -->)"
+    )
     return re.sub(marks, replace, text, flags=re.DOTALL)
 
 

@@ -5,6 +5,7 @@ from tests.support.results import record, result_of
 from zoo.experiments.runs import Run
 from zoo.reports.agreements import MEASURES, agreement, shares
 from zoo.reports.scores import join_folds
+from zoo.reports.tables import fill
 
 write = functools.partial(record, total=20)
 
@@ -29,6 +30,8 @@ def test_seeds_and_models_are_compared(tmp_path, capsys):
     write(tmp_path, "qrn", wrong={0})
     out = printed(capsys, "report", "babi-1k", "--agreement", "--results", str(tmp_path))
     assert out.strip() == agreement("babi-1k", tmp_path)
+    page = "<!-- results babi-1k agreement -->\nold\n<!-- end -->"
+    assert fill(page, tmp_path) == page.replace("old", out.strip())
     lines = out.splitlines()
     assert lines[0] == f"| seeds of one model | pairs | {' | '.join(MEASURES)} |"
     assert lines[2] == "| `ga-mage-gru` | 3 | 100.0 | 93.3 | 33.3 |"

@@ -4,6 +4,7 @@ from keras_corefmem.datasets import Example, Sentence, Splits
 from tests.support.commands import printed, refused
 from tests.support.results import record
 from zoo.experiments import data
+from zoo.reports import gains, tables
 
 SENTENCES = [
     Sentence(("A", "great", "film"), "positive"),
@@ -61,3 +62,22 @@ def test_wrong_runs_are_named(report, monkeypatch, capsys):
     assert "answer different questions" in refused(capsys, *report(ONE, binary))
     monkeypatch.setattr(data, "load", lambda *_: Splits([], [], SENTENCES[:2]))
     assert "sst has 2 test questions, the runs 3" in refused(capsys, *report(ONE, TWO))
+
+
+def test_a_page_lists_the_shortest_where_there_are_data(report, tmp_path, monkeypatch, capsys):
+    page, content = (
+        tmp_path / "page.md",
+        f"<!-- results sst gains {ONE} {TWO} -->\nold\n<!-- end -->\n",
+    )
+    page.write_text(content)
+    words = "report", "--write", page, "--results", tmp_path
+    printed(capsys, *words)
+    assert page.read_text() == content
+    printed(capsys, *words, "--data-dir", tmp_path)
+    assert page.read_text() == content.replace("old", gains("sst", ONE, TWO, tmp_path, tmp_path))
+    record(tmp_path, "dmn-sentiment", "fine-2", wrong=(), study="sst", total=3)
+    monkeypatch.setattr(tables, "SHOWN", 1)
+    printed(capsys, *words, "--data-dir", tmp_path)
+    lines = page.read_text().splitlines()
+    assert "2 of 3 are answered" in lines[1] and lines[1].endswith("; the shortest 1 of them.")
+    assert lines[5].startswith("| 1 | A great film |") and not lines[6]

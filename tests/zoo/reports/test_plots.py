@@ -14,7 +14,16 @@ from zoo.experiments.results import append_result, read_results, recorded_search
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES, TASKS
 from zoo.reports import plots
-from zoo.reports.curves import BASELINE, MEASURED, PUBLISHED, curves_by, curves_of, curves_of_search
+from zoo.reports.curves import (
+    BASELINE,
+    MEASURED,
+    PUBLISHED,
+    Curve,
+    curves_by,
+    curves_of,
+    curves_of_search,
+)
+from zoo.reports.plot_curves import draw_curves
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import DOTS, draw_shades
 
@@ -203,6 +212,13 @@ def test_curves_of_learning(tmp_path, capsys):
     assert "No run of babi-1k has the loss of every epoch" in error
 
 
+def test_axes_of_shares_begin_at_none():
+    curves = [Curve("qdren", {1: [4.0], 2: [0.0]})]
+    (axes,) = draw_curves("", {"task 1": curves}, "epoch", "%").axes
+    low, high = axes.get_ylim()
+    assert -0.5 < low <= 0 and high - low == pytest.approx(10)
+
+
 KINDS = {"answerable": [40, 80], "person": [5, 10]}
 GUESSES = {"last name": {"wrong": 70, "kinds": {"answerable": [30, 80], "person": [1, 10]}}}
 
@@ -285,14 +301,16 @@ def test_recorded_results_can_be_drawn(study):
 def test_the_pictures_of_the_pages_show_what_the_results_say(tmp_path):
     pages = (ROOT / "README.md", RESULTS / "README.md", *(ROOT / "docs").glob("*.md"))
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
-    shown = {pathlib.Path(name) for name in re.findall(r"\((\S+)\.png\)", text)}
+    shown = {pathlib.Path(name).name for name in re.findall(r"\((\S+)\.png\)", text)}
     names = recorded_searches(RESULTS)
     drawers = {**dict.fromkeys(STUDIES, plots.draw), **dict.fromkeys(names, plots.draw_search)}
-    drawn = {name for name in drawers for path in shown if path.name.startswith(name)}
+    drawn = {name for name in drawers for picture in shown if picture.startswith(name)}
     assert "babi-1k" in drawn and drawn.intersection(names)
     for name in drawn:
         made = drawers[name](name, tmp_path, RESULTS)
-        for path in (path for path in made if path.suffix == ".svg"):
+        if f"{name}-by-epoch" in shown:
+            made += plots.draw(name, tmp_path, RESULTS, "epoch")
+        for path in (path for path in made if path.suffix == ".svg" and path.stem in shown):
             kept = ROOT / "docs" / path.name
             assert svg_texts(path) == svg_texts(kept), f"corefmem report --plots docs: {name}"
             assert kept.with_suffix(".png").exists()
