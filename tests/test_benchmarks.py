@@ -249,7 +249,9 @@ def test_the_layers_are_built_both_ways(records):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name, options", [("gpu", []), ("annotation", ["--scale"])])
+@pytest.mark.parametrize(
+    "name, options", [("gpu", []), ("edge_types", []), ("annotation", ["--scale"])]
+)
 def test_a_benchmark_can_be_tried(name, options):
     pytest.importorskip("jax")
     command = [sys.executable, str(FOLDER / f"{name}.py"), "--quick", *options]

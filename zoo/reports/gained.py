@@ -1,6 +1,7 @@
 """The questions that one run answers and another does not."""
 
 import os
+import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ def gains(
     study: str,
     first: str,
     second: str,
-    data_dir: str | os.PathLike | None = None,
+    data_dir: str | pathlib.Path | None = None,
     folder: str | os.PathLike = "results",
     shown: int | None = None,
 ) -> str:

@@ -2,6 +2,7 @@
 
 import collections
 import os
+import pathlib
 import re
 import shlex
 from collections.abc import Iterable
@@ -118,7 +119,7 @@ def summary(study: str, folder: str | os.PathLike = "results") -> str:
 
 
 def fill(
-    text: str, folder: str | os.PathLike = "results", data_dir: str | os.PathLike | None = None
+    text: str, folder: str | os.PathLike = "results", data_dir: str | pathlib.Path | None = None
 ) -> str:
     """Renews the tables of a text, between `<!-- results STUDY -->` and `<!-- end -->`.
 

@@ -1,14 +1,11 @@
 """The readers as Keras models; `test_model_conformance` has what they share with all others."""
 
-import itertools
-from time import process_time
-
 import keras
 import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets import AnnotatedExample, simulator
+from keras_corefmem.datasets import simulator
 from keras_corefmem.layers import MAGEGRU
 from keras_corefmem.preprocessing import Batches, pad
 from keras_corefmem.preprocessing.reader_preprocessor import Encoded
@@ -212,42 +209,6 @@ def test_any_layer_of_sources_reads_typed_edges(tmp_path):
     texts = "Mary went to the kitchen.", "Where is Mary?"
     expected = reader.read(*texts).probability
     assert zoo.load(tmp_path / "reader.keras").read(*texts).probability == expected
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(JIT, reason="measured on TensorFlow")
-def test_four_edge_types_cost_at_most_half_more_than_coreference():
-    rng, (time, question, batch) = np.random.default_rng(0), (90, 10, 32)
-    words = rng.choice([f"w{n}" for n in range(500)], (batch, time + question))
-    chains = rng.integers(1, 11, words.shape) * (rng.random(words.shape) < 0.3)
-    types = ["coreference", "dependency", "role", "narrative"]
-
-    def edges():
-        for kind, target in itertools.product(types[1:], range(2, time + question + 1)):
-            near = np.arange(max(1, target - 20), target)
-            count = min(len(near), rng.integers(0, 4))
-            yield from ((int(s), target, kind) for s in rng.choice(near, count, replace=False))
-
-    def examples(typed):
-        for row, numbers in zip(words, chains.tolist(), strict=True):
-            texts = (" ".join(row[:time]),), " ".join(row[time:]), row[0]
-            yield AnnotatedExample(*texts, chain_ids=numbers, edges=list(edges()) if typed else ())
-
-    def seconds(typed, **options):
-        data = list(examples(typed))
-        options = {"encoder": "mage_gru", "units": 64, "layers": 2, **options}
-        model = zoo.GatedAttentionReader.from_examples(data, **options)
-        model.compile()
-        batches, lengths = model.batches(data, batch, buckets=[time], question_length=question), []
-        for _ in range(12):
-            start = process_time()
-            model.train_on_batch(*batches[0])
-            lengths.append(process_time() - start)
-        return min(lengths[2:])
-
-    alone = seconds(False, edge_units=24)
-    typed = seconds(True, edge_types=types, edge_units=[16, 8, 8, 8], max_sources=3)
-    assert typed < 1.5 * alone
 
 
 def test_a_pointer_or_class_is_a_mixture_of_both(make_reader, examples):
