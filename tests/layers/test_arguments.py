@@ -131,10 +131,9 @@ REJECTED = [
         lambda: layers.CorefGRU(4)(zeros(2, 3, 4), mask=np.ones((2, 4), "bool")),
         r"mask must be \(batch 2, time 3\), got shape \(2, 4\)",
     ),
-    (lambda: layers.CorefGRU(4)(zeros(2, 0, 4)), r"needs a token to read, got shape \(2, 0, 4\)"),
-    *(
-        (lambda kind=kind: kind(4)(zeros(2, 0, 4), zeros(2, 4)), "An episode needs a fact to read")
-        for kind in BOTH
+    (
+        lambda: layers.MAGEGRU((4,), invalid_edges="raise"),
+        "invalid_edges must be one of ignore, nan; got 'raise'",
     ),
     (lambda: layers.EntityMemory(3, 4, activation="gelu"), "activation must be one of prelu, relu"),
     (entities(4, zeros(1, 4)), "takes no question"),

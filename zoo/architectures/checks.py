@@ -3,6 +3,7 @@
 import functools
 import types
 import warnings
+from collections.abc import Mapping
 
 import keras
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from keras_corefmem.datasets.example import UNANSWERED
 from keras_corefmem.preprocessing.answers import check_kind
 from keras_corefmem.text.vocabulary import UNKNOWN
+from keras_corefmem.utils.checks import shapes_agree
 from keras_corefmem.utils.names import did_you_mean
 from zoo.architectures.inputs import MappedBatches, weights_of
 from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
@@ -36,6 +38,25 @@ def check_texts(preprocessor, examples):
                 f"{example.source or f'Example {number}'} has {has}, but the model was made for "
                 f"sentences with {wants}: train another on these, from_examples(examples)."
             )
+
+
+def check_features(features, inputs):
+    """Checks that features are arrays as the inputs of a model are, of the same number of rows.
+
+    Raises:
+        ValueError: if they are no dictionary, or one is missing or of another shape.
+    """
+    names, rows = [tensor.name for tensor in inputs], None
+    if not isinstance(features, Mapping):
+        wanted = f"a dictionary of arrays, {', '.join(names)}"
+        raise ValueError(f"features must be {wanted}; got {features!r:.80}.")
+    for name, tensor in zip(names, inputs, strict=True):
+        if features.get(name) is None:
+            raise ValueError(f"features has no {name!r}: the model reads {', '.join(names)}.")
+        shape, wanted = np.shape(features[name]), (rows, *tensor.shape[1:])
+        if not shapes_agree(shape, wanted):
+            raise ValueError(f"{name} must have the shape {wanted}, None = any; got {shape}.")
+        rows = shape[0]
 
 
 def warn_of_other_texts(preprocessor, examples, encoded):

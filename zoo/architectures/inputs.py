@@ -26,9 +26,9 @@ def is_text(data):
     if hasattr(data, "dtype"):
         return getattr(data.dtype, "kind", "") in ("U", "S", "O") or data.dtype == "string"
     if isinstance(data, Mapping):
-        return any(map(is_text, data.values()))
+        return not data or any(map(is_text, data.values()))
     if isinstance(data, list | tuple):
-        return not data or is_text(data[0])
+        return not data or data[0] is None or is_text(data[0])
     # Frames, data sets and Docs.
     return any(hasattr(data, name) for name in ("columns", "column_names", "user_data"))
 

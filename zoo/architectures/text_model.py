@@ -17,6 +17,7 @@ from keras_corefmem.utils.checks import check_positive
 from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
+from zoo.architectures.checks import check_features
 from zoo.architectures.cloning import STATE, CloneableModel, freeze, frozen_layers, pop_state
 from zoo.architectures.config import ExamplesMethod, check_names, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
@@ -245,6 +246,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     def predict_with(self, predictor, features):
         """Predicts from features, of which it refuses those that the model does not know."""
+        check_features(features, self.inputs)
         self.check_features(features)
         inputs = {name: features[name] for name in self.features}
         return first_replica(predictor(inputs), len(inputs[self.features[0]]))
@@ -265,7 +267,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             the model, `None` if it has none.
 
         Raises:
-            ValueError: if there is an id that the model does not know.
+            ValueError: if a feature is missing or of another shape, or there is an id that the
+                model does not know.
         """
         results = self.predict_with(self._inspect, features)
         return results["logits"] / self.temperature, results.get("attention")
@@ -311,6 +314,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             A `zoo.Reading` for strings, a list of them for lists.
 
         Raises:
+            TypeError: if a text is no string.
             ValueError: if a text is empty, the lists differ in length, the model has no
                 preprocessor, or it reads no annotations or edges and is given some.
         """

@@ -1,7 +1,7 @@
 """Answers to questions on raw text."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def read(
         For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
 
     Raises:
-        TypeError: if a text is no string.
+        TypeError: if a text is no string, or one is missing.
         ValueError: if a text is empty, the lists differ in length, the model has no preprocessor,
             or it reads no annotations or edges and is given some.
 
@@ -93,6 +93,9 @@ def read(
     """
     preprocessor = preprocessor_of(model)
     top = number_of_answers(preprocessor, top)
+    if len(texts) != len(preprocessor.strings):
+        wanted = " and ".join(preprocessor.strings)
+        raise TypeError(f"{model.name} reads a {wanted}: got {len(texts)} texts.")
     for name, text in zip(preprocessor.strings, texts, strict=True):
         check_text(name, text)
     lists = [text for text in texts if not isinstance(text, str)]
@@ -204,7 +207,9 @@ def check_text(name: str, text: Any) -> None:
     if isinstance(text, str):
         _check_characters(name, text)
         return
-    if isinstance(text, bytes | Mapping) or not hasattr(text, "__len__"):
+    # Arrays without an axis and tables have a length too, sets no order.
+    listed = hasattr(text, "__len__") and getattr(text, "ndim", 1) == 1
+    if isinstance(text, bytes | Mapping | Set) or not listed:
         raise TypeError(f"{name} must be a string or a list of strings, got {text!r:.80}.")
     for number, each in enumerate(text):
         if not isinstance(each, str):

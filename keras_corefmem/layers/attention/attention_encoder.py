@@ -6,6 +6,7 @@ from keras import ops
 from keras_corefmem.layers.attention.attention_supervision import SupervisedLayer, check_lengths
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.core.hash_dropout import HashDropout
+from keras_corefmem.layers.core.masking import as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.utils.checks import check_shares, check_sizes
@@ -143,6 +144,8 @@ class AttentionEncoder(SupervisedLayer):
     ):
         self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask
+        mask = as_mask(mask, batch=inputs.shape[0], time=inputs.shape[1])
+        inputs = clear_masked(inputs, mask)
         x = inputs if self.projection is None else self.projection(inputs)
         x, supervised = self.positions(self.input_norm(x)), {}
         for n, attend in enumerate(self.attentions, start=1):

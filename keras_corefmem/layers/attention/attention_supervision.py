@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.masking import as_mask, mask_scores
 
 ROW_WEIGHTS = ("count", "mean")
 
@@ -36,7 +36,8 @@ class SupervisedLayer(keras.layers.Layer):
         return states, keras.KerasTensor(shape, dtype="float32")
 
     def compute_mask(self, inputs, previous_mask):
-        return (previous_mask, None) if self.return_supervised else previous_mask
+        mask = as_mask(previous_mask)
+        return (mask, None) if self.return_supervised else mask
 
 
 def check_lengths(argument, items, length, description):

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import MASKED, clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import MASKED, as_mask, clear_masked, mask_scores
 from keras_corefmem.layers.kernels.buffers import widen
 
 
@@ -53,6 +53,8 @@ class GatedAttention(_TwoSequences):
         self.check_widths(passage_shape, question_shape)
 
     def call(self, passage, question, question_mask=None):
+        batch, time, _ = question.shape
+        question_mask = as_mask(question_mask, "question_mask", batch=batch, time=time)
         question = clear_masked(question, question_mask)
         scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))
         mask = None if question_mask is None else question_mask[:, None]
@@ -105,6 +107,9 @@ class BidirectionalAttention(_TwoSequences):
         self.kernel = self.add_weight(name="kernel", shape=(3 * context_shape[-1], 1))
 
     def call(self, context, query, context_mask=None, query_mask=None):
+        batch, time, _ = context.shape
+        context_mask = as_mask(context_mask, "context_mask", batch=batch, time=time)
+        query_mask = as_mask(query_mask, "query_mask", batch=batch, time=query.shape[1])
         context, query = clear_masked(context, context_mask), clear_masked(query, query_mask)
         of_context, of_query, of_product = ops.split(self.kernel, 3)
         products = ops.matmul(context * of_product[:, 0], ops.transpose(query, (0, 2, 1)))

@@ -11,7 +11,7 @@ from keras_corefmem.layers.attention.attention_supervision import (
     target_mask,
 )
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.core.masking import clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import as_mask, clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
@@ -148,6 +148,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     ):
         self.check_call(targets, sentences)
         mask = inputs_mask if mask is None else mask
+        mask = as_mask(mask, batch=inputs.shape[0], time=inputs.shape[1])
         inputs = clear_masked(inputs, mask)
         projected = [layer(inputs) for layer in (self.query, self.key, self.value)]
         # Heads whose attention is needed as a matrix; the others are fused.

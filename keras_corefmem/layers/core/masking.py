@@ -1,11 +1,34 @@
 """What is masked: vectors of zeros, and scores that a softmax ignores."""
 
+import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.layers.kernels.buffers import widen
+from keras_corefmem.utils.checks import check_shape
 
 # So low that a softmax gives 0, and finite, so that gradients are.
 MASKED = -1e9
+
+
+def as_mask(mask, name="mask", **axes):
+    """A mask, a list perhaps, as a bool tensor; of these axes, `None` where a length is unknown."""
+    if mask is None:
+        return None
+    if not hasattr(mask, "dtype"):
+        try:
+            mask = np.asarray(mask)
+        except ValueError:
+            raise ValueError(
+                f"{name} must be one array; fill shorter rows up with False."
+            ) from None
+    if getattr(mask.dtype, "kind", "b") not in "biuf":
+        raise ValueError(f"{name} must be bool, got {mask.dtype}.")
+    if axes:
+        check_shape(name, mask, **axes)
+    is_bool = keras.backend.standardize_dtype(mask.dtype) == "bool"
+    # Another cast would be one more operation of a functional model.
+    return mask if is_bool and not isinstance(mask, np.ndarray) else ops.cast(mask, "bool")
 
 
 def clear_masked(vectors, mask=None):

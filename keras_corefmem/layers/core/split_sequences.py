@@ -83,5 +83,8 @@ class SentenceEnds(keras.layers.Layer):
     def compute_mask(self, states, previous_mask=None):
         if previous_mask is None:
             return None
-        by_sentence = ops.reshape(previous_mask, (ops.shape(states)[0], -1, self.length))
+        batch, words = ops.shape(states)[0], states.shape[1]
+        # Of no rows, -1 would be unknown.
+        count = -1 if words is None else words // self.length
+        by_sentence = ops.reshape(previous_mask, (batch, count, self.length))
         return ops.any(by_sentence, axis=-1)

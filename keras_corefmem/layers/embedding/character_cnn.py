@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.core.masking import as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
@@ -63,11 +64,11 @@ class CharacterCNN(keras.layers.Layer):
         self.bias = self.add_weight(name="bias", shape=(units,), initializer="zeros")
 
     def call(self, characters, mask=None):
-        length = characters.shape[2]
-        if mask is None:
-            mask = ops.ones(ops.shape(characters)[:3], "bool")
-        real = ops.cast(mask, characters.dtype)
-        characters = characters * real[..., None]
+        axes = zip(("batch", "time", "characters"), characters.shape, strict=False)
+        mask, (*shape, length, _) = as_mask(mask, **dict(axes)), ops.shape(characters)
+        characters = clear_masked(characters, mask)
+        real = ops.ones((*shape, length)) if mask is None else mask
+        real = ops.cast(real, characters.dtype)
         largest = []
         for width, kernel in zip(self.widths, self.kernels, strict=True):
             edges = ((0, 0), (0, 0), (width - 1, width - 1))
@@ -76,13 +77,13 @@ class CharacterCNN(keras.layers.Layer):
             frames = ops.concatenate([padded[:, :, part] for part in slices], axis=-1)
             touches = sum(covered[:, :, part] for part in slices) > 0
             scores = ops.where(touches[..., None], ops.matmul(frames, kernel), LOW)
-            largest.append(ops.max(scores, axis=2))
+            largest.append(ops.max(scores, axis=2, initial=LOW))
         largest = ops.concatenate(largest, axis=-1)
         words = ACTIVATIONS[self.activation](largest + self.bias)
-        return words * ops.max(real, axis=-1)[..., None]
+        return words * ops.max(real, axis=-1, initial=0)[..., None]
 
     def compute_output_shape(self, characters_shape):
         return (*characters_shape[:2], self.filters * len(self.widths))
 
     def compute_mask(self, characters, previous_mask=None):
-        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+        return None if previous_mask is None else ops.any(as_mask(previous_mask), axis=-1)

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_corefmem.layers.core.masking import clear_masked
+from keras_corefmem.layers.core.masking import as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
@@ -40,13 +40,15 @@ class SentenceEncoder(keras.layers.Layer):
         raise NotImplementedError(f"{type(self).__name__} must implement factors_of.")
 
     def call(self, words, mask=None):
+        axes = "batch", *(f"axis {n}" for n in range(1, len(words.shape) - 2)), "words"
+        mask = as_mask(mask, **dict(zip(axes, words.shape, strict=False)))
         return encode_words(words, self.factors_of(words.shape[-1]), mask)
 
     def compute_output_shape(self, words_shape):
         return (*words_shape[:-2], words_shape[-1])
 
     def compute_mask(self, words, previous_mask=None):
-        return None if previous_mask is None else ops.any(previous_mask, axis=-1)
+        return None if previous_mask is None else ops.any(as_mask(previous_mask), axis=-1)
 
 
 @serializable

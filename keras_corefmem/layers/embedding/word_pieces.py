@@ -101,7 +101,9 @@ class WordPieces(keras.layers.Layer):
         states = self.encode(ops.where(read, text, 0), ops.cast(read, "int32"))
         index = ops.clip(place + start, 0, ops.shape(text)[1] - 1)
         ones = [1] * (len(states.shape) - 2)
-        vectors = ops.take_along_axis(states, ops.reshape(index, (batch, -1, *ones)), axis=1)
+        vectors = ops.take_along_axis(
+            states, ops.reshape(index, (batch, time * width, *ones)), axis=1
+        )
         vectors = ops.reshape(vectors, (batch, time, width, *states.shape[2:]))
         weights = ops.reshape(ops.cast(real, vectors.dtype), (batch, time, width, *ones))
         return ops.sum(vectors * weights, axis=2) / ops.maximum(ops.sum(weights, axis=2), 1)

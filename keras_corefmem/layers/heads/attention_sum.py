@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import mask_scores
+from keras_corefmem.layers.core.masking import MASKED, clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import float_type
 from keras_corefmem.utils.checks import check_sizes
@@ -53,13 +53,14 @@ class AttentionSum(keras.layers.Layer):
             raise ValueError("num_candidates is needed where candidates holds numbers, not a mask.")
 
     def call(self, passage, query, candidates):
-        scores = ops.einsum("btd,bd->bt", passage, query)[:, :, None]
         if len(candidates.shape) == 2:
             numbers = ops.arange(self.num_candidates, dtype=candidates.dtype)
             candidates = ops.logical_and(ops.equal(candidates[:, :, None], numbers), numbers > 0)
         candidates = ops.cast(candidates, "bool")
+        passage = clear_masked(passage, ops.any(candidates, axis=2))
+        scores = ops.einsum("btd,bd->bt", passage, query)[:, :, None]
         logits = ops.logsumexp(mask_scores(scores, candidates), axis=1)
-        best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True))
+        best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True, initial=MASKED))
         return ops.where(ops.any(candidates, axis=1), logits - best, -100.0)
 
     def compute_output_spec(self, passage, query, candidates):

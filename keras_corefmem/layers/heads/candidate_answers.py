@@ -1,5 +1,7 @@
 """Answers that compete only where the passage mentions them."""
 
+import math
+
 import keras
 import numpy as np
 from keras import ops
@@ -60,7 +62,8 @@ class CandidateAnswers(keras.layers.Layer):
 
     def call(self, logits, words):
         batch, count = ops.shape(logits)[0], len(self.answer_tokens)
-        words = ops.reshape(words, (batch, -1))
+        # Of no rows, a length of -1 is unknown.
+        words = ops.reshape(words, (batch, math.prod(ops.shape(words)[1:])))
         column = ops.take(self.columns, ops.minimum(words, len(self.columns) - 1))
         row = ops.broadcast_to(ops.arange(batch, dtype="int32")[:, None], ops.shape(column))
         places = ops.reshape(ops.stack([row, column], axis=-1), (-1, 2))

@@ -28,6 +28,23 @@ def rows(buffer, start, count):
     return ops.slice(buffer, (start, *[0] * (len(shape) - 1)), shape)
 
 
+def with_a_row(buffer):
+    """A buffer, with a row of zeros if it has none, of which no loop would compile."""
+    if buffer is None or buffer.shape[0]:
+        return buffer
+    count, *shape = ops.shape(buffer)
+    missing = 1 if buffer.shape[0] == 0 else 1 - ops.minimum(count, 1)
+    return ops.concatenate([buffer, ops.zeros((missing, *shape), buffer.dtype)], axis=0)
+
+
+def last_row(buffer, start=0.0, backward=False):
+    """The last row of a buffer, or its first where it was filled backward; `start` of no rows."""
+    if buffer.shape[0]:
+        return buffer[0 if backward else -1]
+    row = ops.sum(buffer[:1] if backward else buffer[-1:], axis=0)
+    return ops.where(ops.shape(buffer)[0] > 0, row, start)
+
+
 def write(buffer, start, rows):
     """Replaces the rows of a buffer from `start` on."""
     if not XLA.get() and keras.backend.backend() == "tensorflow":

@@ -6,6 +6,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.kernels.buffers import with_a_row
+
 
 class Edges(NamedTuple):
     """Edges of a batch of graphs, time-major, as one reading direction needs them."""
@@ -36,8 +38,7 @@ def index_edges(sources, degrees=False):
         [0, 1, 1]
     """
     sources = to_positions(sources)
-    own = ops.arange(1, ops.shape(sources)[1] + 1, dtype="int32")[:, None, None]
-    sources = ops.where(ops.logical_and(sources > 0, sources < own), sources, 0)
+    sources = ops.where(points_back(sources), sources, 0)
     arrays = [ops.transpose(array, (1, 2, 3, 0)) for array in (sources, _link(sources))]
     if not degrees:
         return Edges(*arrays), Edges(*arrays)
@@ -45,8 +46,22 @@ def index_edges(sources, degrees=False):
     return tuple(Edges(*arrays, degree[..., None]) for degree in degrees)
 
 
+def with_a_token(edges):
+    """`Edges`, or `None`, of at least one token."""
+    if edges is None:
+        return None
+    sources, successors, degree = map(with_a_row, edges)
+    return Edges(sources, successors, None if degree is None else ops.maximum(degree, 1))
+
+
+def points_back(sources):
+    """Whether sources `(batch, time, types, edges)` are none, or positions of a token before."""
+    own = ops.arange(1, ops.shape(sources)[1] + 1, dtype="int32")[:, None, None]
+    return ops.logical_and(sources >= 0, sources < own)
+
+
 def to_positions(numbers):
-    """Numbers as int32, 0 where they are none of int32."""
+    """Numbers as int32, -1 where they are no position."""
     numbers = ops.convert_to_tensor(numbers)
     dtype = keras.backend.standardize_dtype(numbers.dtype)
     if dtype == "int32":
@@ -54,7 +69,7 @@ def to_positions(numbers):
     if "float" in dtype or dtype.endswith(("int32", "int64")):
         whole = ops.equal(numbers, ops.floor(numbers)) if "float" in dtype else True
         inside = ops.logical_and(numbers >= 0, ops.cast(numbers, "float32") < 2.0**31)
-        numbers = ops.where(ops.logical_and(whole, inside), numbers, ops.zeros_like(numbers))
+        return ops.where(ops.logical_and(whole, inside), ops.cast(numbers, "int32"), -1)
     return ops.cast(numbers, "int32")
 
 
@@ -120,10 +135,15 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
     typed = ops.where(sources > 0, typed, -1e30)
     segments = readers * batch + ops.arange(batch, dtype="int32")
     flat = ops.reshape(segments, (-1,))
+
+    def spread(values):
+        # By numbers in a row: of an empty array JAX takes one of its own shape.
+        return ops.reshape(ops.take(ops.reshape(values, (-1,)), flat), shape)
+
     largest = ops.segment_max(ops.stop_gradient(ops.reshape(typed, (-1,))), flat, time * batch)
     shift = ops.maximum(ops.stop_gradient(sequential), ops.reshape(largest, (time, batch)))
     sequential = ops.exp(sequential - shift)
-    typed = ops.exp(typed - ops.take(ops.reshape(shift, (-1,)), segments, axis=0))
+    typed = ops.exp(typed - spread(shift))
     total = ops.segment_sum(ops.reshape(typed, (-1,)), flat, time * batch)
     total = sequential + ops.reshape(total, (time, batch))
-    return sequential / total, typed / ops.take(ops.reshape(total, (-1,)), segments, axis=0)
+    return sequential / total, typed / spread(total)

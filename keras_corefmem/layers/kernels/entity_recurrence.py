@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import float_type, write
+from keras_corefmem.layers.kernels.buffers import float_type, with_a_row, write
 from keras_corefmem.layers.kernels.compilation import differentiable
 
 # Value and derivative at the pre-activation x, with slopes a where it is a PReLU.
@@ -82,12 +82,16 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     the memory `(batch, slots, units)`, after every sentence with `sequences`, and the gates.
     """
     dtype = float_type(inputs.sentences)
-    if inputs.sentences.shape[0] == 0:
-        return inputs.memory[None][:0] if sequences else inputs.memory, inputs.gate_scores
-    mask = None if mask is None else ops.cast(mask, dtype)[..., None]
+    mask = None if mask is None else with_a_row(ops.cast(mask, dtype)[..., None])
     arguments = [ops.cast(tensor, dtype) for tensor in inputs if tensor is not None]
+    time, start = ops.shape(inputs.sentences)[0], arguments[4]
+    arguments[:3] = map(with_a_row, arguments[:3])
     memory, gates = _kernel(activation, sequences)(arguments, mask)
-    return (memory[1:] if sequences else memory), gates
+    if sequences:
+        memory = memory[1 : time + 1]
+    elif not inputs.sentences.shape[0]:
+        memory = ops.where(time > 0, memory, start)
+    return memory, gates[:time]
 
 
 @functools.lru_cache

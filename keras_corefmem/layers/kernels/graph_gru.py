@@ -10,9 +10,10 @@ import functools
 from keras import ops
 
 from keras_corefmem.layers.kernels import one_kernel
-from keras_corefmem.layers.kernels.buffers import float_type, rows
+from keras_corefmem.layers.kernels.buffers import float_type, rows, with_a_row
 from keras_corefmem.layers.kernels.compilation import differentiable, runs_concurrently
 from keras_corefmem.layers.kernels.direction import Direction
+from keras_corefmem.layers.kernels.edges import with_a_token
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
 # Tokens whose projected inputs and gradients by gate fit into a core's cache.
@@ -28,7 +29,7 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
     ```
 
     `h[e]` is the slice of the hidden state that edges of type e carry; all weights w are 1 where
-    there are none. Masked tokens keep the state of the token read before.
+    there are none. Masked tokens keep the state of the token read before. There may be no tokens.
 
     Args:
         recurrence: a `Recurrence`.
@@ -58,6 +59,8 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         DirectionInputs(*(None if value is None else ops.cast(value, dtype) for value in inputs))
         for inputs in directions
     ]
+    time = ops.shape(directions[0].projected)[0]
+    directions, edges = [d.with_a_token() for d in directions], [with_a_token(e) for e in edges]
     projected = [inputs.project() for inputs in directions]
     fits = one_kernel.fits(recurrence, projected[0])
     if fits or _block_size(directions[0].projected.shape[0]) is None:
@@ -65,10 +68,10 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
     names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
     arguments = [getattr(inputs, name) for inputs in directions for name in names]
     if mask is not None:
-        mask = ops.expand_dims(ops.cast(mask, dtype), -1)
+        mask = with_a_row(ops.expand_dims(ops.cast(mask, dtype), -1))
 
     kernel = _kernel(recurrence, names, len(directions), backward, fits)
-    return [history[1:-1] for history in kernel(arguments, (edges, mask))]
+    return [history[1 : time + 1] for history in kernel(arguments, (edges, mask))]
 
 
 @functools.lru_cache

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from keras import ops
 
+from keras_corefmem.layers.kernels.buffers import with_a_row
 from keras_corefmem.layers.kernels.gates import KINDS, make_gates
 
 
@@ -103,6 +104,11 @@ class DirectionInputs(NamedTuple):
     recurrent_mask: object = None
     input_kernel: object = None
     bias: object = None
+
+    def with_a_token(self):
+        """The same for at least one token."""
+        names = "projected", "sequential_weights", "edge_weights", "carry_gate"
+        return self._replace(**{name: with_a_row(getattr(self, name)) for name in names})
 
     def project(self):
         """The same with all features projected, so that one program serves features of any width.

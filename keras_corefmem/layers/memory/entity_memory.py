@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import as_long_as, clear_masked
+from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.kernels.entity_recurrence import (
@@ -233,13 +233,12 @@ class EntityMemory(keras.layers.Layer):
             needs = "needs a" if dependent else "takes no"
             raise ValueError(f"The memory {needs} question: question_dependent is {dependent}.")
 
-    def check_shapes(self, sentences, question, keys, mask):
+    def check_shapes(self, sentences, question, keys):
         slots, units = self.cell.slots, self.cell.units
         check_shape("sentences", sentences, batch=None, time=None, units=units)
-        batch, time, _ = sentences.shape
+        batch = sentences.shape[0]
         self.check_question(question)
         check_shape("question", question, batch=batch, units=units)
-        check_shape("mask", mask, batch=batch, time=time)
         if keys is not None:
             one = keys.shape[0] == 1
             check_shape("keys", keys, batch=1 if one else batch, slots=slots, units=units)
@@ -248,7 +247,8 @@ class EntityMemory(keras.layers.Layer):
 
     def call(self, sentences, question=None, keys=None, mask=None, sentences_mask=None):
         cell, mask = self.cell, sentences_mask if mask is None else mask
-        self.check_shapes(sentences, question, keys, mask)
+        self.check_shapes(sentences, question, keys)
+        mask = as_mask(mask, batch=sentences.shape[0], time=sentences.shape[1])
         if keys is None:
             keys = ops.convert_to_tensor(cell.keys)[None]
         sentences, keys = clear_masked(sentences, mask), ops.cast(keys, sentences.dtype)

@@ -4,7 +4,13 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.core.masking import as_long_as, clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import (
+    MASKED,
+    as_long_as,
+    as_mask,
+    clear_masked,
+    mask_scores,
+)
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
@@ -129,11 +135,9 @@ class EpisodicMemory(keras.layers.Layer):
         if self.end_of_passes:
             self.end = self.add_weight(name="end_of_passes", shape=(1, 1, self.units))
 
-    def check_shapes(self, facts, question, mask):
+    def check_shapes(self, facts, question):
         check_shape("facts", facts, batch=None, time=None, units=self.units)
-        batch, time, _ = facts.shape
-        check_shape("question", question, batch=batch, units=self.units)
-        check_shape("mask", mask, batch=batch, time=time)
+        check_shape("question", question, batch=facts.shape[0], units=self.units)
 
     def features(self, facts, memory, question):
         """The inputs z of the gate network for every fact, `(batch, time, width)`."""
@@ -157,7 +161,7 @@ class EpisodicMemory(keras.layers.Layer):
     def read(self, facts, projected, gates, mask):
         if self.attention == "softmax":
             return ops.einsum("bt,btd->bd", ops.cast(gates, facts.dtype), facts)
-        return self.episode.run(projected, gates, mask)[:, -1]
+        return ops.sum(self.episode.run(projected, gates, mask)[:, -1:], axis=1)
 
     def next_memory(self, update, memory, episode, question, training):
         if self.update == "gru":
@@ -169,8 +173,9 @@ class EpisodicMemory(keras.layers.Layer):
     def call(
         self, facts, question, supporting_facts=None, mask=None, facts_mask=None, training=None
     ):
+        self.check_shapes(facts, question)
         mask = facts_mask if mask is None else mask
-        self.check_shapes(facts, question, mask)
+        mask = as_mask(mask, batch=facts.shape[0], time=facts.shape[1])
         facts, question = clear_masked(facts, mask), as_long_as(question, facts)
         batch = ops.shape(facts)[0]
         if self.end_of_passes:
@@ -192,7 +197,7 @@ class EpisodicMemory(keras.layers.Layer):
             episode = self.read(facts, projected, gates, mask)
             new = self.next_memory(update, memory, episode, question, training)
             if self.end_of_passes:
-                going_on = ops.max(scores[:, :-1], axis=-1) >= scores[:, -1]
+                going_on = ops.max(scores[:, :-1], axis=-1, initial=MASKED) >= scores[:, -1]
                 if count is not None:
                     going_on = ops.where(count > 0, number <= count, going_on)
                 reading = ops.logical_and(reading, going_on[:, None])

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import MASKED, clear_masked
+from keras_corefmem.layers.core.masking import MASKED, as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
@@ -129,7 +129,7 @@ class QueryReduction(keras.layers.Layer):
         check_shape("sentences", sentences, batch=None, time=None, units=self.units)
         batch, time, units = sentences.shape
         check_shape("queries", queries, batch=batch, time=time, units=units)
-        check_shape("mask", mask, batch=batch, time=time)
+        mask = as_mask(mask, batch=batch, time=time)
         sentences, queries = (clear_masked(each, mask) for each in (sentences, queries))
         update, added = self.cell.gates(sentences, queries, reset)
         # log(1 - σ(s)) = -softplus(s), exact where the gate is almost 1.

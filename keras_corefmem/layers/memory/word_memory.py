@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import as_long_as, clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked, mask_scores
 from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
@@ -85,8 +85,9 @@ class WordMemory(EpisodicMemory):
         return widen(self.score(ops.tanh(hidden))[..., 0])
 
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
+        self.check_shapes(facts, question)
         mask = facts_mask if mask is None else mask
-        self.check_shapes(facts, question, mask)
+        mask = as_mask(mask, batch=facts.shape[0], time=facts.shape[1])
         facts, question = clear_masked(facts, mask), as_long_as(question, facts)
         batch, time = ops.shape(facts)[:2]
         position = ops.arange(time)
@@ -127,7 +128,7 @@ class WordMemory(EpisodicMemory):
         width = projected.shape[-1]
         copies = ops.broadcast_to(projected[:, None], (batch, time, time, width))
         states = self.episode.run(by_word(copies), by_word(gates), by_word(before))
-        return ops.reshape(states[:, -1], (batch, time, self.units))
+        return ops.reshape(ops.sum(states[:, -1:], axis=1), (batch, time, self.units))
 
     def compute_output_spec(self, facts, question, **kwargs):
         batch, time, _ = facts.shape

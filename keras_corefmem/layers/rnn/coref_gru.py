@@ -121,8 +121,7 @@ class CorefGRU(GraphRNN):
     Each step is that of `CorefGRUCell`; `h_{y_t}` is the state at the antecedent. The backward
     direction has weights of its own and reads the next mention of the chain, or the sum of the
     tokens that share the antecedent. Without antecedents, it is a GRU whose memory is the first
-    half of the state, as the equation says; in a compiled graph, antecedents that are not the
-    position of a token before, NaN and fractions among them, are read as none.
+    half of the state, as the equation says. A text without tokens has the state before the first.
 
     Args:
         units: int, width of the state per direction, even.
@@ -140,6 +139,9 @@ class CorefGRU(GraphRNN):
         kernel_initializer, recurrent_initializer, bias_initializer: initializers of W, U and b.
         kernel_regularizer, recurrent_regularizer, bias_regularizer: regularizers of them.
         kernel_constraint, recurrent_constraint, bias_constraint: constraints of them.
+        invalid_edges: `"ignore"` or `"nan"`: whether antecedents that are not the position of a
+            token before, NaN and fractions among them, are read as none in a compiled graph, or
+            make all states of their text NaN. Those of other texts are as they are.
 
     Call arguments:
         x: `(batch, time, features)`.

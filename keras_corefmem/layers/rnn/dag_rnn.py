@@ -94,7 +94,7 @@ class DAGRNN(GraphRNN):
 
     Args:
         units: int, width of the state per direction.
-        bidirectional, return_sequences, …, bias_constraint: as in `CorefGRU`; there are no gates,
+        bidirectional, return_sequences, …, invalid_edges: as in `CorefGRU`; there are no gates,
             hence no other `recurrent_activation`.
 
     Call arguments:

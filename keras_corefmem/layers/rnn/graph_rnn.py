@@ -3,15 +3,15 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import as_long_as, clear_masked
-from keras_corefmem.layers.kernels.edges import index_edges, to_positions
+from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
+from keras_corefmem.layers.kernels.buffers import last_row
+from keras_corefmem.layers.kernels.edges import index_edges, points_back, to_positions
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
 from keras_corefmem.utils.checks import (
     as_positions,
     check_position_type,
     check_positions,
-    check_shape,
     check_shares,
     shapes_agree,
 )
@@ -26,6 +26,7 @@ REFUSED = {
     "time_major": ((False,), "inputs are (batch, time, features)"),
     "zero_output_for_mask": ((False,), "masked tokens keep the state before them"),
 }
+INVALID_EDGES = ("ignore", "nan")
 
 
 def _values_of(edges):
@@ -54,8 +55,8 @@ class GraphRNN(keras.layers.Layer):
 
     Edges that do not lie before their token raise an error where they have values, in arrays and
     eager tensors. A compiled graph, such as `fit`, `predict`, `tf.function` or `jax.jit` run, reads
-    them as none. `keras_corefmem.graphs.check_antecedents` and `check_sources` check arrays
-    beforehand.
+    them as none or, with `invalid_edges="nan"`, makes all states of their text NaN.
+    `keras_corefmem.graphs.check_antecedents` and `check_sources` check arrays beforehand.
     """
 
     CELL: type
@@ -89,6 +90,7 @@ class GraphRNN(keras.layers.Layer):
         kernel_constraint=None,
         recurrent_constraint=None,
         bias_constraint=None,
+        invalid_edges="ignore",
         **kwargs,
     ):
         arguments = {**locals(), **kwargs}
@@ -99,6 +101,10 @@ class GraphRNN(keras.layers.Layer):
         check_shares(dropout=dropout, recurrent_dropout=recurrent_dropout)
         super().__init__(**{k: value for k, value in kwargs.items() if k not in self.EXTRA})
         _check_directions(bidirectional, go_backwards)
+        if invalid_edges not in INVALID_EDGES:
+            choices = ", ".join(INVALID_EDGES)
+            raise ValueError(f"invalid_edges must be one of {choices}; got {invalid_edges!r}.")
+        self.invalid_edges = invalid_edges
         self.bidirectional, self.return_sequences = bidirectional, return_sequences
         self.return_state, self.go_backwards = return_state, go_backwards
         self.dropout, self.recurrent_dropout, self.seed = dropout, recurrent_dropout, seed
@@ -179,10 +185,10 @@ class GraphRNN(keras.layers.Layer):
         return inputs
 
     def prepare(self, x, sources, mask=None, training=None, initial_state=None):
-        """Edges, and the inputs of each direction, time-major."""
+        """Edges, the inputs of each direction, and the mask, time-major."""
         recurrence = self.cells[0].recurrence
         batch, time, _ = x.shape
-        check_shape("mask", mask, batch=batch, time=time)
+        mask = as_mask(mask, batch=batch, time=time)
         states = [None] * 2
         if initial_state is not None:
             states = self.initial_states(initial_state, batch)
@@ -196,22 +202,26 @@ class GraphRNN(keras.layers.Layer):
             sources = as_long_as(sources, x, 2)
         x = ops.transpose(x, (1, 0, 2))
         edges = (None, None) if sources is None else index_edges(sources, recurrence.shared)
-        return edges, [
+        directions = [
             self.direction_inputs(n, x, edges, states[n], training) for n in range(len(self.cells))
         ]
+        return edges, directions, None if mask is None else ops.transpose(mask)
 
     def run(self, x, sources, mask, x_mask, training, initial_state):
         """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
         mask = x_mask if mask is None else mask
-        if x.shape[1] == 0:
-            name = type(self).__name__
-            raise ValueError(f"{name} needs a token to read, got shape {tuple(x.shape)}.")
-        edges, directions = self.prepare(x, sources, mask, training, initial_state)
-        mask = None if mask is None else ops.transpose(mask)
+        edges, directions, mask = self.prepare(x, sources, mask, training, initial_state)
         recurrence = self.cells[0].recurrence
         hidden = graph_gru(recurrence, directions, edges, mask, self.go_backwards)
         hidden = [ops.cast(h, self.compute_dtype) for h in hidden]
-        ends = [h[0 if self.go_backwards or n == 1 else -1] for n, h in enumerate(hidden)]
+        if self.invalid_edges == "nan" and sources is not None:
+            valid = ops.all(points_back(sources), axis=(1, 2, 3))[:, None]
+            hidden = [ops.where(valid, h, float("nan")) for h in hidden]
+        starts = [0.0 if d.initial_state is None else d.initial_state for d in directions]
+        ends = [
+            last_row(h, ops.cast(start, h.dtype), self.go_backwards or n == 1)
+            for n, (h, start) in enumerate(zip(hidden, starts, strict=True))
+        ]
         outputs = ops.concatenate(ends, axis=-1)
         if self.return_sequences:
             outputs = ops.transpose(ops.concatenate(hidden, axis=-1), (1, 0, 2))
@@ -225,7 +235,7 @@ class GraphRNN(keras.layers.Layer):
         return (outputs, *states) if self.return_state else outputs
 
     def compute_mask(self, inputs, previous_mask):
-        mask = previous_mask if self.return_sequences else None
+        mask = as_mask(previous_mask) if self.return_sequences else None
         if mask is not None and self.go_backwards:
             mask = ops.flip(mask, axis=1)
         return (mask, *[None] * len(self.cells)) if self.return_state else mask
@@ -239,5 +249,6 @@ class GraphRNN(keras.layers.Layer):
     def get_config(self):
         cell = {k: v for k, v in self.cells[0].get_config().items() if k not in self.OWN}
         names = "bidirectional", "return_sequences", "dropout", "return_state", "go_backwards"
-        own = {name: getattr(self, name) for name in (*names, "recurrent_dropout", "seed")}
+        names = *names, "recurrent_dropout", "seed", "invalid_edges"
+        own = {name: getattr(self, name) for name in names}
         return {**super().get_config(), **cell, **own}

@@ -134,8 +134,6 @@ class AttentionGRUCell(GRUCell):
 
     def run(self, projected, attention, mask=None):
         """All states over projected facts `(batch, time, …)`, as one fused operation."""
-        if projected.shape[1] == 0:
-            raise ValueError("An episode needs a fact to read, got none.")
         recurrence = Recurrence(self.units, ((0, self.units),), gates=self.gates)
         x = ops.transpose(self.with_attention(projected, attention), (1, 0, 2))
         inputs = DirectionInputs(x, ops.convert_to_tensor(self.recurrent_kernel))

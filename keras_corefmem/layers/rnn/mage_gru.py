@@ -183,7 +183,7 @@ class MAGEGRU(GraphRNN):
     Args:
         units: tuple of ints, width of each slice per direction, as in `MAGEGRUCell`.
         carry, shared, edge_attention: as in `MAGEGRUCell`.
-        bidirectional, return_sequences, …, bias_constraint: as in `CorefGRU`.
+        bidirectional, return_sequences, …, invalid_edges: as in `CorefGRU`.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -236,6 +236,7 @@ class MAGEGRU(GraphRNN):
         kernel_constraint=None,
         recurrent_constraint=None,
         bias_constraint=None,
+        invalid_edges="ignore",
         **kwargs,
     ):
         options = {**locals(), **kwargs, "units": _widths(units)}
@@ -275,7 +276,7 @@ class MAGEGRU(GraphRNN):
         if not self.cells[0].edge_attention:
             raise ValueError(f"{self.name} sums its edges: give it edge_attention=True.")
         sources = self.check_edges(sources, tuple(x.shape))
-        _, directions = self.prepare(x, sources, mask)
+        _, directions, _ = self.prepare(x, sources, mask)
         weights = [ops.transpose(inputs.edge_weights, (3, 0, 1, 2)) for inputs in directions]
         return ops.stack(weights, axis=1)
 

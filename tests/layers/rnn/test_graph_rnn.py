@@ -111,6 +111,27 @@ def test_compiled_graphs_read_what_is_no_integer_as_none():
     assert np.max(np.abs(read(x, edges) - expected)) > 1e-3
 
 
+@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@one_kind
+def test_states_of_texts_with_invalid_edges_are_nan_on_request(kind, units, xla):
+    x = np.random.default_rng(0).normal(size=(4, 5, WIDTH)).astype("float32")
+    layer = kind(units, bidirectional=True, return_state=True, invalid_edges="nan")
+    read = compiled(layer, xla)
+    edges = np.zeros((4, 5) if kind is CorefGRU else (4, 5, 1, 2), "float32")
+    edges[:, 2] = 1
+    expected = layer(x, edges)
+    for wrong in (-1, 4, 5, 6, 0.5, np.nan, np.inf, 3e9):
+        other = edges.copy()
+        other[1, 3, ...], other[2, 0, ...] = wrong, 1
+        for output, right in zip(read(x, other), expected, strict=True):
+            assert np.all(np.isnan(output[1:3]))
+            np.testing.assert_allclose(output[::3], right[::3], atol=1e-6)
+        with pytest.raises(ValueError, match="must lie before their token"):
+            layer(x, other)
+    for output, right in zip(read(x, edges), expected, strict=True):
+        np.testing.assert_allclose(output, right, atol=1e-6)
+
+
 def test_positions_of_long_texts_keep_their_numbers_in_half_precision():
     x = np.random.default_rng(0).normal(size=(1, 300, 2)).astype("float32")
     layer, edges = CorefGRU(4, dtype="mixed_bfloat16", return_sequences=False), np.zeros((1, 300))

@@ -32,6 +32,34 @@ def test_ids_that_the_model_does_not_know_are_refused(name):
             model.inspect(wrong)
 
 
+def test_features_that_are_no_inputs_are_refused():
+    model = shared("qrn")
+    features = model.batches(STORIES[:4], batch_size=4)[0][0]
+    lists = {name: array.tolist() for name, array in features.items()}
+    np.testing.assert_array_equal(model.inspect(lists)[0], model.inspect(features)[0])
+    for nothing in (None, 3, [], "Mary left.", np.zeros((2, 3))):
+        with pytest.raises(ValueError, match="features must be a dictionary of arrays, .*question"):
+            model.inspect(nothing)
+    for name, array in features.items():
+        for less in ({}, {**features, name: None}, {k: features[k] for k in features if k != name}):
+            with pytest.raises(ValueError, match="features has no '.*: the model reads"):
+                model.attend(less)
+        for other in (np.int32(3), array[..., 0]):
+            with pytest.raises(ValueError, match=f"{name} must have the shape .*None"):
+                model.inspect({**features, name: other})
+        with pytest.raises(ValueError, match=r"must have the shape \(., .*; got \(., "):
+            # One row is none for each.
+            model.inspect({**features, name: array[:1]})
+
+
+def test_nothing_is_no_example():
+    model = shared("qrn")
+    for nothing, message in (({}, "no columns"), ([{}], "no columns"), ([None], "instead of None")):
+        for method in (model.predict, model.evaluate):
+            with pytest.raises(ValueError, match=f"example 0: .*{message}"):
+                method(nothing, verbose=0)
+
+
 def test_the_preprocessor_has_its_name_of_version_0_1():
     with pytest.warns(DeprecationWarning, match="`reader` is now called `preprocessor`") as warned:
         assert shared("qdren").reader is shared("qdren").preprocessor

@@ -8,7 +8,7 @@ import pytest
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.example import UNANSWERED
 from zoo import Reading
-from zoo.reading import read_examples
+from zoo.reading import read, read_examples
 
 PASSAGE = "Mary went to the kitchen. Zoë took the milk."
 
@@ -142,9 +142,12 @@ def test_refuses_bad_arguments(model, make_reader):
         model.read([PASSAGE, PASSAGE], ["Where is Mary?"])
     with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
         model.read(PASSAGE, "Where is Mary?", top=0)
-    for text in (None, 3, b"Mary left.", {"a": "b"}):
+    table = np.array([["Mary left."]])
+    for text in (None, 3, b"Mary left.", {"a": "b"}, {"Mary left."}, np.array("Mary left."), table):
         with pytest.raises(TypeError, match="passage must be a string or a list of strings, got"):
             model.read(text, "Where is Mary?")
+    with pytest.raises(TypeError, match="passage and question: got 1 texts"):
+        read(model, PASSAGE)
     with pytest.raises(TypeError, match=r"question\[1\] must be a string, got None"):
         model.read(PASSAGE, ["Where is Mary?", None])
     reader = make_reader("gru")
