@@ -2,6 +2,7 @@ import gc
 import json
 import os
 import pathlib
+import sys
 
 import pytest
 
@@ -10,6 +11,17 @@ gc.set_threshold(200_000, 20, 100)
 # Each core has a process of its own.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def pytest_collection_finish(session):
+    """Has graphs of TensorFlow run as they are traced, but for thorough tests.
+
+    To optimize them is a seventh of the time, and models here are too small to gain from it.
+    Processes that tests start do as TensorFlow does.
+    """
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow and session.config.option.markexpr != "thorough":
+        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 @pytest.fixture(scope="session")

@@ -123,6 +123,7 @@ def test_table_of_answers(run):
     assert all((row[0] == "✓") == (row[2] == row[3]) for row in rows)
 
 
+@one_head
 def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
     callback = AttentionPictures(tmp_path, EXAMPLES, model.preprocessor, model.inspect, count=20)
     questions = callback.examples, model.preprocessor, model.inspect

@@ -2,7 +2,6 @@
 
 import os
 
-import keras
 import pytest
 
 # Compiling takes far longer here than running.
@@ -17,6 +16,9 @@ def singles():
 @pytest.fixture
 def doubles():
     """Layers are made in float64."""
+    # Here, since a controller of workers imports this file too.
+    import keras
+
     if keras.backend.backend() == "jax":
         pytest.skip("JAX has no float64 by default")
     policy = keras.config.dtype_policy()

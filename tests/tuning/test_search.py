@@ -171,7 +171,8 @@ def test_a_trial_that_fails_is_no_secret(files, tmp_path, capfd):
     assert "Best of 1 trials by validation: 0001" in shown
 
 
-@pytest.mark.slow
+# `test_oracles` has what is chosen, the other searches that it is run.
+@pytest.mark.thorough
 def test_hyperband_goes_on_with_its_better_trials(files, tmp_path):
     search = make_search(files, tmp_path, tuner="hyperband", epochs=4)
     search.start()

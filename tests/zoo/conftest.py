@@ -4,13 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
-from keras_corefmem.preprocessing import ReaderPreprocessor
-from zoo import AttentionSumReader, GatedAttentionReader
 
 STORY = (
     "Mary went to the kitchen.",
@@ -53,6 +50,11 @@ def texts():
 @pytest.fixture(scope="session")
 def make_reader():
     """Function that builds a tiny reader, its random weights large enough to tell answers apart."""
+    # Here, since a controller of workers imports this file too.
+    import keras
+
+    from keras_corefmem.preprocessing import ReaderPreprocessor
+    from zoo import AttentionSumReader, GatedAttentionReader
 
     def make(encoder="coref_gru", layers=1, tokenizer="words", spread=0.8, **kwargs):
         keras.utils.set_random_seed(3)

@@ -95,7 +95,11 @@ def test_gradients_in_float64_are_exact(name, doubles):
 
 @pytest.mark.parametrize(
     ("name", "xla"),
-    [("coref", True), pytest.param("mage_mixed_attention", False, marks=pytest.mark.thorough)],
+    [
+        ("coref", False),
+        pytest.param("coref", True, marks=pytest.mark.thorough),
+        pytest.param("mage_mixed_attention", False, marks=pytest.mark.thorough),
+    ],
 )
 def test_blocks_of_tokens_change_nothing(name, xla, monkeypatch):
     result = run(name, masked=True)
@@ -138,7 +142,7 @@ def test_xla_changes_nothing_on_tensorflow(name):
         np.testing.assert_allclose(gradient, expected, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", standing_for(WITH_CELLS, ["coref_chains", "mage_mixed_attention"]))
+@pytest.mark.parametrize("name", standing_for(WITH_CELLS, ["coref_chains", "mage_gathered"]))
 def test_layers_equal_their_cells_in_a_keras_rnn(name):
     result = run(name, masked=True)
     cell, columns, directions = result.graph.cell, result.graph.columns, []

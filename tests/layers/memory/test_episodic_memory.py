@@ -67,7 +67,7 @@ def join(outputs):
 EQUATIONS = [*((name, "singles") for name in CASES), ("dmn", "doubles")]
 # Calls of `test_conformance` have no mask, and words the memory of the words up to them.
 OF_SENTENCES = [case for case in EQUATIONS if case[0] != "unmasked"]
-OF_WORDS = [("dmn_softmax", "singles"), ("dmn_plus", "singles")]
+OF_WORDS = [("dmn_plus", "singles")]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ def make(passages, examples=EXAMPLES, **options):
     return zoo.RecurrentEntityNetwork.from_examples(examples, passages=passages, **options)
 
 
-@pytest.mark.parametrize("passages", standing_for(["sentences", "windows"], ["sentences"]))
+# `test_model_conformance` and `test_studies_of_files` train such a model.
+@pytest.mark.thorough
+@pytest.mark.parametrize("passages", ["sentences", "windows"])
 def test_training_generalizes_to_new_questions(passages, tmp_path):
     parts = (cloze.simulate(size, seed) for seed, size in enumerate((600, 60, 100)))
     settings = training.Settings.of(

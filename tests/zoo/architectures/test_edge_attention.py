@@ -30,7 +30,7 @@ def test_shares_are_means_over_the_tokens_that_read_edges():
 
 @pytest.fixture(scope="module")
 def model():
-    return make("ga-mage-gru-typed")
+    return make("ga-mage-gru-typed", layers=1)
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,10 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(model, tmp_path):
     before = model.attend_to_edges(features)
     assert list(before) == ["sequence", *TYPES] and min(before.values()) > 0.01
     assert sum(before.values()) == pytest.approx(1)
-    for layer in (model.get_layer("encoder_1"), model.get_layer("encoder_2")):
-        for cell in layer.cells:
-            # All edges into a token are alike.
-            cell.source_keys.assign(0 * cell.source_keys)
-            cell.reader_keys.assign(0 * cell.reader_keys)
+    for cell in model.get_layer("encoder").cells:
+        # All edges into a token are alike.
+        cell.source_keys.assign(0 * cell.source_keys)
+        cell.reader_keys.assign(0 * cell.reader_keys)
     even = model.attend_to_edges(features)
     assert even == pytest.approx(model.edge_shares(features).even) and even != before
     batches = model.batches(TYPED[:6], batch_size=4, buckets=(24,), question_length=4)
@@ -64,8 +63,7 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(model, tmp_path):
     assert sum(event.value for event in written.values()) == pytest.approx(1)
 
 
-def test_attention_to_edges_is_in_the_history():
-    model = make("ga-mage-gru-typed", layers=1)
+def test_attention_to_edges_is_in_the_history(model):
     model.compile(**QUICK)
     logs = model.fit(TYPED[:8], validation_data=TYPED[8:16], epochs=1, verbose=0).history
     shares = {name: logs[f"edge_attention_{name}"][0] for name in ("sequence", *TYPES)}

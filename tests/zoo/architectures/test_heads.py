@@ -56,6 +56,8 @@ def test_explain_resolves_and_shows_heads(path, tmp_path, capsys):
     assert "coref_all  no targets here" in capsys.readouterr().out
 
 
+# `test_explain` has questions of files.
+@pytest.mark.thorough
 def test_questions_of_a_file_keep_their_answer(path, tmp_path, capsys):
     questions = tmp_path / "questions.txt"
     questions.write_text("1 Then Mary was late.\n2 Bob saw Mary.\n3 Who was late?\tmary\t1\n")

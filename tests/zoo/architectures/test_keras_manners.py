@@ -344,7 +344,8 @@ def paths(tmp_path_factory):
     return files
 
 
-@pytest.mark.slow
+# The next one has them found with one import less.
+@pytest.mark.thorough
 def test_keras_finds_the_classes_of_files(paths, run_python):
     data = {"paths": paths, "imports": ["keras_corefmem.layers", "zoo"]}
     assert run_python(LOAD, data) == ["Functional", "QueryReductionNetwork"]

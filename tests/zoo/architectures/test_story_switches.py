@@ -121,7 +121,9 @@ def far(found, expected):
 
 
 # `test_entity_memory` has all activations, `test_story_oracles` the parts of a DMN+ together.
-ALIKE = {"relu", "sigmoid", "linear", "one_layer", "compact", "relu_update"}
+ALIKE = {"relu", "sigmoid", "tanh", "linear", "one_layer", "compact", "relu_update"}
+# `cloze` and `own_slopes` have them together.
+ALIKE |= {"slot_slopes", "sigmoid_output", "no_slopes"}
 
 
 @pytest.mark.parametrize("name", standing_for(SWITCHES, SWITCHES.keys() - ALIKE))

@@ -232,7 +232,8 @@ def test_beam_has_to_be_installed(monkeypatch, inputs, tmp_path, capsys):
     assert "pip install 'keras_corefmem[beam]'" in refused(capsys, *words)
 
 
-@pytest.mark.slow
+# `test_beam` has the shards of its pipeline.
+@pytest.mark.thorough
 def test_beam_writes_the_same(inputs, whole, tmp_path, capsys):
     pytest.importorskip("apache_beam", reason="apache-beam is not installed")
     words = "--output", tmp_path, "--shard-size", SIZE, "--runner", "DirectRunner"

@@ -101,7 +101,8 @@ def test_no_annotator_sees_an_answer(annotated):
         assert all(text.lower().endswith(" they saw") for text in texts)
 
 
-@pytest.mark.slow
+# `test_lambada_kinds` has the kinds, `test_studies_of_files` a study.
+@pytest.mark.thorough
 def test_a_study_counts_kinds_of_questions(annotated, tmp_path):
     options = {"layers": 1, "embedding_dim": 4}
     settings = {**SETTINGS, "arguments": {**SETTINGS["arguments"], **options}}

@@ -43,6 +43,8 @@ def test_heads_of_others_are_measured_by_every_signal():
         assert found[signal] == pytest.approx(expected(told, signal, ANNOTATED), abs=1e-5)
 
 
+# `test_heads` has texts without targets of a signal.
+@pytest.mark.thorough
 def test_signals_without_targets_are_left_out():
     reader = shared("bidaf-supervised")
     bare = [

@@ -84,7 +84,8 @@ def test_a_run_that_goes_on_ends_as_one_without_interruption(tmp_path):
     assert json.loads((tmp_path / "parts" / "run.json").read_text()) == epochs(2).record
 
 
-@pytest.mark.slow
+# Every `corefmem train` of `test_cli` has callbacks.
+@pytest.mark.thorough
 def test_callbacks_see_the_model_and_its_batches(tmp_path):
     seen = []
 

@@ -92,7 +92,8 @@ def test_fewer_questions_are_read_as_often(study, questions, epochs, patience):
         assert settings.train_size * settings.patience == questions * patience
 
 
-@pytest.mark.slow
+# `test_studies` has the settings of tasks, the next slow test a run.
+@pytest.mark.thorough
 def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
     settings = {**SETTINGS, "train_size": 12}
     run = Run("babi-train-size", "as-coref-gru", "task-1-300", 1, data_dir, settings, "tiny")

@@ -58,7 +58,7 @@ SLOW, THOROUGH = pytest.mark.slow, pytest.mark.thorough
         pytest.param("cnn", "ga-mage-gru", "questions", marks=THOROUGH),
         pytest.param("cnn", "qdren-wind", "questions", marks=SLOW),
         pytest.param("cnn", "qdren-sent", "questions", marks=THOROUGH),
-        pytest.param("wikihop", "ga-coref-gru", "questions", marks=SLOW),
+        pytest.param("wikihop", "ga-coref-gru", "questions", marks=THOROUGH),
         pytest.param("medhop", "ga-coref-gru", "questions", marks=THOROUGH),
         # `test_sentence_studies` has one of sentences.
         pytest.param("wsj", "dmn-tagger", "words-1", marks=THOROUGH),

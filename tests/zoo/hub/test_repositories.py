@@ -225,7 +225,8 @@ def test_commands_take_presets(place, request, tmp_path, capsys, babi_dir):
 PREDICT = "from zoo.cli import main\nresult = main(data)"
 
 
-@pytest.mark.slow
+# `test_folders` loads a preset in a fresh process.
+@pytest.mark.thorough
 def test_a_command_of_its_own_process_takes_a_preset(folder, run_python):
     texts = ["--passage", TEXT[0], "--question", TEXT[1]]
     assert run_python(PREDICT, ["predict", str(folder), *texts]) == 0
