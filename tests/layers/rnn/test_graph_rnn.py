@@ -168,8 +168,11 @@ def test_autograph_warns_of_nothing(kind, units, caplog):
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX knows all shapes before")
 @pytest.mark.parametrize(
     ("layer", "edges"),
-    [(CorefGRU(4), ()), (MAGEGRU((2, 2)), (1, 2)), (DAGRNN(4), (1, 2))],
-    ids=["coref", "mage", "dag"],
+    [
+        pytest.param(CorefGRU(4), (), id="coref"),
+        pytest.param(MAGEGRU((2, 2)), (1, 2), id="mage"),
+        pytest.param(DAGRNN(4), (1, 2), id="dag", marks=pytest.mark.thorough),
+    ],
 )
 def test_edges_of_other_rows_or_lengths_fail_where_shapes_are_unknown_before(layer, edges):
     import tensorflow as tf

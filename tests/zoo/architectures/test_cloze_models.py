@@ -88,6 +88,8 @@ def test_windows_beyond_the_limit_are_not_read():
     assert reading.answer == "@entity3" and reading.probability == pytest.approx(1)
 
 
+# `test_raw_texts` has texts that a SavedModel gives no answer to.
+@pytest.mark.thorough
 def test_a_saved_model_has_no_answer_where_reading_refuses_a_text(tmp_path):
     tf = pytest.importorskip("tensorflow")
     model = make("windows")

@@ -61,6 +61,8 @@ def test_readers_without_self_attention_have_none():
     assert measure_attention_mass(shared("bidaf-mage-gru"), ANNOTATED) == {}
 
 
+# `test_edge_attention` has what is measured.
+@pytest.mark.thorough
 def test_attention_to_edges_is_among_the_results():
     reader = make("ga-mage-gru-typed", layers=1)
     measured = describe_test(reader, reader.batches(TYPED[:6], 4), TYPED[:6])["edge_attention"]

@@ -117,6 +117,8 @@ def test_an_interrupted_run_ends_as_one_in_one_go(splits, uninterrupted, tmp_pat
     assert sorted(path.name for path in tmp_path.glob("epoch-*")) == ["epoch-2.weights.h5"]
 
 
+# `test_augmentation` has what an epoch changes, and a run without it goes on here.
+@pytest.mark.thorough
 def test_an_augmented_run_continues_to_the_same_result(splits, tmp_path):
     changes = {"model": "qrn", "buckets": 2, "arguments": {"units": 4}}
     settings = dataclasses.replace(SETTINGS, augment="rename-classes+shuffle", **changes)
