@@ -46,7 +46,7 @@ def test_a_reader_tells_its_attention_to_edges_as_it_learns(model, tmp_path):
     before = model.attend_to_edges(features)
     assert list(before) == ["sequence", *TYPES] and min(before.values()) > 0.01
     assert sum(before.values()) == pytest.approx(1)
-    for cell in model.get_layer("encoder").cells:
+    for cell in model.get_layer("encoder_1").cells:
         # All edges into a token are alike.
         cell.source_keys.assign(0 * cell.source_keys)
         cell.reader_keys.assign(0 * cell.reader_keys)
