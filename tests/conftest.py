@@ -13,15 +13,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def pytest_collection_finish(session):
-    """Has graphs of TensorFlow run as they are traced, but for thorough tests.
+def pytest_runtest_setup(item):
+    """Has graphs of TensorFlow run as they are traced, but for those of layers and thorough tests.
 
     To optimize them is a seventh of the time, and models here are too small to gain from it.
     Processes that tests start do as TensorFlow does.
     """
     tensorflow = sys.modules.get("tensorflow")
-    if tensorflow and session.config.option.markexpr != "thorough":
-        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    if tensorflow and item.config.option.markexpr != "thorough":
+        as_traced = "layers" not in item.path.parts
+        options = {"disable_meta_optimizer": as_traced}
+        tensorflow.config.optimizer.set_experimental_options(options)
 
 
 @pytest.fixture(scope="session")
