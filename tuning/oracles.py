@@ -6,12 +6,17 @@ import pathlib
 from typing import Any
 
 import keras_tuner
+from typing_extensions import TypedDict
 
-from keras_corefmem.utils.files import load_json, write_json
-from tuning.search import ERROR
+from keras_corefmem.utils.files import load_json, naming_damage, write_json
+from tuning.search import ERROR, REMEDY
 
 # How often a drawn configuration may be an old one before a space counts as exhausted.
 COLLISIONS = 1000
+
+
+class _Known(TypedDict):
+    start_order: list[str]
 
 
 class Lasting(keras_tuner.Oracle):
@@ -43,11 +48,16 @@ class Lasting(keras_tuner.Oracle):
         if not path.exists():
             return
         # A trial that was written before the oracle was is drawn again.
-        known = load_json(path)["start_order"]
+        known = load_json(path, remedy=REMEDY, kind=_Known)["start_order"]
         for trial in path.parent.glob("trial_*/trial.json"):
             if trial.parent.name.removeprefix("trial_") not in known:
                 trial.unlink()
-        self.reload()
+        # Each by itself, so that an error names it.
+        for each in path.parent.glob("trial_*/trial.json"):
+            with naming_damage(each, REMEDY):
+                keras_tuner.engine.trial.Trial.load(str(each))
+        with naming_damage(path, REMEDY):
+            self.reload()
         again = sorted(n for n, trial in self.trials.items() if trial.status != "COMPLETED")
         for number in again:
             pathlib.Path(self._get_trial_dir(number), ERROR).unlink(missing_ok=True)

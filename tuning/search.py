@@ -8,6 +8,8 @@ import shlex
 import shutil
 from typing import Any, ClassVar
 
+from typing_extensions import TypedDict
+
 from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import (
     different_fields,
@@ -24,14 +26,28 @@ from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, name_in, run_name
 from zoo.experiments.outcome import describe_test
-from zoo.experiments.results import SEARCHES, best_result
+from zoo.experiments.results import SEARCHES, Tested, Trial, best_result
 from zoo.experiments.runs import settings_options
 
 OUTCOME = "outcome.json"
+TESTED = "tested.json"
 # Why a trial failed.
 ERROR = "error.json"
 # How often processes began a trial that they neither ended nor brought further.
 STARTS = "begun.json"
+REMEDY = "start the search again with --fresh."
+
+
+class _Starts(TypedDict):
+    epochs: int
+    times: int
+
+
+class _State(TypedDict):
+    """What a search reads of keras-tuner's `trial.json`."""
+
+    trial_id: str
+    status: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +161,7 @@ class Search:
         if fresh:
             for old in (self.folder, self.log_folder):
                 clear(old)
-        different = different_fields(self.folder / "search.json", record)
+        different = different_fields(self.folder / "search.json", record, remedy=REMEDY)
         if different:
             raise ValueError(
                 f"{self.folder} holds a search with another {', '.join(different)}: pass --fresh "
@@ -159,14 +175,14 @@ class Search:
     def outcome(self, trial: str) -> dict[str, Any] | None:
         """The outcome of a trial, `None` where it has none yet."""
         path = self.trial_folder(trial) / OUTCOME
-        return load_json(path) if path.exists() else None
+        return load_json(path, remedy=REMEDY, kind=Trial) if path.exists() else None
 
     def count_start(self, trial: str) -> None:
         """Notes that this process begins a trial, or goes on with it; `leave` takes that back."""
         folder = self.trial_folder(trial)
         now = {"epochs": epochs_done(folder), "times": 1}
         if (folder / STARTS).exists():
-            before = load_json(folder / STARTS)
+            before = load_json(folder / STARTS, remedy=REMEDY, kind=_Starts)
             now["times"] += before["times"] if before["epochs"] == now["epochs"] else 0
         if now["times"] > self.PATIENCE:
             raise ChildProcessError(
@@ -234,24 +250,24 @@ class Search:
         """The last line of what went wrong in each trial that failed, by its number."""
         failed = {}
         for path in sorted(self.folder.glob("trial_*/trial.json")):
-            content = load_json(path)
+            content = load_json(path, remedy=REMEDY, kind=_State)
             if content["status"] != "COMPLETED":
                 error = path.with_name(ERROR)
-                message = load_json(error) if error.exists() else content["status"]
-                failed[content["trial_id"]] = message.strip().splitlines()[-1]
+                message = load_json(error, kind=str) if error.exists() else content["status"]
+                failed[content["trial_id"]] = (message.strip().splitlines() or [""])[-1]
         return failed
 
     def test_winner(self) -> dict[str, Any]:
         """The outcome of the best trial by validation, tested once and for all."""
         winner = best_result(self.outcomes())
-        path = self.trial_folder(winner["trial"]) / "tested.json"
+        path = self.trial_folder(winner["trial"]) / TESTED
         if not path.exists():
             model = load(self.trial_folder(winner["trial"]) / "model.keras")
             settings = self.experiment(winner["chosen"]).settings
             batches = training.batch_parts(model, ([], [], self.splits.test), settings)
             tested = describe_test(model, batches["test"], self.splits.test)
             write_json(path, {**winner, **tested})
-        return load_json(path)
+        return load_json(path, remedy=REMEDY, kind=Tested)
 
     def keep_model(self, winner: dict[str, Any]) -> pathlib.Path:
         """Keeps the model of the best trial, and the record of its run, in a folder of its own."""

@@ -9,19 +9,21 @@ import contextlib
 import glob
 import pathlib
 import shutil
-from typing import Annotated, Any
+from typing import Annotated, Literal, NotRequired
 
 import pydantic
 from typing_extensions import TypedDict
 
 from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
-from keras_corefmem.utils.files import Path, different_fields, load_json, validate, write_json
+from keras_corefmem.utils.files import Path, different_fields, load_json, write_json
 
 FORMAT = 1
 INDEX, PLAN = "index.json", "plan.json"
 REMEDY = "give the `corefmem annotate` command that wrote it again."
+OTHER = "choose another folder, or remove that one."
 
 _PATTERN = "shard-*.tfrecord"
+_MORE = pydantic.with_config(pydantic.ConfigDict(extra="allow"))
 
 
 class Shard(TypedDict):
@@ -32,7 +34,28 @@ class Shard(TypedDict):
     tokens: int
 
 
-class Index(TypedDict):
+@_MORE
+class Input(TypedDict):
+    name: str
+    bytes: NotRequired[int]
+    sha256: NotRequired[str]
+
+
+@_MORE
+class Tool(TypedDict):
+    name: str
+
+
+@_MORE
+class Plan(TypedDict):
+    format: Literal[1]
+    inputs: NotRequired[list[Input]]
+    annotator: NotRequired[Tool | None]
+    truecaser: NotRequired[Tool | None]
+
+
+@_MORE
+class Index(Plan):
     texts: int
     tokens: int
     shards: list[Shard]
@@ -68,15 +91,9 @@ def prepare_folder(folder: Path, plan: dict) -> dict | None:
 
 
 def _compare(path, plan):
-    try:
-        different = different_fields(path, plan, _without_standard_input)
-    except ValueError as error:
-        raise ValueError(f"{error} Choose another folder, or remove that one.") from None
+    different = different_fields(path, plan, _without_standard_input, OTHER, Plan)
     if different:
-        raise ValueError(
-            f"{path.parent} holds records with other {', '.join(different)}: choose another "
-            "folder, or remove that one."
-        )
+        raise ValueError(f"{path.parent} holds records with other {', '.join(different)}: {OTHER}")
 
 
 def remove_partial(folder: Path) -> None:
@@ -117,11 +134,7 @@ def read_index(folder: Path) -> dict:
         raise FileNotFoundError(
             f"{folder} is not complete: give the `corefmem annotate` command that began it again."
         )
-    index = load_json(path, "index of records", REMEDY, kind=dict[str, Any])
-    if index.get("format") != FORMAT:
-        raise ValueError(f"{path}: no index of format {FORMAT}; annotate the texts again.")
-    validate(path, index, Index)
-    return index
+    return load_json(path, "index of records", REMEDY, kind=Index)
 
 
 def verify_folder(folder: Path, hashes: bool = True) -> dict:

@@ -9,12 +9,22 @@ import importlib.util
 import pathlib
 from collections.abc import Iterator
 
+from typing_extensions import TypedDict
+
 import keras_corefmem
 from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate, load_pipeline
 from keras_corefmem.text.truecase import NOVELS
 from keras_corefmem.utils.files import load_json
+
+
+class _Meta(TypedDict):
+    """What is noted of a pipeline, from its `meta.json`."""
+
+    lang: str
+    name: str
+    version: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +125,7 @@ def _describe_annotator(name):
     if not metas:
         load_pipeline(name)
         raise ValueError(f"{name}: no meta.json in the folder of the pipeline.")
-    meta, digest = load_json(metas[0]), hashlib.sha256()
+    meta, digest = load_json(metas[0], kind=_Meta), hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if "__pycache__" not in path.parts:
             name = path.relative_to(folder).as_posix()

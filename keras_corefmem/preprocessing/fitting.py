@@ -23,6 +23,7 @@ from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreproces
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor
 from keras_corefmem.text import get_tokenizer
+from keras_corefmem.utils.files import naming_damage
 
 # In version 0.1 a configuration was the plain arguments of a constructor; this one alone has it.
 LEGACY: dict[str, type[Preprocessor]] = {
@@ -33,6 +34,7 @@ LEGACY: dict[str, type[Preprocessor]] = {
     "pointers": ReaderPreprocessor,
 }
 
+REMEDY = "give what keras.saving.serialize_keras_object returned."
 HEADS = ("pointer_sum", "span_sum", "classification", "pointer_or_class")
 
 
@@ -148,14 +150,15 @@ def get(preprocessor: Preprocessor | dict[str, Any] | None) -> Preprocessor | No
     if preprocessor is None or isinstance(preprocessor, Preprocessor):
         return preprocessor
     if isinstance(preprocessor, dict):
-        if "class_name" in preprocessor:
-            preprocessor = keras.saving.deserialize_keras_object(preprocessor)
-            if isinstance(preprocessor, Preprocessor):
-                return preprocessor
-        else:
-            for argument, cls in LEGACY.items():
-                if argument in preprocessor:
-                    return cls.from_config(preprocessor)
+        with naming_damage("The configuration of a preprocessor", REMEDY):
+            if "class_name" in preprocessor:
+                preprocessor = keras.saving.deserialize_keras_object(preprocessor)
+                if isinstance(preprocessor, Preprocessor):
+                    return preprocessor
+            else:
+                for argument, cls in LEGACY.items():
+                    if argument in preprocessor:
+                        return cls.from_config(preprocessor)
     raise ValueError(
         "preprocessor must be a keras_corefmem.preprocessing.Preprocessor, its configuration or "
         f"None; got {preprocessor!r:.80}."

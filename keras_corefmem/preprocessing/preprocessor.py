@@ -13,6 +13,7 @@ from keras_corefmem.preprocessing.answers import END, best_sequences
 from keras_corefmem.preprocessing.features import Spelling
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
+from keras_corefmem.utils.arguments import check_configuration
 
 UNKNOWN_ANSWER = "[unknown]"
 # Logit of an answer that a text lacks.
@@ -160,7 +161,9 @@ class Preprocessor(abc.ABC):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Preprocessor":
         """Makes a preprocessor from what `get_config` returned, now or in version 0.1."""
-        return cls(**{cls.renamed.get(name, name): value for name, value in config.items()})
+        config = {cls.renamed.get(name, name): value for name, value in config.items()}
+        check_configuration(cls, config)
+        return cls(**config)
 
     @abc.abstractmethod
     def length(self, encoded: Any) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keras_corefmem.text.tokenizers import has_letters
+from keras_corefmem.utils.arguments import check_configuration
 from keras_corefmem.utils.checks import check_sizes
 
 PADDING = 0
@@ -179,6 +180,7 @@ class Vocabulary:
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Vocabulary":
         """Returns the vocabulary of a `get_config`."""
+        check_configuration(cls, config)
         return cls(**config)
 
 

@@ -16,6 +16,12 @@ Record = TypeVar("Record")
 Path = str | os.PathLike[str]
 
 TRUNCATED = "is the file truncated?"
+# Bytes of a file that is read at once.
+LARGEST = 2**30
+
+
+class BadFileError(ValueError):
+    """An error of what a file holds; it names the file, the place in it and what to do."""
 
 
 def read_text(path: Path, form: str) -> str:
@@ -24,17 +30,19 @@ def read_text(path: Path, form: str) -> str:
     `"\\n"` alone separates the lines of the result: `str.splitlines` knows too many others.
     """
     try:
+        if (size := os.path.getsize(path)) > LARGEST:
+            raise BadFileError(f"{path}: {size:,} bytes, a {form} file may have {LARGEST:,}.")
         return pathlib.Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file, pass the path of a {form} file.") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: no UTF-8 text, pass a {form} file.") from None
+        raise BadFileError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 
 
 def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:
     """Reads a JSON file of a type; `form` and `remedy` are for the errors, as in `read_text`."""
     content = parse_json(read_text(path, form), path, remedy, is_file=True)
-    return content if kind is Any else validate(path, content, kind)
+    return content if kind is Any else check_content(path, content, kind, remedy)
 
 
 def parse_json(
@@ -49,11 +57,11 @@ def parse_json(
         return json.loads(text)
     except json.JSONDecodeError as error:
         line = f":{error.lineno}" if is_file else ""
-        raise ValueError(f"{place}{line}: no {form} ({error.msg}); {remedy}") from None
+        raise BadFileError(f"{place}{line}: no {form} ({error.msg}); {remedy}") from None
     except RecursionError:
-        raise ValueError(f"{place}: no {form} (nested too deeply); {remedy}") from None
+        raise BadFileError(f"{place}: no {form} (nested too deeply); {remedy}") from None
     except ValueError:  # Of more than some thousand digits, which Python refuses.
-        raise ValueError(f"{place}: no {form} (a number of too many digits); {remedy}") from None
+        raise BadFileError(f"{place}: no {form} (a number of too many digits); {remedy}") from None
 
 
 @functools.cache
@@ -77,6 +85,30 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
         if not key:
             raise ValueError(f"{path}: {message}") from None
         raise ValueError(f"{path}: {key}: {message} (got {first['input']!r:.80}).") from None
+
+
+def check_content(place: Path, content: object, kind: type[Record], remedy: str) -> Record:
+    """Checks what a file holds against a type, as `validate` does; errors say what to do."""
+    try:
+        return validate(place, content, kind)
+    except ValueError as error:
+        raise BadFileError(f"{str(error).removesuffix('.')}; {remedy}") from None
+
+
+@contextlib.contextmanager
+def naming_damage(path: Path, remedy: str) -> Iterator[None]:
+    """Lets whatever a damaged file raises in the libraries that read it name the file.
+
+    Raises:
+        BadFileError: in place of that; `remedy` says what to do.
+    """
+    try:
+        yield
+    except (ImportError, BadFileError):
+        raise
+    except Exception as error:
+        cause = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise BadFileError(f"{path} is damaged ({cause:.200}); {remedy}") from error
 
 
 def digest_of(path: Path) -> str:
@@ -128,13 +160,18 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def different_fields(
-    path: Path, content: dict, view: Callable[[dict], dict] = lambda content: content
+    path: Path,
+    content: dict,
+    view: Callable[[dict], dict] = lambda content: content,
+    remedy: str = TRUNCATED,
+    kind: Any = dict[str, Any],
 ) -> list[str]:
     """Names the fields in which a dictionary differs from a JSON file, none without a file."""
     path = pathlib.Path(path)
     if not path.exists():
         return []
-    old, new = view(load_json(path, kind=dict[str, Any])), view(json.loads(json.dumps(content)))
+    old = view(load_json(path, remedy=remedy, kind=kind))
+    new = view(json.loads(json.dumps(content)))
     return [name for name in new if old.get(name) != new[name]]
 
 

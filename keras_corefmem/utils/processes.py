@@ -119,7 +119,7 @@ def _backend() -> str:
     home = os.environ.get("KERAS_HOME", pathlib.Path.home() / ".keras")
     try:
         return json.loads(pathlib.Path(home, "keras.json").read_text())["backend"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "tensorflow"
 
 

@@ -93,11 +93,11 @@ def register_names(room: str, names: Sequence[str]) -> None:
     _with_keras(register)
 
 
-def registered_class(name: str) -> type | None:
+def registered_class(name: str, custom_objects: dict[str, Any] | None = None) -> type | None:
     """Returns the class that Keras knows by a registered name, or `None`; it is imported."""
     import keras
 
-    found = keras.saving.get_registered_object(name)
+    found = keras.saving.get_registered_object(name, custom_objects)
     found = found.imported() if isinstance(found, _Unimported) else found
     return found if isinstance(found, type) else None
 

@@ -24,12 +24,18 @@ def result_of(run, wrong=(), total=1000, valid=0.9, loss=0.5, **fields):
     }
 
 
+def trial_of(trial, accuracy=0.5, search="qdren-small", **fields):
+    """The outcome of a trial of a search."""
+    content = {"study": f"searches/{search}", "model": "qdren", "task": 1, "seed": 0}
+    content |= {"trial": trial, "chosen": {"slots": 2}, "valid_accuracy": accuracy}
+    content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
+    return content | fields
+
+
 def record_trial(folder, number, accuracy, slots, search="qdren-small", **fields):
     """Records a trial of a search."""
-    content = {"study": f"searches/{search}", "model": "qdren", "task": 1, "seed": 0}
-    content |= {"trial": f"{number:02}", "chosen": {"slots": slots}, "valid_accuracy": accuracy}
-    content |= {"valid_loss": 0.25, "epochs": 7, "seconds": 61.4, "command": "corefmem search"}
-    append_result(content | fields, folder)
+    fields["chosen"] = {"slots": slots}
+    append_result(trial_of(f"{number:02}", accuracy, search, **fields), folder)
 
 
 def record(folder, model="ga-mage-gru", task=1, seed=0, tag="", study="babi-1k", **fields):

@@ -4,15 +4,13 @@ import shlex
 from keras_corefmem.utils.files import write_json
 from keras_corefmem.visualization import make_console
 from tests.support.commands import printed
+from tests.support.results import trial_of
 from tuning.running import conclude
 from tuning.search import OUTCOME, Search
 
-COMMON = {"valid_loss": 1.0, "epochs": 3, "seconds": 2.0, "chosen": {"slots": 2}}
-
-
 def end_trial(given, trial, accuracy):
     """Ends a trial of a search, as any process does; returns its outcome."""
-    content = {**COMMON, "trial": trial, "valid_accuracy": accuracy}
+    content = trial_of(trial, accuracy, epochs=3, seconds=2.0)
     write_json(given.trial_folder(trial) / OUTCOME, content)
     return content
 

@@ -4,6 +4,7 @@ import json
 import pytest
 
 from keras_corefmem.utils.files import write_json
+from tests.support.results import trial_of
 from tuning.oracles import Lasting
 from tuning.search import OUTCOME, Search
 from tuning.tuners import run_trials
@@ -29,8 +30,7 @@ def search(tmp_path, monkeypatch):
         if int(trial) in run_trial.failing:
             raise OSError("the disk is full")
         ran.append({**self.hyper_model.chosen(chosen), "epochs": chosen.get("tuner/epochs")})
-        score = {"valid_accuracy": chosen["units"] / 10, "valid_loss": 1.0}
-        write_json(self.trial_folder(trial) / OUTCOME, {"trial": trial, **score})
+        write_json(self.trial_folder(trial) / OUTCOME, trial_of(trial, chosen["units"] / 10))
         return self.outcome(trial)
 
     def start(tuner, trials=None, epochs=9, limit=None, failing=(), killing=()):

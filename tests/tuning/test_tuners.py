@@ -6,6 +6,7 @@ import pytest
 
 from keras_corefmem.utils.files import write_json
 from keras_corefmem.utils.locks import NoRoomError
+from tests.support.results import trial_of
 from tuning import tuners
 from tuning.search import OUTCOME, Search
 from tuning.tuners import TrialTuner
@@ -16,7 +17,7 @@ def search(tmp_path, monkeypatch):
     """A search whose two trials only write their outcomes."""
 
     def run_trial(self, trial, chosen):
-        content = {"trial": trial, "valid_accuracy": 0.5, "valid_loss": 1.0}
+        content = trial_of(trial)
         write_json(self.trial_folder(trial) / OUTCOME, content)
         return content
 

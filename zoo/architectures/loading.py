@@ -1,12 +1,14 @@
 """Models of any class from `.keras` files and presets."""
 
-import json
 import os
 import pathlib
 import warnings
 import zipfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from keras_corefmem.utils.files import BadFileError, naming_damage, parse_json
+from keras_corefmem.utils.registration import registered_class
 
 if TYPE_CHECKING:
     from zoo.architectures.text_model import TextModel
@@ -34,6 +36,7 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
     import keras
 
     from zoo.architectures.text_model import TextModel
+    from zoo.hub.loading import check_sizes
     from zoo.hub.presets import find_bundled
 
     path = os.path.expanduser(path)
@@ -44,35 +47,50 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
         remedy = f": zoo.from_preset({path!r}) loads the preset" if is_handle else ""
         raise ValueError(f"There is no file {path}{remedy}.")
 
-    try:
+    with naming_damage(path, "copy it again, or save the reader again."):
         # Keras takes what is no archive for a file that is missing.
         with zipfile.ZipFile(path) as archive:
-            config = json.loads(archive.read("config.json"))
-        name, module = config["registered_name"], config["module"] or "__main__"
-        known = module.split(".")[0] == "keras" or keras.saving.get_registered_object(
-            name, custom_objects
-        )
-        model = keras.saving.load_model(path, custom_objects) if known else None
-    except ImportError:
-        raise
-    except Exception as error:  # A damaged file raises anything in the libraries that read it.
-        cause = str(error).partition("\n")[0]
-        raise ValueError(
-            f"{path} is damaged, or does not hold a reader of this zoo ({cause}): copy it "
-            "again, or save the reader again."
-        ) from error
-    if model is None:
-        raise ValueError(
-            f"{path} holds a {config['class_name']} of the module {module}, a class that Keras "
-            "does not know: pass it in custom_objects, or decorate it with "
-            "@keras.saving.register_keras_serializable() and import it before."
-        )
-    if not isinstance(model, TextModel):
-        raise ValueError(
-            f"{path} holds a {type(model).__name__}, not a reader of this zoo: "
-            "`keras.saving.load_model` loads it."
-        )
-    return model
+            content, shapes = _read_archive(archive, path)
+        name, module = content["registered_name"], content["module"] or "__main__"
+        cls = registered_class(name, custom_objects)
+        if cls is None and module.split(".")[0] != "keras":
+            raise BadFileError(
+                f"{path} holds a {content['class_name']} of the module {module}, a class that "
+                "Keras does not know: pass it in custom_objects, or decorate it with "
+                "@keras.saving.register_keras_serializable() and import it before."
+            )
+        if cls is None or not issubclass(cls, TextModel):
+            raise BadFileError(
+                f"{path} holds a {content['class_name']}, not a reader of this zoo: "
+                "`keras.saving.load_model` loads it."
+            )
+        with keras.saving.custom_object_scope(custom_objects or {}):
+            check_sizes(path, cls, content["config"], shapes)
+        return keras.saving.load_model(path, custom_objects)
+
+
+def _read_archive(archive: zipfile.ZipFile, path: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The configuration in a `.keras` file, and the shapes of its weights."""
+    import h5py
+
+    from zoo.hub.presets import EXPANSION, HEADERS
+
+    members = archive.infolist()
+    if sum(member.file_size for member in members) > EXPANSION * os.path.getsize(path) + HEADERS:
+        raise ValueError("it unpacks to far more than trained weights do")
+    # Who reads a part of a file does not see its checksum.
+    if (broken := archive.testzip()) is not None:
+        raise ValueError(f"its {broken} has another checksum")
+    content = parse_json(archive.read("config.json").decode(), f"{path}: config.json")
+    shapes: dict[str, Any] = {}
+
+    def note(name: str, entry: Any) -> None:
+        if isinstance(entry, h5py.Dataset):
+            shapes[name] = entry.shape
+
+    with archive.open("model.weights.h5") as member, h5py.File(member) as file:
+        file.visititems(note)
+    return content, shapes
 
 
 def from_preset(

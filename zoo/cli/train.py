@@ -8,7 +8,9 @@ import shlex
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
@@ -28,6 +30,20 @@ from zoo.cli.options import (
 
 # Answers that are shown at the end, and the characters of a story that are.
 EXAMPLES, STORY = 3, 600
+REMEDY = "give the `corefmem search` command that wrote it again."
+
+
+class Found(TypedDict):
+    """What `corefmem search` found best."""
+
+    model: str
+    dataset: str
+    settings: dict[str, Any]
+    task: NotRequired[int | str]
+    language: NotRequired[str | None]
+    seed: NotRequired[int]
+
+
 DEFAULT_MODEL = "ga-coref-gru"
 
 
@@ -60,7 +76,7 @@ def train(
     from keras_corefmem.datasets.registry import find
     from zoo.training.settings import merge_settings
 
-    known = read_preset(preset) if preset else {}
+    known: dict[str, Any] = {**read_preset(preset)} if preset else {}
     changes = merge_settings(known.get("settings", {}), parse_settings(settings, epochs))
     model = model or known.get("model", DEFAULT_MODEL)
     dataset = dataset or known.get("dataset") or ("babi" if data_dir else "simulator")
@@ -144,18 +160,18 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     show_files(outcome.model, folder, splits.test)
 
 
-def read_preset(path: str) -> dict[str, Any]:
+def read_preset(path: str) -> Found:
     """Reads what `corefmem search` found best: a model, its data and how it is trained."""
     from keras_corefmem.datasets.registry import DATASETS, JSON_LINES
-    from keras_corefmem.utils.files import load_json, validate
+    from keras_corefmem.utils.files import check_content, load_json
     from zoo.configs.configurations import TrainingOptions, models
 
-    content = validate(path, load_json(path), dict[str, Any])
+    content = load_json(path, remedy=REMEDY, kind=Found)
     for name, known in (("model", models()), ("dataset", list(DATASETS))):
         got = content.get(name)
         if got not in known and not str(got).endswith(JSON_LINES):
             raise ValueError(f"{path}: no {name} {got!r}; choose of {', '.join(known)}.")
-    validate(f"{path}: settings", content.get("settings"), TrainingOptions)
+    check_content(f"{path}: settings", content["settings"], TrainingOptions, REMEDY)
     return content
 
 

@@ -5,25 +5,49 @@ import json
 import os
 import pathlib
 from collections.abc import Iterable
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 import pydantic
 from typing_extensions import TypedDict
 
-from keras_corefmem.utils.files import load_json, parse_json, read_text, replacing, validate
+from keras_corefmem.utils.files import (
+    BadFileError,
+    check_content,
+    load_json,
+    parse_json,
+    read_text,
+    replacing,
+)
 from keras_corefmem.utils.locks import hold
 from zoo.experiments.folders import run_name
 
 Result = dict[str, Any]
 
 SEARCHES = "searches"
+REMEDY = "remove it, and give the command that made it again."
 # Questions of a result.
 MOST = 10_000_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
+_Counts = Annotated[list[int], pydantic.Field(min_length=2, max_length=2)]
+# Rows stay as they are, with all else that they hold.
+_AS_WRITTEN = pydantic.with_config(pydantic.ConfigDict(strict=True, extra="allow"))
+
+
+@_AS_WRITTEN
+class _Questions(TypedDict):
+    test: Annotated[int, pydantic.Field(ge=1)]
+    train: NotRequired[int]
+    valid: NotRequired[int]
+
+
+@_AS_WRITTEN
+class _Guess(TypedDict):
+    wrong: int
+    kinds: dict[str, _Counts]
 
 
 class _Measured(TypedDict):
-    """What tables need of every run, and what they read where it is there."""
+    """What is known of any run, and what tables read where it is there."""
 
     study: str
     model: str
@@ -31,15 +55,50 @@ class _Measured(TypedDict):
     seed: int
     valid_accuracy: float
     valid_loss: float
-    tag: NotRequired[str]
-    command: NotRequired[str]
-    test_wrong: NotRequired[_RANGES | list[int]]
+    command: str
+    settings: NotRequired[dict[str, Any]]
+    valid_losses: NotRequired[list[float]]
     test_predicted: NotRequired[dict[str, _RANGES] | list[str]]
-    test_kinds: NotRequired[dict[str, tuple[int, int]]]
-    questions: NotRequired[dict[str, int]]
+    test_kinds: NotRequired[dict[str, _Counts]]
+    attention_mass: NotRequired[dict[str, float]]
+    conditions: NotRequired[dict[str, dict[str, float] | None]]
+    edge_attention: NotRequired[dict[Literal["shares", "even"], dict[str, float]]]
+    baselines: NotRequired[dict[str, _Guess]]
 
 
-_FIELDS = _Measured.__required_keys__
+@_AS_WRITTEN
+class _Run(_Measured):
+    """A run of a study."""
+
+    tag: str
+    backend: str
+    questions: _Questions
+    test_accuracy: NotRequired[float]
+    test_wrong: _RANGES | list[int]
+
+
+class _Trial(_Measured):
+    trial: str
+    chosen: dict[str, Any]
+    epochs: int
+    seconds: float
+    test_wrong: NotRequired[_RANGES | list[int]]
+
+
+@_AS_WRITTEN
+class Trial(_Trial):
+    """A trial of a search that is complete."""
+
+    test_accuracy: NotRequired[float]
+
+
+@_AS_WRITTEN
+class Tested(_Trial):
+    """The best trial of a search."""
+
+    test_accuracy: float
+
+
 _FIELDS_BEFORE = {"hit_rates": "attention_mass"}
 
 
@@ -63,11 +122,12 @@ def result_name(result: Result) -> str:
 def read_results(study: str, folder: str | os.PathLike = "results") -> list[Result]:
     """Reads the results of a study, or of a search as `searches/NAME`."""
     path = _path(study, folder)
-    results = {old.stem: _check(old, load_json(old)) for old in path.with_suffix("").glob("*.json")}
+    old = path.with_suffix("").glob("*.json")
+    results = {each.stem: _check(each, load_json(each), study) for each in old}
     lines = read_text(path, "JSON").splitlines() if path.exists() else []
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
-        content = _check(place, parse_json(line, place, "remove the line."))
+        content = _check(place, parse_json(line, place, REMEDY), study)
         results[result_name(content)] = content
     return [results[name] for name in sorted(results)]
 
@@ -128,7 +188,7 @@ def _from_ranges(place: str | os.PathLike, text: str) -> list[int]:
     ranges = [range(int(e[0]), int(e[-1]) + 1) for e in ends]
     count = sum(map(len, ranges))
     if count > MOST:
-        raise ValueError(f"{place}: {count:,} wrong answers, of at most {MOST:,}; run it again.")
+        raise BadFileError(f"{place}: {count:,} wrong answers, of at most {MOST:,}; {REMEDY}")
     return list(itertools.chain.from_iterable(ranges))
 
 
@@ -147,8 +207,8 @@ def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
     pairs = content["test_predicted"].items()
     predicted = {number: answer for answer, text in pairs for number in _from_ranges(place, text)}
     if sorted(predicted) != content.get("test_wrong"):
-        raise ValueError(
-            f"{place}: test_predicted has not one answer for each of test_wrong; run it again."
+        raise BadFileError(
+            f"{place}: test_predicted has not one answer for each of test_wrong; {REMEDY}"
         )
     return [predicted[number] for number in content["test_wrong"]]
 
@@ -157,16 +217,17 @@ def _path(study: str, folder: str | os.PathLike) -> pathlib.Path:
     return pathlib.Path(folder, f"{study}.jsonl")
 
 
-def _check(place: str | os.PathLike, content: Any) -> Result:
-    if not isinstance(content, dict) or not _FIELDS <= content.keys():
-        fields = ", ".join(sorted(_FIELDS))
-        raise ValueError(f"{place}: no result of a run, which has {fields}; remove it.")
-    validate(place, content, _Measured)
+def _check(place: str | os.PathLike, content: Any, study: str) -> Result:
+    if isinstance(content, dict):
+        content = {_FIELDS_BEFORE.get(name, name): value for name, value in content.items()}
+    check_content(place, content, Trial if study.startswith(SEARCHES) else _Run, REMEDY)
+    if content["study"] != study:
+        raise BadFileError(f"{place}: study: it is of {content['study']}, not {study}; {REMEDY}")
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(place, content["test_wrong"])
     if isinstance(content.get("test_predicted"), dict):
         content["test_predicted"] = _in_order(place, content)
-    return {str(_FIELDS_BEFORE.get(name, name)): value for name, value in content.items()}
+    return content
 
 
 def _write(study: str, results: Iterable[Result], folder: str | os.PathLike) -> None:

@@ -15,7 +15,14 @@ import keras
 import numpy as np
 
 import keras_corefmem
-from keras_corefmem.utils.files import digest_of, load_json, replacing_folder, validate
+from keras_corefmem.utils.files import (
+    BadFileError,
+    check_content,
+    digest_of,
+    load_json,
+    naming_damage,
+    replacing_folder,
+)
 from zoo.hub.model_card import write_card
 from zoo.hub.record import Content, Preset, Weights, describe_class, set_weights, weights_of
 
@@ -134,26 +141,27 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
             f"{path} has format {number}, of keras_corefmem {version}; this one reads format "
             f"{FORMAT}: pip install --upgrade keras_corefmem."
         )
-    record = validate(path, content, FolderContent)
+    record = check_content(path, content, FolderContent, DAMAGED)
 
     def checked(name: str) -> pathlib.Path:
         if name not in record.files:
-            raise ValueError(f"{path}: files: the SHA-256 of {name} is missing; {DAMAGED}")
+            raise BadFileError(f"{path}: files: the SHA-256 of {name} is missing; {DAMAGED}")
         for search in filter(None, (find, find_again)):
             file = search(name)
             if digest_of(file) == record.files[name]:
                 return file
-        raise ValueError(f"{file} does not have the SHA-256 in {CONFIG}; {DAMAGED}")
+        raise BadFileError(f"{file} does not have the SHA-256 in {CONFIG}; {DAMAGED}")
 
     return Preset(
         handle,
         record.class_name,
         record.arguments,
-        load_json(checked(PREPROCESSOR)),
+        load_json(checked(PREPROCESSOR), remedy=DAMAGED, kind=dict[str, Any] | None),
         record.card,
         lambda: read_weights(checked(WEIGHTS), record.weights),
         f"{handle}: the weights are not those of a {record.class_name} of this version; install "
         f"keras_corefmem {content.get('keras_corefmem')}, which wrote them.",
+        record.weights,
     )
 
 
@@ -209,7 +217,7 @@ def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
     """
     if not (os.path.isfile(path) and h5py.is_hdf5(path)):
         return False
-    with h5py.File(path) as file:
+    with naming_damage(path, DAMAGED), h5py.File(path) as file:
         if "keras_corefmem" not in file.attrs:
             return False
         names: list[str] = []
@@ -228,10 +236,10 @@ def read_weights(path: str | os.PathLike, shapes: dict[str, tuple[int, ...]]) ->
     Raises:
         ValueError: if one is missing or has another shape.
     """
-    with h5py.File(path) as file:
+    with naming_damage(path, DAMAGED), h5py.File(path) as file:
         for name, shape in shapes.items():
             if getattr(file.get(name), "shape", None) != shape:
-                raise ValueError(f"{path} lacks {name} {shape}, which {CONFIG} lists; {DAMAGED}")
+                raise BadFileError(f"{path} lacks {name} {shape}, which {CONFIG} lists; {DAMAGED}")
         return {name: _array(file, name) for name in shapes}
 
 
@@ -239,5 +247,8 @@ def _array(file: h5py.File, name: str) -> np.ndarray:
     """Reads a dataset, unless it would read another file of this machine."""
     dataset = file[name]
     if dataset.file.filename != file.filename or dataset.external or dataset.is_virtual:
-        raise ValueError(f"{file.filename}: {name} lies in another file: do not trust this one.")
+        raise BadFileError(f"{file.filename}: {name} lies in another file: do not trust this one.")
+    # As no weight that was written has.
+    if dataset.id.get_storage_size() < dataset.nbytes:
+        raise BadFileError(f"{file.filename}: {name} is larger than what the file has; {DAMAGED}")
     return dataset[()]

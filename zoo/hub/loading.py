@@ -1,20 +1,27 @@
 """Models from presets: bundled ones by name, folders, and repositories of the hub."""
 
+import contextlib
 import functools
+import math
 import os
 import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+import keras
+
+from keras_corefmem.utils.files import BadFileError, naming_damage
 from zoo.configs import rename
 from zoo.hub import presets, repositories
 from zoo.hub.folders import find_file, read_folder
 from zoo.hub.model_card import remember_origin
-from zoo.hub.record import Preset, Weights, set_weights
+from zoo.hub.record import Preset, Shapes, set_weights
 from zoo.hub.transfer import settings_of, transfer
 
-# Sizes up to here are made without a doubt.
-LARGE = 100_000
+# Sizes, and numbers of layers and the like, up to here are made without a doubt.
+LARGE, MANY = 100_000, 100
+REMEDY = "is it of another version? Save or download it again."
+COUNTED = "layers", "hops", "passes"
 
 
 def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = None) -> Preset:
@@ -40,12 +47,32 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
     return presets.read_bundled(name, folder)
 
 
-def check_arguments(preset: Preset, weights: Weights) -> None:
-    """Checks that no size is far beyond those of the weights, before a model of it is made."""
-    most = max((size for weight in weights.values() for size in weight.shape), default=0)
-    for name, value in preset.arguments.items():
-        if isinstance(value, int) and weights and value > max(most, LARGE):
-            raise ValueError(f"{preset.handle}: {name} {value:,} is not that of its weights.")
+def check_sizes(place: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:
+    """Checks that a model has no more numbers than its weights, before there is room for any.
+
+    Args:
+        place: where they are from.
+        cls: its class.
+        config: its configuration.
+        shapes: the shapes of the weights.
+
+    Raises:
+        BadFileError: if it has more, or an argument is far beyond what they can have.
+    """
+    most = max((size for shape in shapes.values() for size in shape), default=0)
+    for name, value in config.items():
+        limit = max(len(shapes), MANY) if name.endswith(COUNTED) else max(most, LARGE)
+        if isinstance(value, int) and value > limit:
+            raise BadFileError(f"{place}: {name} {value:,} is not that of its weights; {REMEDY}")
+    # Where nothing has a value, nothing takes room.
+    with keras.StatelessScope(initialize_variables=False):
+        numbers = cls.from_config(dict(config)).count_params()
+    kept = sum(map(math.prod, shapes.values()))
+    # Those of int4 are kept two by two.
+    if numbers > (2 * kept if config.get("quantized") else kept):
+        raise BadFileError(
+            f"{place}: the model has {numbers:,} numbers, its weights have {kept:,}; {REMEDY}"
+        )
 
 
 def load_preset(
@@ -56,23 +83,22 @@ def load_preset(
     overrides: dict[str, Any],
 ) -> Any:
     """Makes a model of a class from a preset; see `PresetModel.from_preset`."""
+    if not preset.is_bundled:
+        shapes = preset.shapes or {n: w.shape for n, w in preset.read_weights().items()}
+        config = {**rename(preset.arguments), "preprocessor": preset.preprocessor}
+        with naming_damage(preset.handle, REMEDY):
+            check_sizes(preset.handle, cls, config, shapes)
     if examples is not None:
         return _adapted(cls, preset, load_weights, examples, overrides)
     weights = preset.read_weights() if load_weights else {}
-    check_arguments(preset, weights)
     config = rename(preset.arguments)
     if not load_weights:
         # It was fitted to these.
         config.pop("temperature", None)
     config |= {"preprocessor": preset.preprocessor, **rename(overrides)}
-    try:
+    # What a user did not ask for, the file did; there, anything may be wrong.
+    with contextlib.nullcontext() if overrides else naming_damage(preset.handle, REMEDY):
         model = cls.from_config(config)
-    except Exception as error:
-        # What a user did not ask for, the file did; there, anything may be wrong.
-        if overrides or isinstance(error, ImportError):
-            raise
-        cause = str(error).partition("\n")[0]
-        raise ValueError(f"{preset.handle}: no preset of this version: {cause}") from error
     if load_weights:
         misfit = preset.misfit
         if overrides:

@@ -5,14 +5,21 @@ import math
 import os
 import pathlib
 import re
+import zipfile
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from keras_corefmem.utils.files import load_json, replacing
+from keras_corefmem.utils.files import (
+    BadFileError,
+    check_content,
+    load_json,
+    naming_damage,
+    replacing,
+)
 from keras_corefmem.utils.names import close_names, in_natural_order
-from zoo.hub.record import Content, Preset, Weights, weights_of
+from zoo.hub.record import Content, Preset, Shapes, Weights, weights_of
 
 if TYPE_CHECKING:
     import keras
@@ -20,6 +27,8 @@ if TYPE_CHECKING:
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
 # Those that the wheel leaves out, where the package runs from a checkout of the repository.
 AGAIN = "install the package again."
+# Bytes of headers in an `.npz`, and how far the numbers of trained weights can be compressed.
+HEADERS, EXPANSION = 2**20, 100
 _ROOT = FOLDER.parents[1]
 _OTHERS = [_ROOT / "presets"] if (_ROOT / "setup.cfg").exists() else []
 
@@ -28,7 +37,7 @@ class BundledContent(Content):
     """The content of a JSON file; version 0.1 kept no shapes."""
 
     preprocessor: dict[str, Any] | None
-    weights: dict[str, tuple[int, ...]] = {}
+    weights: Shapes = {}
 
 
 def _paths(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
@@ -64,13 +73,19 @@ def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str,
     Raises:
         ValueError: if there is no such preset.
     """
-    return load_json(_find(name, folder))
+    return _read(_find(name, folder))
 
 
 def read_presets() -> dict[str, dict[str, Any]]:
     """Reads what each preset of the package says of itself, by name; see `read_preset`."""
     paths = _paths(None)
-    return {name: load_json(paths[name]) for name in in_natural_order(paths)}
+    return {name: _read(paths[name]) for name in in_natural_order(paths)}
+
+
+def _read(path: pathlib.Path) -> dict[str, Any]:
+    content = load_json(path, remedy=AGAIN)
+    check_content(path, content, BundledContent, AGAIN)
+    return content
 
 
 def _known(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
@@ -132,24 +147,27 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
         content.card,
         lambda: _read_arrays(arrays, content.weights, misfit),
         misfit,
+        content.weights,
+        path.parent in (FOLDER, *_OTHERS),
     )
 
 
-def _read_arrays(path: pathlib.Path, shapes: dict[str, tuple[int, ...]], misfit: str) -> Weights:
+def _read_arrays(path: pathlib.Path, shapes: Shapes, misfit: str) -> Weights:
     if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file; install the package again.")
-    try:
+        raise FileNotFoundError(f"{path}: no such file; {AGAIN}")
+    sizes = [math.prod(shape) for shape in shapes.values()]
+    with naming_damage(path, AGAIN):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist()) - HEADERS
+        if unpacked > EXPANSION * path.stat().st_size or shapes and unpacked > 2 * sum(sizes):
+            raise BadFileError(misfit)
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in sorted(file.files)}
         if not shapes:  # Version 0.1 had an array a weight, by number.
             return arrays
         values = _unpack(**arrays)
-    except Exception as error:  # A damaged file raises anything in what reads it.
-        cause = str(error).partition("\n")[0]
-        raise ValueError(f"{path} is damaged ({cause}); {AGAIN}") from None
-    sizes = [math.prod(shape) for shape in shapes.values()]
-    if sum(sizes) != len(values):
-        raise ValueError(misfit)
+        if sum(sizes) != len(values):
+            raise BadFileError(misfit)
     parts = np.split(values, np.cumsum(sizes)[:-1])
     return {n: part.reshape(shapes[n]) for n, part in zip(shapes, parts, strict=True)}
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import keras
 
 Weights = dict[str, np.ndarray]
+# Shape of each weight.
+Shapes = dict[str, tuple[pydantic.NonNegativeInt, ...]]
 
 
 class Content(pydantic.BaseModel):
@@ -22,8 +24,7 @@ class Content(pydantic.BaseModel):
     class_name: str = pydantic.Field(alias="class")
     arguments: dict[str, Any]
     card: dict[str, Any]
-    # Shape of each weight.
-    weights: dict[str, tuple[int, ...]]
+    weights: Shapes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Preset:
         card: what is known of it: its data, measured numbers and licence.
         read_weights: function that reads its weights by name, or by number from version 0.1.
         misfit: what to say where the weights are not those of the class and its arguments.
+        shapes: the shape of each weight; none where version 0.1 wrote it.
+        is_bundled: whether it is one of the package, which is as safe as that.
     """
 
     handle: str
@@ -47,6 +50,8 @@ class Preset:
     card: dict[str, Any]
     read_weights: Callable[[], Weights]
     misfit: str
+    shapes: Shapes
+    is_bundled: bool = False
 
     @property
     def short_class_name(self) -> str:

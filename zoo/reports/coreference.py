@@ -2,7 +2,10 @@
 
 import os
 import pathlib
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import pydantic
+from typing_extensions import TypedDict
 
 from keras_corefmem.graphs.coreference.scores import METRICS
 from keras_corefmem.utils.files import load_json
@@ -10,12 +13,58 @@ from keras_corefmem.utils.markdown import markdown_table
 from zoo.reports.scores import made_by
 
 Scores = dict[str, Any]
+
+
+class _Score(TypedDict):
+    f1: float
+
+
+class _Seconds(TypedDict):
+    resolver: float
+
+
+class _Measured(TypedDict):
+    tokens: int
+    seconds: _Seconds
+    command: str
+
+
+class _GapScores(TypedDict):
+    overall: _Score
+    masculine: _Score
+    feminine: _Score
+    bias: float | None
+
+
+class _Gap(_Measured):
+    dataset: Literal["gap"]
+    part: str
+    scores: _GapScores
+
+
+class _LitBankScores(TypedDict):
+    mentions: _Score
+    muc: _Score
+    b3: _Score
+    ceafe: _Score
+    conll: float
+
+
+class _LitBank(_Measured):
+    dataset: Literal["litbank"]
+    mentions: str
+    scores: dict[str, _LitBankScores]
+
+
+_Record = Annotated[_Gap | _LitBank, pydantic.Field(discriminator="dataset")]
+REMEDY = "give its `corefmem score` command again."
 RATE = "tokens/s of the resolver"
 
 
 def coreference_tables(folder: str | os.PathLike = "results") -> str:
     """Makes tables of what `corefmem score` wrote into a folder of results, as Markdown."""
-    records = list(map(load_json, sorted(pathlib.Path(folder, "coreference").glob("*.json"))))
+    paths = sorted(pathlib.Path(folder, "coreference").glob("*.json"))
+    records: list[Scores] = [load_json(p, remedy=REMEDY, kind=_Record) for p in paths]
     if not records:
         return "Nothing is scored yet: `corefmem score` does it."
     litbank = [["LitBank, F1 in %", "mentions", "MUC", "B³", "CEAFe", "CoNLL", RATE]]
@@ -24,7 +73,8 @@ def coreference_tables(folder: str | os.PathLike = "results") -> str:
         scores = content["scores"]
         if content["dataset"] == "gap":
             cells = _percents(scores, ("overall", "masculine", "feminine"))
-            gap.append([content["part"], *cells, f"{scores['bias']:.2f}", _rate(content)])
+            bias = "–" if scores["bias"] is None else f"{scores['bias']:.2f}"
+            gap.append([content["part"], *cells, bias, _rate(content)])
             continue
         for which, part in scores.items():
             name = f"{content['mentions']} mentions"

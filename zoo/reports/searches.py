@@ -42,7 +42,8 @@ def search_table(name: str, folder: str | os.PathLike = "results") -> str:
     trials = read_search(name, folder)
     winner = best_result(trials)
     table = markdown_table(zip(*trial_columns(trials), strict=True))
+    tested = f"{winner['test_accuracy']:.1%}" if "test_accuracy" in winner else "not recorded"
     return (
         f"{table}\n\nTrial {winner['trial']} is the best by validation; its test accuracy is "
-        f"{winner['test_accuracy']:.1%}.\n\n{made_by(winner['command'])}"
+        f"{tested}.\n\n{made_by(winner['command'])}"
     )

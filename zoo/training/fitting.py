@@ -122,5 +122,5 @@ def fit(
             verbose=verbose,
         )
         progress.keep(model, ended=True)
-    model.load_weights(progress.weights_file("best"))
+    progress.load(model, "best")
     return progress

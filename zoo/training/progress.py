@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from keras_corefmem.utils.files import replacing, write_json
+from keras_corefmem.utils.files import BadFileError, digest_of, naming_damage, replacing, write_json
 from keras_corefmem.utils.locks import check_room, naming_full
 from zoo.training.evaluation import evaluate
 from zoo.training.state import REMEDY, read_state
@@ -62,6 +62,8 @@ class Progress(keras.callbacks.Callback):
         self.seconds = {"seconds": 0.0, "cpu_seconds": 0.0}
         self.trained: list | None = None
         self.file_size = 0
+        # SHA-256 of the files of weights, by their names.
+        self.digests: dict[str, str] = {}
         # Whether the callbacks have seen the end of the run.
         self.ended = False
 
@@ -95,21 +97,29 @@ class Progress(keras.callbacks.Callback):
             content: dict[str, Any] = {**read_state(state)}
             self.history = content["history"]
             self.seconds = {name: content.get(name, 0.0) for name in self.seconds}
-            try:
-                model.load_weights(self.weights_file(content["weights"]))
+            # States of before do not say.
+            self.ended, self.digests = content.get("ended", True), content.get("sha256", {})
+            with naming_damage(state, REMEDY):
+                self.load(model, content["weights"])
                 for variable, value in zip(_random_state(model), content["random"], strict=True):
                     variable.assign(value)
-            except Exception as error:  # A damaged file raises anything in what reads it.
-                cause = str(error).partition("\n")[0]
-                message = f"{state}: damaged, or its weights are ({cause}); {REMEDY}."
-                raise ValueError(message) from None
-            # States of before do not say.
-            self.ended = content.get("ended", True)
         last = self.weights_file(f"epoch-{len(self.history) - 1}")
         for left in self.folder.glob("epoch-*.weights.h5"):
             if left != last:
                 left.unlink()
         return len(self.history)
+
+    def load(self, model: Any, name: str) -> None:
+        """Loads the weights `best`, or of an `epoch-N`.
+
+        Raises:
+            BadFileError: if they are damaged, or those of another model.
+        """
+        path = self.weights_file(name)
+        with naming_damage(path, REMEDY):
+            if digest_of(path) != self.digests.get(name, digest_of(path)):
+                raise BadFileError(f"{path} does not have the SHA-256 in state.json; {REMEDY}")
+            model.load_weights(path)
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         if self.trained is not None:
@@ -152,10 +162,13 @@ class Progress(keras.callbacks.Callback):
             ended: whether nothing of the run is left to do.
         """
         epoch, self.ended = len(self.history) - 1, ended
+        names = f"epoch-{epoch}", "best"
+        self.digests = {name: digest_of(self.weights_file(name)) for name in names}
         content = {
             "weights": f"epoch-{epoch}",
             "random": [keras.ops.convert_to_numpy(v).tolist() for v in _random_state(model)],
             "history": self.history,
+            "sha256": self.digests,
             **self.seconds,
             "ended": ended,
         }

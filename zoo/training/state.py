@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from keras_corefmem.utils.files import load_json
 
-REMEDY = "start the run again with --fresh, or remove its folder"
+REMEDY = "start the run again with --fresh, or remove its folder."
 
 
 class State(TypedDict):
@@ -17,6 +17,7 @@ class State(TypedDict):
     history: list[dict[str, float]]
     weights: NotRequired[Annotated[str, pydantic.Field(pattern=r"^epoch-\d+$")]]
     random: NotRequired[list[Any]]
+    sha256: NotRequired[dict[str, str]]
     seconds: NotRequired[float]
     cpu_seconds: NotRequired[float]
     ended: NotRequired[bool]

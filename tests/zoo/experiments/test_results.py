@@ -3,7 +3,7 @@ import multiprocessing
 
 import pytest
 
-from tests.support.results import result_of
+from tests.support.results import result_of, trial_of
 from zoo.experiments.results import (
     append_result,
     as_ranges,
@@ -88,7 +88,7 @@ def test_folders_with_a_file_a_run_are_read_and_added_to(tmp_path):
 
 def test_trials_of_a_search_replace_those_before(tmp_path):
     study = "searches/qdren-small"
-    trials = [result(study=study, trial=f"{n:02}") for n in range(3)]
+    trials = [trial_of(f"{n:02}") for n in range(3)]
     replace_results(study, trials, tmp_path)
     assert read_results(study, tmp_path) == trials and recorded_searches(tmp_path) == [study[9:]]
     replace_results(study, trials[:1], tmp_path)
@@ -101,7 +101,7 @@ def test_the_best_result_has_the_highest_accuracy_then_the_lowest_loss():
     assert best_result(results) == results[1]
 
 
-@pytest.mark.parametrize("line, message", [('{"study"', "no JSON"), ("{}", "no result of a run")])
+@pytest.mark.parametrize("line, message", [('{"study"', "no JSON"), ("{}", "study: Field required.*; remove it, and give")])
 @pytest.mark.parametrize("name, place", [(".jsonl", ".jsonl:2"), ("/x.json", "/x.json(:1)?")])
 def test_broken_results_are_named(line, message, name, place, tmp_path):
     append_result(result(), tmp_path)
