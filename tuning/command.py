@@ -4,7 +4,7 @@ import contextlib
 import os
 from typing import Literal
 
-from keras_corefmem.utils.locks import check_room, hold
+from keras_corefmem.utils.locks import hold
 from keras_corefmem.utils.processes import import_keras
 from zoo.cli.options import (
     DATA_DIR,
@@ -82,6 +82,7 @@ def search(
     from keras_corefmem.datasets.registry import find
     from tuning.running import check_space, run_search
     from tuning.search import Search
+    from zoo.experiments.results import check_results
 
     chosen = Search(
         model,
@@ -104,7 +105,7 @@ def search(
             held.enter_context(hold(chosen.folder, OTHER))
             held.enter_context(hold(chosen.log_folder, "choose another --log-dir"))
         chosen.start(fresh)
-        check_room(results)
+        check_results(results)
         return run_search(chosen, workers, results, leads)
 
 

@@ -123,7 +123,7 @@ def test_verify(folder):
 
 def test_errors_of_an_index(folder):
     (folder / "index.json").write_text('{"format": 2}')
-    with pytest.raises(ValueError, match="index.json: format: Input should be 1 .*; give the `coref"):
+    with pytest.raises(ValueError, match="index.json: format: Input should be 1 .*; give the `"):
         index.read_index(folder)
     (folder / "index.json").write_text('{\n"format')
     with pytest.raises(ValueError, match="index.json:2: no JSON"):

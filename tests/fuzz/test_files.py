@@ -15,26 +15,32 @@ import pytest
 from hypothesis import strategies
 
 import zoo
-from keras_corefmem import corpora, datasets
+from keras_corefmem import corpora, datasets, preprocessing
 from keras_corefmem.datasets import gap
 from keras_corefmem.datasets.passages import cbt, cnn, emory, lambada, wikihop
 from keras_corefmem.datasets.sentences import penn, pos, sst
 from keras_corefmem.datasets.stories import babi, simulator
-from keras_corefmem.graphs import annotate
 from keras_corefmem.graphs.formats import conll, corenlp
 from keras_corefmem.text import Truecaser, Vocabulary, load_word_vectors
+from keras_corefmem.utils.files import load_json, write_json
+from tests.fuzz import written as files
 from tests.fuzz.mutations import MUTATIONS
+from tests.fuzz.written import TEXT, annotation, load_preset, reader
 from tests.support import samples
+from tests.support.results import record_trial
 from tuning.spaces import space_of
+from zoo.cli.inputs import describe_data
 from zoo.cli.train import read_preset
 from zoo.configs.configurations import FOLDER, read_family
 from zoo.experiments.folders import check_folder, history_of
-from zoo.experiments.results import append_result, read_results
+from zoo.experiments.results import append_result
 from zoo.experiments.studies import read_study
 from zoo.hub.folders import read_folder
+from zoo.hub.presets import read_preset as read_card
+from zoo.reports import read_labels
+from zoo.reports.tables import tables_of
 
 SECONDS = 2
-TEXT = "Mary met John in Rome. She likes him, and he likes her."
 
 
 class Kind(NamedTuple):
@@ -61,27 +67,21 @@ def made(name: str, write: Callable[[Path], Any]) -> Callable[[Path], Path]:
     return make
 
 
-def write_shard(folder: Path) -> None:
-    (folder / "a.txt").write_text(TEXT + "\n")
-    corpora.annotate_files([str(folder / "a.txt")], folder / "out", processes=0)
-
-
-def copy_preset(folder: Path) -> None:
-    for path in (Path(zoo.__file__).parent / "presets").glob("qrn_babi_1.*"):
-        shutil.copy(path, folder / path.name)
-
-
-@functools.cache
-def reader() -> Any:
-    return zoo.NGramClassifier.from_examples(simulator.simulate(1, 8))
-
-
-def load_preset(path: Path) -> Any:
-    return zoo.from_preset(path.stem, folder=path.parent)
-
-
 def find(path: Path) -> Callable[[str], Path]:
     return lambda name: path.with_name(name)
+
+
+def naming(make: Callable[[dict], Any]) -> Callable[[Path], Any]:
+    """What reads the configuration of something, which knows of no file."""
+
+    def read(path: Path) -> Any:
+        config = load_json(path, kind=dict[str, Any])
+        try:
+            return make(config)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    return read
 
 
 ROW = {"passage": TEXT, "question": "Who likes John?", "answer": "Mary", "edges": [[1, 3, "x"]]}
@@ -105,7 +105,13 @@ RUN = {
         "tag": "",
         "command": "corefmem",
     },
-    **{"valid_accuracy": 0.5, "valid_loss": 1.0, "questions": {"test": 9}, "test_wrong": [1, 3, 4]},
+    **{
+        "valid_accuracy": 0.5,
+        "valid_loss": 1.0,
+        "questions": {"test": 9},
+        "settings": {},
+        "test_wrong": [1, 3, 4],
+    },
     **{"test_predicted": ["a", "b", "a"], "test_accuracy": 0.6, "backend": "jax"},
 }
 RECORD = {"dataset": "babi", "task": 1, "seed": 0, "settings": {"epochs": 3, "arguments": {}}}
@@ -152,18 +158,50 @@ KINDS = {
         made("a.json", lambda f: Truecaser({"mary": "Mary"}).save(f / "a.json")), Truecaser.load
     ),
     "records": Kind(
-        made("out/shard-00000.tfrecord", write_shard), lambda p: list(corpora.read_shard(p))
+        made("out/shard-00000.tfrecord", files.write_shard), lambda p: list(corpora.read_shard(p))
     ),
-    "index": Kind(made("out/index.json", write_shard), lambda p: corpora.verify_folder(p.parent)),
+    "record": Kind(made("a.example", files.write_record), files.read_record),
+    "index": Kind(
+        made("out/index.json", files.write_shard), lambda p: corpora.verify_folder(p.parent)
+    ),
+    "plan": Kind(made("out/plan.json", files.write_plan), files.read_plan),
     "results": Kind(
         made("babi-1k.jsonl", lambda f: append_result(dict(RUN), f)),
-        lambda path: read_results("babi-1k", path.parent),
+        lambda path: tables_of("babi-1k", path.parent),
     ),
+    "trials": Kind(
+        made("searches/x.jsonl", lambda f: record_trial(f, 0, 0.5, 2, "x", test_accuracy=0.5)),
+        lambda path: tables_of("searches/x", path.parents[1]),
+    ),
+    "coreference": Kind(
+        made("coreference/a.json", files.copy_scores),
+        lambda path: tables_of("coreference", path.parents[1]),
+    ),
+    "labels": Kind(written("a.tsv", "1\tcoreference\n2\tspeaker\n"), read_labels),
     "state": Kind(written("state.json", json.dumps(STATE)), lambda path: history_of(path.parent)),
     "run": Kind(
         written("run.json", json.dumps(RECORD, indent=1)),
         lambda path: check_folder(path.parent, RECORD, {}, (), "remove it"),
     ),
+    "settings": Kind(
+        written("settings.json", json.dumps({"epochs": 3, "seed": 0})),
+        lambda path: check_folder(path.parent, {}, {"epochs": 3, "seed": 0}, (), "remove it"),
+    ),
+    "record of data": Kind(
+        written("run.json", json.dumps(RECORD)),
+        lambda path: describe_data(str(path.with_name("model.keras"))),
+    ),
+    "weights of a run": Kind(made("best.weights.h5", files.write_state), files.read_state),
+    "weights of an epoch": Kind(made("epoch-0.weights.h5", files.write_state), files.read_state),
+    "states of a run": Kind(made("state.json", files.write_state), files.read_state),
+    **{
+        name: Kind(made(f"search/{name}.json", files.write_search), files.read_search)
+        for name in ("search", "oracle", "trial_0000/trial", "trial_0001/trial")
+    },
+    **{
+        name: Kind(made(f"search/trial_{name}.json", files.write_search), files.read_search)
+        for name in ("0000/outcome", "0000/tested", "0000/begun", "0001/error")
+    },
     "study": Kind(
         made("sst.toml", lambda f: shutil.copy(FOLDER / "studies/sst.toml", f)), read_study
     ),
@@ -178,21 +216,39 @@ KINDS = {
         written("best.json", json.dumps({"model": "qdren", "dataset": "babi", "settings": {}})),
         lambda path: read_preset(str(path)),
     ),
-    "preset": Kind(made("qrn_babi_1.json", copy_preset), load_preset, 4),
-    "weights": Kind(made("qrn_babi_1.npz", copy_preset), load_preset, 4),
+    "card": Kind(made("qrn_babi_1.json", files.copy_preset), lambda p: read_card(p.stem, p.parent)),
+    "preset": Kind(made("qrn_babi_1.json", files.copy_preset), load_preset, 4),
+    "weights": Kind(made("qrn_babi_1.npz", files.copy_preset), load_preset, 4),
     "preset folder": Kind(
         made("p/config.json", lambda f: reader().save_to_preset(f / "p")),
-        lambda path: read_folder("p", find(path)).read_weights(),
+        lambda path: zoo.from_preset(path.parent),
+        4,
     ),
+    "preprocessor of a preset": Kind(
+        made("p/preprocessor.json", lambda f: reader().save_to_preset(f / "p")),
+        lambda path: read_folder("p", find(path)),
+    ),
+    "weights of a preset": Kind(
+        made("p/model.weights.h5", lambda f: reader().save_to_preset(f / "p")),
+        lambda path: reader().load_weights(path),
+    ),
+    "weights of a model": Kind(
+        made("a.weights.h5", lambda f: reader().save_weights(f / "a.weights.h5")),
+        lambda path: reader().load_weights(path),
+    ),
+    "vocabulary": Kind(
+        written("a.json", json.dumps({"words": ["a", "b"], "unknown_types": 2})),
+        naming(Vocabulary.from_config),
+    ),
+    "preprocessor": Kind(
+        made("a.json", lambda f: write_json(f / "a.json", reader().preprocessor.get_config())),
+        naming(preprocessing.get),
+    ),
+    "configuration": Kind(made("config.json", files.write_config), files.read_config, 4),
     "model": Kind(
         made("a.keras", lambda f: reader().save(f / "a.keras")), lambda p: zoo.load(str(p)), 4
     ),
 }
-
-
-@functools.cache
-def annotation() -> Any:
-    return next(iter(annotate([TEXT])))
 
 
 @functools.cache
@@ -207,13 +263,13 @@ def content_of(kind: str, folder: Path) -> tuple[Path, bytes]:
 WANTED = int(os.environ.get("COREFMEM_FUZZ", 0))
 
 
-def seconds_to_read(kind: str, path: Path) -> float:
+def seconds_to_read(kind: str, path: Path, folder: Path) -> float:
     began = time.process_time()
     try:
         KINDS[kind].read(path)
     except (ValueError, OSError) as error:
-        # A preset is named without an ending; an index may find fault with what is beside it.
-        names = path.name, str(path.parent), repr(path.stem)
+        # A preset is named without an ending; what is wrong may be what is beside a file.
+        names = path.name, str(folder), path.stem if kind == "preset" else path.name
         assert any(name in str(error) for name in names), error
     return time.process_time() - began
 
@@ -234,6 +290,7 @@ def test_mutated_files_are_read_or_refused_by_name(kind, tmp_path):
     def mutate(mutation, seed):
         path.write_bytes(mutation(content, random.Random(seed)))
         # What is imported takes its time once.
-        assert seconds_to_read(kind, path) < SECONDS or seconds_to_read(kind, path) < SECONDS
+        place = kind, path, tmp_path / "kind"
+        assert seconds_to_read(*place) < SECONDS or seconds_to_read(*place) < SECONDS
 
     mutate()

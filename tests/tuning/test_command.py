@@ -8,6 +8,7 @@ from tests.support.results import trial_of
 from tuning.running import conclude
 from tuning.search import OUTCOME, Search
 
+
 def end_trial(given, trial, accuracy):
     """Ends a trial of a search, as any process does; returns its outcome."""
     content = trial_of(trial, accuracy, epochs=3, seconds=2.0)

@@ -65,7 +65,8 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
                 "`keras.saving.load_model` loads it."
             )
         with keras.saving.custom_object_scope(custom_objects or {}):
-            check_sizes(path, cls, content["config"], shapes)
+            complaint = f"{path}: the weights do not fit the model: copy it again."
+            check_sizes(complaint, cls, content["config"], shapes)
         return keras.saving.load_model(path, custom_objects)
 
 

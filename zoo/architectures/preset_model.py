@@ -1,5 +1,6 @@
 """Models that are loaded from presets and saved to them."""
 
+from keras_corefmem.utils.files import naming_damage
 from keras_corefmem.utils.registration import registered_class
 from zoo.hub import (
     describe_class,
@@ -109,8 +110,9 @@ class PresetModel:
 
     def load_weights(self, filepath, *args, **kwargs):
         """Loads weights that Keras saved, or the `model.weights.h5` of a preset."""
-        if not load_named_weights(self, filepath):
-            super().load_weights(filepath, *args, **kwargs)
+        with naming_damage(filepath, "is it of another model? Save the weights again."):
+            if not load_named_weights(self, filepath):
+                super().load_weights(filepath, *args, **kwargs)
 
 
 def find_class(name, base):

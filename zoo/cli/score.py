@@ -30,7 +30,9 @@ def score(
     from keras_corefmem.visualization import make_console
     from zoo.experiments.coreference import score_gap, score_litbank
     from zoo.experiments.outcome import versions
+    from zoo.experiments.results import check_results
 
+    check_results(results)
     nlp, console = load_pipeline(annotator), make_console()
     if dataset == "litbank":
         content, option = score_litbank(nlp, data_dir, mentions), ["--mentions", mentions]

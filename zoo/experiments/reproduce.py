@@ -11,7 +11,7 @@ from keras_corefmem.utils.processes import available_cores, keep_memory, stop
 from keras_corefmem.utils.workers import Workers
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
-from zoo.experiments.results import append_result, read_results, result_name
+from zoo.experiments.results import append_result, check_results, read_results, result_name
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 
@@ -94,8 +94,8 @@ def reproduce(
             waiting.append(run)
     if not waiting:
         return []
-    for place in (results, folder):
-        check_room(place)
+    check_results(results)
+    check_room(folder)
     available = available_cores()
     jobs = jobs or len(available)
     keep_memory()

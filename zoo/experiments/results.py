@@ -18,14 +18,15 @@ from keras_corefmem.utils.files import (
     read_text,
     replacing,
 )
-from keras_corefmem.utils.locks import hold
+from keras_corefmem.utils.locks import check_room, hold
 from zoo.experiments.folders import run_name
 
 Result = dict[str, Any]
 
 SEARCHES = "searches"
 REMEDY = "remove it, and give the command that made it again."
-# Questions of a result.
+# Bytes of one more result, at most; questions of one.
+ROOM = 2**20
 MOST = 10_000_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
 _Counts = Annotated[list[int], pydantic.Field(min_length=2, max_length=2)]
@@ -130,6 +131,17 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
         content = _check(place, parse_json(line, place, REMEDY), study)
         results[result_name(content)] = content
     return [results[name] for name in sorted(results)]
+
+
+def check_results(folder: str | os.PathLike = "results") -> None:
+    """Checks that there is room for one more result, before what it takes to get it.
+
+    Raises:
+        OSError: if there is none, or nothing can be written there; it says what to do.
+    """
+    # A study is written anew as a whole.
+    sizes = (path.stat().st_size for path in pathlib.Path(folder).rglob("*.jsonl"))
+    check_room(folder, size := max(sizes, default=0) + ROOM, size)
 
 
 def append_result(result: Result, folder: str | os.PathLike = "results") -> None:

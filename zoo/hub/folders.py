@@ -217,7 +217,7 @@ def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
     """
     if not (os.path.isfile(path) and h5py.is_hdf5(path)):
         return False
-    with naming_damage(path, DAMAGED), h5py.File(path) as file:
+    with h5py.File(path) as file:
         if "keras_corefmem" not in file.attrs:
             return False
         names: list[str] = []

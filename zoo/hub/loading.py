@@ -47,11 +47,11 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
     return presets.read_bundled(name, folder)
 
 
-def check_sizes(place: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:
+def check_sizes(complaint: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:
     """Checks that a model has no more numbers than its weights, before there is room for any.
 
     Args:
-        place: where they are from.
+        complaint: whose the weights are, and what to do.
         cls: its class.
         config: its configuration.
         shapes: the shapes of the weights.
@@ -63,16 +63,14 @@ def check_sizes(place: str, cls: Any, config: dict[str, Any], shapes: Shapes) ->
     for name, value in config.items():
         limit = max(len(shapes), MANY) if name.endswith(COUNTED) else max(most, LARGE)
         if isinstance(value, int) and value > limit:
-            raise BadFileError(f"{place}: {name} {value:,} is not that of its weights; {REMEDY}")
+            raise BadFileError(f"{complaint} ({name} is {value:,})")
     # Where nothing has a value, nothing takes room.
     with keras.StatelessScope(initialize_variables=False):
         numbers = cls.from_config(dict(config)).count_params()
     kept = sum(map(math.prod, shapes.values()))
     # Those of int4 are kept two by two.
     if numbers > (2 * kept if config.get("quantized") else kept):
-        raise BadFileError(
-            f"{place}: the model has {numbers:,} numbers, its weights have {kept:,}; {REMEDY}"
-        )
+        raise BadFileError(f"{complaint} ({numbers:,} numbers, not {kept:,})")
 
 
 def load_preset(
@@ -87,7 +85,7 @@ def load_preset(
         shapes = preset.shapes or {n: w.shape for n, w in preset.read_weights().items()}
         config = {**rename(preset.arguments), "preprocessor": preset.preprocessor}
         with naming_damage(preset.handle, REMEDY):
-            check_sizes(preset.handle, cls, config, shapes)
+            check_sizes(preset.misfit, cls, config, shapes)
     if examples is not None:
         return _adapted(cls, preset, load_weights, examples, overrides)
     weights = preset.read_weights() if load_weights else {}

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 from typing import NamedTuple
 
 from keras_corefmem.utils.files import read_text
@@ -53,7 +54,7 @@ def read_labels(path: str | os.PathLike) -> Labels:
             continue
         question, tab, label = line.partition("\t")
         label, place = label.strip(), f"{path}:{number}"
-        if not (tab and label and question.strip().isdecimal() and int(question)):
+        if not (tab and label and re.fullmatch(r"0*[1-9]\d{,8}", question.strip())):
             raise ValueError(
                 f"{place}: {line!r} is not the number of a question, from 1, a tab, and its label."
             )

@@ -209,10 +209,10 @@ def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_pat
 @pytest.mark.parametrize(
     "kind, message",
     [
-        ("text", "is damaged, or does not hold a reader of this zoo (File is not a zip file)"),
-        ("truncated", "is damaged, or does not hold a reader of this zoo (File is not a zip file)"),
-        ("damaged", "is damaged, or does not hold a reader of this zoo (Bad CRC-32"),
-        ("incomplete", "is damaged, or does not hold a reader of this zoo ("),
+        ("text", "is damaged (File is not a zip file)"),
+        ("truncated", "is damaged (File is not a zip file)"),
+        ("damaged", "is damaged (Bad CRC-32"),
+        ("incomplete", "is damaged ("),
         ("foreign", "holds a Sequential, not a reader of this zoo"),
         ("wordless", "has no preprocessor and reads ids alone"),
     ],

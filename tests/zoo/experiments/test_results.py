@@ -101,7 +101,10 @@ def test_the_best_result_has_the_highest_accuracy_then_the_lowest_loss():
     assert best_result(results) == results[1]
 
 
-@pytest.mark.parametrize("line, message", [('{"study"', "no JSON"), ("{}", "study: Field required.*; remove it, and give")])
+@pytest.mark.parametrize(
+    "line, message",
+    [('{"study"', "no JSON"), ("{}", "study: Field req.*; remove it")],
+)
 @pytest.mark.parametrize("name, place", [(".jsonl", ".jsonl:2"), ("/x.json", "/x.json(:1)?")])
 def test_broken_results_are_named(line, message, name, place, tmp_path):
     append_result(result(), tmp_path)

@@ -194,7 +194,11 @@ def damage(folder, name, **changes):
         ("config.json", {"format": None}, "is not the config.json of a preset"),
         ("config.json", {"arguments": 3}, "config.json: arguments: "),
         ("config.json", {"files": {}}, "the SHA-256 of preprocessor.json is missing"),
-        ("config.json", {"weights": {"answer/kernel": [2, 2]}}, "model.weights.h5 lacks answer/k"),
+        (
+            "config.json",
+            {"weights": {"answer/kernel": [90, 90]}},
+            "model.weights.h5 lacks answer/k",
+        ),
         (
             "config.json",
             {"weights": {}},
