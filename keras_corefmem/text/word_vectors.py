@@ -18,6 +18,8 @@ from keras_corefmem.text.vocabulary import PADDING, UNKNOWN, Vocabulary
 from keras_corefmem.utils.files import Path
 
 _GLOVE = "https://nlp.stanford.edu/projects/glove"
+# Numbers of a vector, at most.
+WIDEST = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,6 +162,8 @@ def _lines(path, width):
                     count, width = (int(number) for number in header.groups())
                     continue
                 width = width or spaces
+                if width > WIDEST:
+                    raise ValueError(f"{place}: {width:,} numbers, a vector may have {WIDEST:,}.")
             if not width or spaces < width:
                 raise ValueError(
                     f"{place}: {spaces} numbers instead of {width or 'a vector'}, pass "

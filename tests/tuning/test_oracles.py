@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from keras_corefmem.utils.files import write_json
+from keras_corefmem.utils.files import BadFileError, write_json
 from tests.support.results import trial_of
 from tuning.oracles import Lasting
 from tuning.search import OUTCOME, Search
@@ -122,6 +122,24 @@ def test_searches_go_on_after_a_kill(search, tuner, trials, moment, monkeypatch)
     assert len(made.outcomes()) == len(search.ran) == 6
     assert sorted(search.ran, key=json.dumps) == GRID
     assert not made.failures()
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("oracle.json", '{"start_order": ["0000"]}'),
+        ("oracle.json", '{"start_order": 3}'),
+        ("trial_0000/trial.json", '{"trial_id": "0000", "status": "COMPLETED"}'),
+        ("trial_0000/outcome.json", '{"trial": "0000"}'),
+        ("search.json", "[]"),
+    ],
+)
+def test_files_that_are_damaged_are_named(search, name, content):
+    made = search("grid")
+    (made.folder / name).write_text(content)
+    with pytest.raises(BadFileError, match=f"{name}.*; start the search again with --fresh"):
+        search("grid")
+        made.outcomes()
 
 
 def test_hyperband_halves_where_a_space_is_small(search):

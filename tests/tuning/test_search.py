@@ -17,7 +17,7 @@ from tests.support.commands import printed, refused
 from tests.support.events import read_hparams
 from tests.support.results import trial_of
 from tests.support.tiny_babi import write_babi
-from tuning.search import ERROR, OUTCOME, Search, trial_name
+from tuning.search import ERROR, OUTCOME, STARTS, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
 from zoo.cli.app import main
@@ -206,6 +206,9 @@ def test_a_process_that_dies_counts_until_a_trial_has_got_further(tmp_path):
         search.count_start("0")
     search.clear_starts("0")
     begin(3, epochs=1)
+    write_json(search.trial_folder("0") / STARTS, {"times": 1})
+    with pytest.raises(ValueError, match="begun.json: epochs: Field required .*; start the s"):
+        search.count_start("0")
 
 
 def test_a_trial_that_failed_is_not_under_way(tmp_path):

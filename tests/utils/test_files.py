@@ -1,9 +1,11 @@
 import pytest
 
 from keras_corefmem.utils.files import (
+    BadFileError,
     as_name,
     different_fields,
     load_json,
+    naming_damage,
     read_text,
     replacing,
     replacing_folder,
@@ -54,6 +56,33 @@ def test_json_is_compared_by_field(tmp_path):
     path.write_text('{\n"a"')
     with pytest.raises(ValueError, match="a.json:2: no JSON .*; is the file truncated?"):
         load_json(path)
+
+
+def test_one_error_names_file_key_and_remedy(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    for content, message in (
+        ('{"a": "b"}', "a.json: a: Input should be a valid integer.*; write it again"),
+        ("[" * 100_000, "a.json: no JSON .nested too deeply.; write it again"),
+        ("9" * 5000, "a.json: no JSON .a number of too many digits.; write it again"),
+        (b"\xff", "a.json: no UTF-8 text, pass a JSON file"),
+    ):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(BadFileError, match=message):
+            load_json(path, remedy="write it again", kind=dict[str, int])
+    monkeypatch.setattr("keras_corefmem.utils.files.LARGEST", 3)
+    path.write_text('{"a": 1}')
+    with pytest.raises(BadFileError, match="a.json: 8 bytes, a JSON file may have 3"):
+        load_json(path)
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), OSError("truncated.\nmore"), RuntimeError])
+def test_damage_is_named_whatever_it_raises(error):
+    with pytest.raises(BadFileError, match=r"^a.h5 is damaged \((.*)\); save it again$") as found:
+        with naming_damage("a.h5", "save it again"):
+            raise error
+    assert "more" not in str(found.value)
+    with pytest.raises(ImportError), naming_damage("a.h5", "save it again"):
+        raise ImportError
 
 
 def test_names_of_files():

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from keras_corefmem.utils.files import load_json
+from keras_corefmem.utils.files import BadFileError, load_json
 from tests.support.commands import printed, refused
 from tests.support.results import RESULTS, ROOT, record, record_trial, result_of
 from zoo.cli import app
@@ -351,3 +351,27 @@ def test_kinds_are_the_tasks_of_a_joint_model(tmp_path):
     assert first.startswith("| test error in % | mean error | failed tasks (> 5%) | seeds a task |")
     assert "| 11.21 | – |  |  |" in last
     assert draw("babi-joint", tmp_path / "pictures", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name, change, message",
+    [
+        ("coreference", {"scores": {"overall": 3}}, "gap.scores"),
+        ("coreference", {"dataset": "other"}, "dataset"),
+        ("babi-1k", {"questions": {}}, "questions.test: Field required"),
+        ("babi-1k", {"study": "sst"}, "study: it is of sst, not babi-1k"),
+        ("babi-1k", {"valid_accuracy": "0.5"}, "valid_accuracy: Input should be a valid number"),
+        ("searches/qdren-small", {"chosen": [2]}, "chosen: Input should be a valid dictionary"),
+    ],
+)
+def test_results_that_are_damaged_are_named(tmp_path, name, change, message):
+    record(tmp_path)
+    record_trial(tmp_path, 0, 0.5, 2)
+    (tmp_path / "coreference").mkdir()
+    path = tmp_path / f"{name}.jsonl"
+    if name == "coreference":
+        path = tmp_path / "coreference" / "a.json"
+        path.write_text(next((RESULTS / "coreference").glob("gap*")).read_text())
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(BadFileError, match=f"{path.name}.*{message}.*; (remove it|give its)"):
+        report.tables_of(name, tmp_path)

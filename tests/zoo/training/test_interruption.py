@@ -13,6 +13,7 @@ import keras
 import pytest
 
 from keras_corefmem.datasets import simulator
+from keras_corefmem.utils.files import BadFileError
 from zoo import training
 
 ROOT = Path(__file__).parents[3]
@@ -100,3 +101,16 @@ def test_callbacks_see_each_epoch_and_the_end_of_a_run_that_died(tmp_path):
     ]
     assert fit() == ["end"]
     assert fit() == []
+
+
+@pytest.mark.parametrize("name", ["best.weights.h5", "epoch-1.weights.h5", "state.json"])
+@pytest.mark.parametrize("damage", ["a bit", "the end"])
+def test_weights_of_a_run_that_changed_are_named(tmp_path, name, damage):
+    splits = simulator.load(1, train=8, valid=4, test=4)
+    settings = training.Settings.of("memn2n", epochs=2, buckets=1, arguments={"units": 4})
+    training.fit(*training.prepare(splits, settings), tmp_path, settings)
+    content = bytearray((tmp_path / name).read_bytes())
+    content[-1] ^= 1
+    (tmp_path / name).write_bytes(content if damage == "a bit" else content[:-200])
+    with pytest.raises(BadFileError, match=f"{name}.*start the run again with --fresh, or remove"):
+        training.fit(*training.prepare(splits, settings), tmp_path, settings)
