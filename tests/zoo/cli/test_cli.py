@@ -211,7 +211,7 @@ def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_pat
     [
         ("text", "is damaged (File is not a zip file)"),
         ("truncated", "is damaged (File is not a zip file)"),
-        ("damaged", "is damaged (Bad CRC-32"),
+        ("damaged", "is damaged (its model.weights.h5 has another checksum)"),
         ("incomplete", "is damaged ("),
         ("foreign", "holds a Sequential, not a reader of this zoo"),
         ("wordless", "has no preprocessor and reads ids alone"),
