@@ -121,7 +121,7 @@ PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
     "change, message",
     [
         ({"model": "qdrn"}, "no model 'qdrn'; choose of"),
-        ({"dataset": ["babi"]}, "no dataset ['babi']; choose of"),
+        ({"dataset": ["babi"]}, "dataset: Input should be a valid string"),
         ({"settings": [1]}, "settings: Input should be a valid dictionary"),
         ({"settings": {"arguments": 3}}, "arguments: Input should be a valid dictionary"),
         ({"settings": {"slots": 3}}, "slots: Extra inputs are not permitted"),
