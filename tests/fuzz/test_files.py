@@ -195,11 +195,11 @@ KINDS = {
     "weights of an epoch": Kind(made("epoch-0.weights.h5", files.write_state), files.read_state),
     "states of a run": Kind(made("state.json", files.write_state), files.read_state),
     **{
-        name: Kind(made(f"search/{name}.json", files.write_search), files.read_search)
+        name: Kind(made(f"search/{name}.json", files.write_search), files.read_search, 4)
         for name in ("search", "oracle", "trial_0000/trial", "trial_0001/trial")
     },
     **{
-        name: Kind(made(f"search/trial_{name}.json", files.write_search), files.read_search)
+        name: Kind(made(f"search/trial_{name}.json", files.write_search), files.read_search, 4)
         for name in ("0000/outcome", "0000/tested", "0000/begun", "0001/error")
     },
     "study": Kind(
