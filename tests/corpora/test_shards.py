@@ -74,7 +74,7 @@ def test_other_plans_are_refused(folder):
         index.prepare_folder(folder, {**PLAN, "shard_size": 4})
     assert contents(folder) == before
     (folder / "index.json").write_text("{")
-    with pytest.raises(ValueError, match="index.json:1: no JSON .* Choose another folder"):
+    with pytest.raises(ValueError, match="index.json:1: no JSON .*; choose another folder"):
         index.prepare_folder(folder, PLAN)
     (folder / "index.json").unlink()
     with pytest.raises(ValueError, match="holds shards, but no plan.json"):
