@@ -104,9 +104,12 @@ def naming_damage(path: Path, remedy: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ImportError, BadFileError):
+    except ImportError:
         raise
     except Exception as error:
+        # What knows of no file, such as a configuration, has an error that names none.
+        if isinstance(error, BadFileError) and str(path) in str(error):
+            raise
         cause = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
         raise BadFileError(f"{path} is damaged ({cause:.200}); {remedy}") from error
 

@@ -83,6 +83,9 @@ def test_damage_is_named_whatever_it_raises(error):
     assert "more" not in str(found.value)
     with pytest.raises(ImportError), naming_damage("a.h5", "save it again"):
         raise ImportError
+    for message in ("a.h5: no", "configuration: no"):
+        with pytest.raises(BadFileError, match="a.h5"), naming_damage("a.h5", "save it again"):
+            raise BadFileError(message)
 
 
 def test_names_of_files():

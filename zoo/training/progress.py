@@ -100,7 +100,9 @@ class Progress(keras.callbacks.Callback):
             # States of before do not say.
             self.ended, self.digests = content.get("ended", True), content.get("sha256", {})
             with naming_damage(state, REMEDY):
-                self.load(model, content["weights"])
+                name = content["weights"]
+            self.load(model, name)
+            with naming_damage(state, REMEDY):
                 for variable, value in zip(_random_state(model), content["random"], strict=True):
                     variable.assign(value)
         last = self.weights_file(f"epoch-{len(self.history) - 1}")
