@@ -5,7 +5,7 @@ import lazy_loader
 from keras_corefmem.utils.registration import register_rooms
 from keras_corefmem.utils.shadows import warn_of_shadows
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,

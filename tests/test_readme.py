@@ -13,6 +13,7 @@ import keras
 import numpy as np
 import pytest
 
+import keras_corefmem
 import zoo
 from keras_corefmem.datasets import simulator
 from zoo.architectures.trainer import TextTrainer
@@ -63,6 +64,7 @@ PRINTED = {
     "saved_models": [
         r"tf\.Tensor\(\[b'kitchen'\], .*\) tf\.Tensor\(\[[01]\.\d*\]",
         r"tf\.Tensor\(\[b'\w+'\], .*\) tf\.Tensor\(\[[01]\.\d*\]",
+        r"\('kitchen', [01]\.\d*\)$",
         r"\('kitchen', [01]\.\d*\)$",
     ],
 }
@@ -147,6 +149,34 @@ def test_response_of_the_server_is_what_the_signature_returns(tmp_path):
             assert np.char.decode(values.astype("S")).tolist() == rows
         else:
             np.testing.assert_allclose(values, rows, atol=1e-3)
+
+
+def test_configurations_of_pages_are_valid(tmp_path):
+    from tuning.spaces import space_of
+    from zoo.configs.configurations import FOLDER, configuration, read_family
+
+    found = [(page, kind, text) for page, kind, text in BLOCKS if kind not in ("", "python")]
+    # Requests and responses of the server are checked above.
+    assert [block[:2] for block in found if block[0] != "saved_models"] == [
+        ("contributing", "toml"),
+        ("searches", "json"),
+    ]
+    (model,), (space,) = (
+        [text for page, _, text in found if page == name] for name in ("contributing", "searches")
+    )
+    family = configuration("ga-mage-gru").family
+    written = (FOLDER / "models" / f"{family}.toml").read_text(encoding="utf-8")
+    (tmp_path / "family.toml").write_text(f"{written}\n{model}")
+    (name,) = read_family(tmp_path / "family.toml").keys() - set(zoo.models())
+    assert f"[models.{name}]" in model
+    assert space_of("qdren", json.loads(space)) == json.loads(space)
+
+
+def test_the_changelog_begins_with_the_version():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (\S+)", text, re.MULTILINE)
+    assert versions[0] == keras_corefmem.__version__.partition(".dev")[0]
+    assert (ROOT / "CITATION.cff").read_text().count(f"\nversion: {versions[1]}\n") == 1
 
 
 def test_what_pages_print_is_checked():

@@ -1,6 +1,8 @@
 """A few questions, answered again and again while a model learns."""
 
+import importlib.util
 import pathlib
+import warnings
 
 import keras
 
@@ -73,6 +75,13 @@ class _Pictures(Questions):
     TAG = "attention"
 
     def write(self, step):
+        if importlib.util.find_spec("matplotlib") is None:
+            warnings.warn(
+                "TensorBoard gets no pictures of questions, since they need Matplotlib: "
+                "pip install 'keras_corefmem[reports]'.",
+                stacklevel=2,
+            )
+            return
         for n, view in enumerate(self.views(), 1):
             # TensorBoard opens with the first two groups of tags, which so are accuracy and loss.
             self.events.image(step, f"questions/{self.TAG}/{n}", draw(view))

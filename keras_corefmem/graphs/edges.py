@@ -127,7 +127,9 @@ class TypedEdges:
         Raises:
             ValueError: if there are edges of these types in both directions.
         """
-        columns = {edge_type: column for column, edge_type in enumerate(map(self._renamed, types))}
+        # A comprehension that calls it is a frame of its own before Python 3.12.
+        renamed = list(map(self._renamed, types))
+        columns = {edge_type: column for column, edge_type in enumerate(renamed)}
         incoming = defaultdict(list)
         chosen = [edge for edge in self.edges if edge[2] in columns]
         if len({source < target for source, target, _ in chosen}) > 1:
@@ -150,7 +152,7 @@ class TypedEdges:
         if edge_type.removesuffix(INVERSE) != _BEFORE or edge_type in self.types:
             return edge_type
         warnings.warn(
-            f"The edge type {_BEFORE} is now {COREFERENCE}.", DeprecationWarning, stacklevel=4
+            f"The edge type {_BEFORE} is now {COREFERENCE}.", DeprecationWarning, stacklevel=3
         )
         return edge_type.replace(_BEFORE, COREFERENCE)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from keras_corefmem.utils.extras import extra
 from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
 
 # Inches. The font is monospaced, so that the width of a text is known before it is drawn.
@@ -45,12 +46,17 @@ def draw(view: TokenView | TableView | HeadView) -> bytes:
     Returns:
         The bytes of a PNG file.
 
+    Raises:
+        ImportError: if Matplotlib is not installed.
+
     Example:
         >>> view = keras_corefmem.visualization.TableView(
         ...     ["Mary left.", "John slept."], np.array([[0.9], [0.1]]), ["pass 1"], "Who left?")
         >>> keras_corefmem.visualization.draw(view)[1:4]
         b'PNG'
     """
+    with extra("reports", "Pictures need Matplotlib"):
+        import matplotlib.figure  # noqa: F401
     drawers: Any = {TokenView: _draw_tokens, TableView: _draw_table, HeadView: _draw_heads}
     return drawers[type(view)](view)
 

@@ -179,9 +179,15 @@ def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     assert values["dataset"] == "simulator" and values["model"] == "as-gru"
     assert values["units"] == 4 and values["learning_rate"] == settings.learning_rate
     assert values["augment"] == "rename+shuffle"
-    # Also what nobody set, so that no column has gaps; but nothing learned from the data.
+    # What is usually compared, also where nobody set it, so that its column has no gaps.
     assert values["encoder"] == "gru" and "dropout" in values
+    # No defaults that are the same in most runs, and nothing learned from the data.
+    assert not {"recurrent_dropout", "average", "optimizer", "train_size"} & set(values)
     assert not {"arguments", "vocabulary_size", "preprocessor"} & set(values)
+    # What was set to a default is shown.
+    changes = {"arguments": {"recurrent_dropout": 0.0}, "optimizer": "adam"}
+    named = hyper_parameters(Experiment("as-gru", changes=changes), model)
+    assert named.keys() - values.keys() == {"recurrent_dropout", "optimizer"}
     json.dumps(values)
     batches = {"train": SimpleNamespace(count=8)}
     known = {name for name, value in values.items() if value is not None}

@@ -1,9 +1,12 @@
-"""What TensorBoard's pages show of two runs of `corefmem train`, in a browser without a window."""
+"""What TensorBoard's pages show of two runs of `corefmem train`, in a browser without a window.
+
+`COREFMEM_PICTURES=docs` renews the picture of the guide."""
 
 import contextlib
 import io
 import itertools
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -24,6 +27,10 @@ README = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="u
 # The README's second command trains; here as it does, but on fewer stories and in smaller size.
 FIRST_COMMAND = re.search(r"^`.venv/bin/corefmem (.+?)`", README, re.MULTILINE)[1].split()
 SMALL = "train_size=64", "epochs=2", "buckets=1", "units=8", "layers=1"
+if "COREFMEM_PICTURES" in os.environ:
+    # Curves to show.
+    SMALL = "train_size=400", "epochs=10", "buckets=1", "units=16", "layers=1"
+TABS = "timeseries", "custom_scalars", "text", "hparams", "projector"
 # A busy machine may need long; whoever waits goes on at once when there is something to see.
 SECONDS = 240
 # The elements of the page, also those below shadow roots, where `querySelector` does not look.
@@ -109,16 +116,18 @@ def tensorboard(folder, log):
 
 def is_ready(address, runs):
     """Whether TensorBoard has read so many runs and found out which tabs have something to show."""
-
-    def get(path):
-        with urllib.request.urlopen(f"{address}data/{path}", timeout=SECONDS) as response:
-            return json.load(response)
-
-    tabs = "timeseries", "custom_scalars", "text", "hparams", "projector"
-    if len(get("runs")) < runs:
+    if len(get(address, "runs")) < runs:
         return False
-    listing = get("plugins_listing")
-    return all(listing[tab]["enabled"] for tab in tabs)
+    return enabled_tabs(address) >= set(TABS)
+
+
+def enabled_tabs(address):
+    return {name for name, tab in get(address, "plugins_listing").items() if tab["enabled"]}
+
+
+def get(address, path):
+    with urllib.request.urlopen(f"{address}data/{path}", timeout=SECONDS) as response:
+        return json.load(response)
 
 
 # One test: every process that ran one of several would train runs of its own.
@@ -130,6 +139,8 @@ def test_tensorboard_shows_two_runs(programs, runs, tmp_path):
         browser(programs, tmp_path / "profile") as driver,
     ):
         page = Page(driver, address)
+        # What is looked at below, and older tabs of the same curves and pictures: none is empty.
+        assert enabled_tabs(address) == {*TABS, "scalars", "images"}
         look_at_curves_and_pictures(page, names)
         look_at_hyper_parameters(page, names)
         look_at_charts(page)
@@ -195,6 +206,8 @@ def look_at_hyper_parameters(page, names):
     # A box to tick is no text.
     columns.remove("Show Metrics")
     assert columns[:2] == ["Trial ID", "learning_rate"] and len(columns) == width
+    # No defaults that nobody set.
+    assert "units" in columns and not {"optimizer", "average", "clip_each"} & set(columns)
     metrics = [name for name in columns if "epoch_" in name]
     assert metrics[0] == "best.epoch_accuracy" and "best.epoch_loss" in metrics
     for name, start, rate in zip(names, rows, (0.01, 0.02), strict=True):
@@ -217,6 +230,8 @@ def look_at_charts(page):
         "(path.getAttribute('d') || '').includes('L')).length >= 2 * (2 + 2 + 1 + 1 + 1 + 1)"
     )
     assert page.see(lines)
+    if folder := os.environ.get("COREFMEM_PICTURES"):
+        page.driver.save_screenshot(str(pathlib.Path(folder) / "tensorboard.png"))
 
 
 def look_at_answers(page):

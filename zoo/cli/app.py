@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+import keras_corefmem
 from keras_corefmem.utils.locks import FULL
 from zoo.cli.annotate import annotate
 from zoo.cli.arguments import show_arguments
@@ -83,7 +84,7 @@ class Command(TyperCommand):
 
 def show_version(wanted: bool) -> None:
     if wanted:
-        print(f"corefmem {importlib.metadata.version('keras_corefmem')}")
+        print(f"corefmem {keras_corefmem.__version__}")
         raise typer.Exit
 
 

@@ -11,14 +11,25 @@ def export(
     no_xla: Annotated[
         bool, option(None, "for TensorFlow that was built without XLA; slower", "--no-xla")
     ] = False,
-    format: Literal["saved_model", "onnx"] = option(
-        None, "onnx: features to logits, and the preprocessor", default="saved_model"
+    format: Literal["saved_model", "onnx", "litert"] = option(
+        None, "onnx, litert: features to logits, and the preprocessor", default="saved_model"
+    ),
+    length: int | None = option(
+        "N", "litert: tokens, or sentences of a story, that are read; 100 by default", default=None
+    ),
+    question_length: int | None = option(
+        "N", "litert: tokens of questions; 20 by default", default=None
     ),
 ) -> None:
-    """Write a reader as a SavedModel that answers text, or as ONNX."""
+    """Write a reader as a SavedModel that answers text, as ONNX or as LiteRT."""
     import zoo
     from zoo.cli.inputs import load_model
 
+    lengths = {"length": length, "question_length": question_length}
+    lengths = {name: value for name, value in lengths.items() if value is not None}
+    if lengths and format != "litert":
+        raise ValueError(f"--{next(iter(lengths)).replace('_', '-')} is for --format litert.")
     reader = load_model(model)
-    zoo.export(reader, folder, jit_compile=not no_xla, format=format)
-    print(f"{'ONNX' if format == 'onnx' else 'SavedModel'}: {folder}")
+    zoo.export(reader, folder, jit_compile=not no_xla, format=format, **lengths)
+    names = {"saved_model": "SavedModel", "onnx": "ONNX", "litert": "LiteRT"}
+    print(f"{names[format]}: {folder}")

@@ -20,6 +20,9 @@ from zoo.experiments import data
 from zoo.experiments.folders import check_folder, epochs_done, history_of, name_in, state_folder
 from zoo.experiments.outcome import Outcome
 
+# Hyper-parameters that TensorBoard shows of every run, also where nobody set them.
+COMPARED = {"model", "seed", "epochs", "batch_size", "learning_rate", "dropout"}
+COMPARED |= {"encoder", "units", "layers", "embedding_dim", "slots", "passes"}
 MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
 
 
@@ -189,8 +192,19 @@ def watch(
 
 
 def hyper_parameters(experiment: Experiment, model: keras.Model) -> dict[str, Any]:
+    """What is usually compared, and what the model's configuration or the user changed."""
     settings = dataclasses.asdict(experiment.settings)
     arguments = settings.pop("arguments")
-    values = {name: getattr(experiment, name) for name in ("dataset", "task", "language")}
-    values |= {name: model.config[name] for name in model.arguments() if name in model.config}
-    return {**values, **arguments, **settings}
+    values = {name: model.config[name] for name in model.arguments() if name in model.config}
+    values |= arguments | settings
+    defaults = model.defaults() | {
+        field.name: field.default for field in dataclasses.fields(training.Settings)
+    }
+    changes = {**experiment.changes, **experiment.changes.get("arguments", {})}
+    chosen = {
+        name: value
+        for name, value in values.items()
+        if name in COMPARED or name in changes or value != defaults.get(name)
+    }
+    places = {name: getattr(experiment, name) for name in ("dataset", "task", "language")}
+    return places | chosen

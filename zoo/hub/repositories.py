@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
+from keras_corefmem.utils.extras import extra
 from zoo.hub import folders
 from zoo.hub.model_card import with_handle
 from zoo.hub.record import Preset
@@ -88,13 +89,9 @@ def _address(handle: str) -> tuple[str, str | None]:
 def _clear_errors(handle: str, file: str = "") -> Iterator[Any]:
     """Yields the client of the hub, and says of its errors what to do."""
     place = f"{handle}: {file}" if file else handle
-    try:
+    with extra("hub", f"{handle} needs huggingface_hub"):
         import huggingface_hub as client
         from huggingface_hub import errors
-    except ImportError:
-        raise ImportError(
-            f"{handle} needs huggingface_hub: pip install keras_corefmem[hub]."
-        ) from None
     try:
         yield client
     except errors.HFValidationError:

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from keras_corefmem.utils.extras import extra
 from zoo.reports.scores import list_numbers
 
 INK, PALE, LINE = "#1f2430", "#6b7280", "#d6d9e0"
@@ -30,7 +31,8 @@ STYLE = {
 @contextlib.contextmanager
 def style() -> Iterator[None]:
     """Gives pictures their look, whatever this machine is set to."""
-    import matplotlib.style
+    with extra("reports", "Pictures need Matplotlib"):
+        import matplotlib.style
 
     with matplotlib.style.context(["default", STYLE]):
         yield

@@ -22,6 +22,7 @@ def export(
     top: int = 5,
     jit_compile: bool = True,
     format: str = "saved_model",
+    **lengths: int,
 ) -> None:
     """Writes a reader, from text to answer, as a SavedModel.
 
@@ -54,8 +55,10 @@ def export(
         jit_compile: whether XLA compiles the recurrences, for a few lengths and sizes of batches,
             when they are first met; without, it also answers where TensorFlow was built without
             XLA, several times slower. What the JAX backend exports needs XLA.
-        format: `"saved_model"`, or `"onnx"` for features to logits alone, with the preprocessor
-            beside them, see `zoo.serving.onnx.export_onnx`.
+        format: `"saved_model"`, or `"onnx"` and `"litert"` for features to logits alone, with the
+            preprocessor beside them, see `zoo.serving.onnx.export_onnx` and
+            `zoo.serving.litert.export_litert`.
+        **lengths: `length` and `question_length` of LiteRT.
 
     Raises:
         BlockingIOError: if another process writes to the folder.
@@ -68,12 +71,18 @@ def export(
         Traceback (most recent call last):
         ValueError: Sequential is not a reader: pass a model of the zoo, such as ...
     """
+    if format == "litert":
+        from zoo.serving.litert import export_litert
+
+        return export_litert(model, path, **lengths)
+    if lengths:
+        raise ValueError(f"Only format='litert' has a {next(iter(lengths))}: leave it out.")
     if format == "onnx":
         from zoo.serving.onnx import export_onnx
 
         return export_onnx(model, path)
     if format != "saved_model":
-        raise ValueError(f"format must be 'saved_model' or 'onnx', got {format!r}.")
+        raise ValueError(f"format must be 'saved_model', 'onnx' or 'litert', got {format!r}.")
     import tensorflow as tf
 
     path = pathlib.Path(path).expanduser().absolute()

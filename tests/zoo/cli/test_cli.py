@@ -148,7 +148,7 @@ def test_a_failed_run_makes_a_failed_command(data_dir, tmp_path, capsys):
 
 def test_list_names_everything_in_few_lines(capsys):
     out = printed(capsys, "list")
-    for name in (*zoo.models(), "simulator", "babi-mix", "babi-1k", "qdren_babi_1 … 20"):
+    for name in (*zoo.models(), "simulator", "babi-mix", "babi-1k", "ga_coref_gru_babi_1 … 20"):
         assert f"  {name}  " in out
     assert out.count("\n") <= 120 and "ga_gru_lambada" in out
     assert printed(capsys, "list", "studies").startswith("Studies\n  babi-1k  ")
@@ -159,7 +159,7 @@ def test_presets_are_listed_in_natural_order(capsys):
     lines = printed(capsys, "list", "presets").splitlines()[1:]
     names = [line.split()[0] for line in lines]
     assert names == zoo.presets()
-    assert names.index("qdren_babi_2") + 1 == names.index("qdren_babi_3")
+    assert names.index("ga_coref_gru_babi_2") + 1 == names.index("ga_coref_gru_babi_3")
     out = printed(capsys, "list", "presets", "ga-coref-gru")
     assert [name for name in names if name.startswith("ga_coref_gru_")] == [
         line.split()[0] for line in out.splitlines()[1:]

@@ -95,7 +95,9 @@ def test_a_folder_of_something_else_is_kept(tmp_path):
     with pytest.raises(ValueError, match="is no folder of ONNX: choose another path"):
         export_onnx(model, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
-    with pytest.raises(ValueError, match="format must be 'saved_model' or 'onnx', got 'h5'"):
+    with pytest.raises(
+        ValueError, match="format must be 'saved_model', 'onnx' or 'litert', got 'h5'"
+    ):
         zoo.export(model, tmp_path / "model", format="h5")
 
 

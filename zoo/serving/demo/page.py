@@ -8,6 +8,7 @@ from typing import Any
 from unittest import mock
 
 from keras_corefmem.datasets import DATASETS, Example
+from keras_corefmem.utils.extras import extra
 from zoo.architectures.loading import from_preset, load
 from zoo.hub import open_preset
 from zoo.hub.presets import presets
@@ -38,13 +39,10 @@ def make_page(
         ImportError: if Gradio is not installed.
         ValueError: if there is no such model.
     """
-    try:
-        # Importing it writes stubs of its components for editors, unless these are in no file: that
-        # takes longer than all the rest.
-        with mock.patch("inspect.getfile", side_effect=OSError):
-            import gradio
-    except ImportError:
-        raise ImportError("The page needs Gradio: pip install 'keras_corefmem[demo]'.") from None
+    # Importing it writes stubs of its components for editors, unless these are in no file: that
+    # takes longer than all the rest.
+    with extra("demo", "The page needs Gradio"), mock.patch("inspect.getfile", side_effect=OSError):
+        import gradio
     models = [(_label(handle), handle) for handle in handles or _bundled()]
     layout = Layout(gradio, models, [EXACT, *annotators], "" if handles else BESIDE)
     _Page(layout, data_dir).connect()

@@ -1,0 +1,83 @@
+"""Readers for runtimes without text: features to logits, with their preprocessing beside them."""
+
+import json
+import os
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from keras_corefmem.layers.kernels.compilation import uncompiled
+from keras_corefmem.utils.files import replacing_folder
+from zoo.reading.answers import preprocessor_of
+
+# How names of features end that hold edges.
+EDGES = ("antecedents", "sources")
+PREPROCESSOR = "preprocessor.json"
+
+
+def check_export(model: Any, path: str | os.PathLike, file: str, name: str) -> pathlib.Path:
+    """Returns the absolute path of a folder for a model of a format.
+
+    Args:
+        model: a reader with a preprocessor.
+        path: the folder.
+        file: name of the file of an older model there, which may be replaced.
+        name: name of the format.
+
+    Raises:
+        ValueError: if the model has no preprocessor, the folder holds something else, or Keras
+            does not run on TensorFlow.
+    """
+    preprocessor_of(model)
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            f"{name} is written on TensorFlow: set KERAS_BACKEND=tensorflow; .keras files and "
+            "presets work there too."
+        )
+    path = pathlib.Path(path).expanduser().absolute()
+    if path.exists() and not (path / file).exists() and (path.is_file() or any(path.iterdir())):
+        raise ValueError(f"{path} is no folder of {name}: choose another path, or remove it.")
+    return path
+
+
+def trace(model: Any, shapes: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Returns the graph from features of some shapes to logits, and its signature."""
+    import tensorflow as tf
+
+    signature = {
+        name: tf.TensorSpec(shapes[name], tensor.dtype, name=name)
+        for name, tensor in model.input.items()
+    }
+    function = tf.function(
+        lambda features: {"logits": model(features, training=False) / model.temperature},
+        [signature],
+        autograph=False,
+    )
+    with uncompiled():
+        function.get_concrete_function()
+    return function, signature
+
+
+def answers_alike(
+    run: Callable[[dict[str, np.ndarray]], np.ndarray], model: Any, shapes: Mapping[str, Any]
+) -> bool:
+    """Whether a runtime has the model's logits of texts of unknown words and padding."""
+    random = np.random.default_rng(0)
+    features = {}
+    for name, tensor in model.input.items():
+        features[name] = np.zeros(shapes[name], tensor.dtype)
+        if not name.endswith(EDGES):
+            features[name] += random.integers(0, 2, shapes[name]).astype(tensor.dtype)
+            features[name][:, 0] = 1
+    expected = model(features, training=False) / model.temperature
+    return np.allclose(run(features), expected, atol=1e-3, rtol=1e-3)
+
+
+def write_portable(model: Any, path: pathlib.Path, file: str, content: bytes) -> None:
+    config = keras.saving.serialize_keras_object(model.preprocessor)
+    with replacing_folder(path) as partial:
+        (partial / file).write_bytes(content)
+        (partial / PREPROCESSOR).write_text(json.dumps(config, ensure_ascii=False), "utf-8")
