@@ -34,6 +34,8 @@ def pin(core: int | None = None) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
+    # Callbacks of Keras that read results in threads have waited forever for JAX on one core.
+    os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "false")
     keep_programs()
 
 
