@@ -34,7 +34,7 @@ def trial_of(trial, accuracy=0.5, search="qdren-small", **fields):
 
 def record_trial(folder, number, accuracy, slots, search="qdren-small", **fields):
     """Records a trial of a search."""
-    fields["chosen"] = {"slots": slots}
+    fields = {"chosen": {"slots": slots}} | fields
     append_result(trial_of(f"{number:02}", accuracy, search, **fields), folder)
 
 

@@ -202,7 +202,7 @@ def test_uploading_needs_a_token(hub, folder, monkeypatch):
 
 def test_without_the_client(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(ImportError, match=r"pip install keras_corefmem\[hub\]"):
+    with pytest.raises(ImportError, match=r"pip install 'keras_corefmem\[hub\]'"):
         zoo.from_preset("hf://me/reader")
 
 
