@@ -119,7 +119,7 @@ class Progress(keras.callbacks.Callback):
         """
         path = self.weights_file(name)
         with naming_damage(path, REMEDY):
-            if digest_of(path) != self.digests.get(name, digest_of(path)):
+            if name in self.digests and digest_of(path) != self.digests[name]:
                 raise BadFileError(f"{path} does not have the SHA-256 in state.json; {REMEDY}")
             model.load_weights(path)
 
