@@ -11,7 +11,9 @@ def report(
         "STUDY", "see `corefmem list`; all studies by default", parser=parse_study, default=None
     ),
     results: RESULTS = "results",
-    write: list[str] | None = option("FILE...", "put the tables into Markdown files", default=None),
+    write: list[str] | None = option(
+        "FILE...", "put the tables into Markdown files, and draw what these show", default=None
+    ),
     compare: tuple[str, str] | None = option(
         "MODEL MODEL", "test whether two models of a study differ by more than chance", default=None
     ),
@@ -61,6 +63,8 @@ def report(
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")
+        for picture in reports.redraw(path, results):
+            print(picture)
     if plots or compare or write or agreement or gains or labels:
         return
     wanted = [] if study else recorded_searches(results)

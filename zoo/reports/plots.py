@@ -2,11 +2,12 @@
 
 import os
 import pathlib
+import re
 from typing import Any
 
 from keras_corefmem.utils.files import replacing
 from zoo.configs import configuration
-from zoo.experiments.results import Result
+from zoo.experiments.results import Result, recorded_searches
 from zoo.experiments.studies import STUDIES
 from zoo.reports.curves import (
     EPOCH,
@@ -123,12 +124,46 @@ def draw_search(
     Example:
         >>> paths = zoo.reports.draw_search("qdren-small", "docs")  # doctest: +SKIP
     """
+    return _save(figure_of_search(name, results), pathlib.Path(folder, name))
+
+
+def figure_of_search(name: str, results: str | os.PathLike) -> Any:
     panels = curves_of_search(read_search(name, results))
     if not panels:
         raise ValueError(f"{name}: no hyper-parameter has several numbers, nothing to draw.")
     measure = "validation accuracy in %"
-    figure = draw_curves(f"{name}: {measure}", panels, "value", measure, "trial")
-    return _save(figure, pathlib.Path(folder, name))
+    return draw_curves(f"{name}: {measure}", panels, "value", measure, "trial")
+
+
+@style()
+def redraw(page: str | os.PathLike, results: str | os.PathLike = "results") -> list[pathlib.Path]:
+    """Draws anew the pictures of results that a Markdown page shows, where it looks for them.
+
+    Args:
+        page: path of the page.
+        results: folder of results.
+
+    Returns:
+        The paths that were written, as PNG and as SVG.
+    """
+    page = pathlib.Path(page)
+    links = re.findall(r"\((\S+)\.png\)", page.read_text(encoding="utf-8"))
+    places = [pathlib.Path(os.path.normpath(page.parent / link)) for link in dict.fromkeys(links)]
+    figures = ((place, _figure_named(place.name, results)) for place in places)
+    return [path for place, figure in figures if figure for path in _save(figure, place)]
+
+
+def _figure_named(name: str, results: str | os.PathLike) -> Any:
+    """The figure that `draw` or `draw_search` saves under a name; None for other pictures."""
+    if name in recorded_searches(results):
+        return figure_of_search(name, results)
+    for study in sorted(filter(name.startswith, STUDIES), key=len, reverse=True):
+        runs, end = recorded_runs(study, results), name.removeprefix(study)
+        if runs and end.startswith("-by-"):
+            return draw_by(runs, end.removeprefix("-by-"))
+        if runs and (figure := figures_of(study, runs).get(end)):
+            return figure
+    return None
 
 
 def _save(figure: Any, path: pathlib.Path) -> list[pathlib.Path]:
