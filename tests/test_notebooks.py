@@ -14,13 +14,8 @@ def test_there_are_notebooks():
     assert {"zoo_model", "own_model", "search", "tensorboard", "annotate"} <= set(NOTEBOOKS)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.slow if n == "zoo_model" else pytest.mark.thorough)
-        for n in NOTEBOOKS
-    ],
-)
+@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.thorough
 def test_notebooks_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
     # Tiny models compile for longer than they train.

@@ -45,6 +45,7 @@ def cook(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.thorough
 def test_json_lines(cook):
     names = cook("Train on JSON lines")
     assert len(names["examples"]) == 40 and isinstance(names["examples"][0].answer, str)
@@ -54,6 +55,7 @@ def test_json_lines(cook):
     assert len(names["reader"].history.history["val_accuracy"]) == 5
 
 
+@pytest.mark.thorough
 def test_a_language_model(cook):
     names = cook("A language model under a reader")
     losses = names["model"].history.history["loss"]
@@ -77,6 +79,7 @@ def test_hugging_face_dataset(cook):
     assert set(reader.preprocessor.answers[1:]) == set(parts["train"]["answer"])
 
 
+@pytest.mark.thorough
 def test_spacy_docs(cook):
     names = cook("Read spaCy Docs")
     first, second = names["examples"]
@@ -86,6 +89,7 @@ def test_spacy_docs(cook):
     assert (np.bincount(encoded.chain_ids)[1:] > 1).any()
 
 
+@pytest.mark.thorough
 def test_fine_tuned_preset(cook):
     reader, preset = cook("Fine-tune a preset")["reader"], zoo.from_preset("ga_coref_gru_babi_1")
     assert len(reader.coverage.missing) < reader.coverage.words

@@ -81,6 +81,7 @@ def run(tmp_path_factory):
     return model, train(model, callbacks), folder
 
 
+@pytest.mark.thorough
 def test_train_and_validation_share_a_chart(run):
     _, history, folder = run
     train, validation = read_events(folder / "train"), read_events(folder / "validation")
@@ -194,6 +195,7 @@ def test_watching_does_not_change_training(run):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.thorough
 @one_head
 def test_inspecting_does_not_change_what_is_saved(model, tmp_path):
     model.attend(model.preprocessor.features(pad([[2, 3]], 8), pad([[2]], 8)))
@@ -235,6 +237,7 @@ def test_senseless_arguments(options, tmp_path):
         AttentionPictures(tmp_path, **arguments)
 
 
+@pytest.mark.thorough
 def test_pictures_of_gates_name_the_slots_anew(tmp_path):
     keras.utils.set_random_seed(0)
     model = RecurrentEntityNetwork.from_examples(EXAMPLES, units=6, slots=3)

@@ -48,7 +48,7 @@ class Kind(NamedTuple):
 
     make: Callable[[Path], Path]
     read: Callable[[Path], Any]
-    examples: int = 12
+    examples: int = 6
 
 
 def written(name: str, text: str) -> Callable[[Path], Path]:

@@ -88,6 +88,7 @@ def test_real_and_simulated_stories_keep_their_sentences():
             assert encoded.supporting_facts == example.supporting_facts
 
 
+@pytest.mark.thorough
 def test_real_stories_keep_their_sentences(babi_dir):
     for task in range(1, 21):
         examples = babi.load(babi_dir, task).valid

@@ -47,6 +47,7 @@ def test_a_single_batch_is_enough():
     assert batch[1][:3].tolist() == answers and not batch[1][3:].any()
 
 
+@pytest.mark.thorough
 def test_training_is_that_of_keras_own_dataset():
     histories = []
     for fit in (EndToEndMemoryNetwork.fit, keras.Model.fit):

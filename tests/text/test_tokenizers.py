@@ -166,6 +166,7 @@ def test_python_and_graph_agree_on_every_character(name):
     assert in_graph(tokenizer, texts) == [tokenizer(text) for text in texts]
 
 
+@pytest.mark.thorough
 def test_lower_case_agrees_on_every_character():
     pytest.importorskip("tensorflow")
     characters = every_character()

@@ -68,7 +68,7 @@ def test_the_best_model_is_kept_with_its_record(tmp_path):
     assert len(list(path.parent.iterdir())) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatch):
     arguments = command(files, tmp_path, "--trials", "3", "--epochs", "2", "--seed", "0")
     older = tmp_path / "results" / "searches" / NAME / "trial-12.json"
@@ -246,7 +246,7 @@ def children(process):
 
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self/stat").exists(), reason="needs /proc")
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_two_workers_survive_what_is_killed(files, tmp_path):
     arguments = command(files, tmp_path, "--trials", "3", "--epochs", "20", "--workers", "2")
     line = [sys.executable, "-c", "import sys; from zoo.cli import main; sys.exit(main())"]

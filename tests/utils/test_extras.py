@@ -31,6 +31,7 @@ def test_tests_need_all_extras_but_those_with_a_line_of_their_own():
     assert set().union(*extras.values()) - tests == extras["jax"] - {""}
 
 
+@pytest.mark.thorough
 def test_training_goes_on_without_pictures(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     examples = simulator.simulate(1, 8)

@@ -59,6 +59,7 @@ def test_attention_and_answers_are_visible():
     assert page(sure).mean() < page(flat).mean()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "count"), [(3, 4), (70, 20), (30, 90), (5, 0)])
 def test_gates_of_many_slots_and_sentences_stay_readable(rows, count):
     values = np.random.default_rng(0).random((rows, count))

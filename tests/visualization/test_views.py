@@ -32,6 +32,7 @@ def model():
     return DynamicMemoryNetwork.from_examples(EXAMPLES, **options)
 
 
+@pytest.mark.thorough
 def test_answers_do_not_depend_on_the_company(model):
     _, logits, attention = inspect_examples(EXAMPLES[:20], model.preprocessor, model.inspect)
     assert logits.shape == (20, len(model.preprocessor.answers)) and len(attention) == 20

@@ -145,6 +145,9 @@ def redraw(page: str | os.PathLike, results: str | os.PathLike = "results") -> l
 
     Returns:
         The paths that were written, as PNG and as SVG.
+
+    Example:
+        >>> paths = zoo.reports.redraw("results/README.md")  # doctest: +SKIP
     """
     page = pathlib.Path(page)
     links = re.findall(r"\((\S+)\.png\)", page.read_text(encoding="utf-8"))

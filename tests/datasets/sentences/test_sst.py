@@ -129,9 +129,10 @@ def test_wrong_tasks(folder):
     "task, sentences, phrases, valid",
     [
         ("fine", 8544, 318582, 1101),
-        pytest.param("binary", 6920, 84440, 872, marks=pytest.mark.thorough),
+        ("binary", 6920, 84440, 872),
     ],
 )
+@pytest.mark.thorough
 def test_the_official_treebank_is_read_whole(real_data, task, sentences, phrases, valid):
     splits = sst.load(real_data("sst/trees/train.txt").parent, task)
     assert sum(phrase.is_root for phrase in splits.train) == sentences

@@ -30,7 +30,7 @@ CASES = {
     "linear": ("linear", False, True, False, False),
 }
 # `test_conformance` trains without slopes; those by slot are compared in float64.
-ALIKE = ["linear", "slopes_by_slot"]
+ALIKE = ["linear", "relu", "slopes_by_slot", "tanh"]
 
 
 def make(name, **options):
@@ -125,6 +125,7 @@ def test_the_layer_equals_its_cell_in_a_keras_rnn(name):
     assert_agree(fused, stepwise, arrays, upstream.astype("float32"))
 
 
+@pytest.mark.thorough
 def test_the_last_memory_and_its_gradients():
     (last, inputs, mask), (layer, *_) = make("qdren"), make("qdren", return_sequences=True)
     rng = np.random.default_rng(3)

@@ -169,7 +169,7 @@ def test_autograph_warns_of_nothing(kind, units, caplog):
 @pytest.mark.parametrize(
     ("layer", "edges"),
     [
-        pytest.param(CorefGRU(4), (), id="coref"),
+        pytest.param(CorefGRU(4), (), id="coref", marks=pytest.mark.thorough),
         pytest.param(MAGEGRU((2, 2)), (1, 2), id="mage"),
         pytest.param(DAGRNN(4), (1, 2), id="dag", marks=pytest.mark.thorough),
     ],

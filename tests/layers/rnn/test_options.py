@@ -128,6 +128,7 @@ def test_states_and_gradients_follow_the_equations(kind, activation, recurrent_a
     assert_gradients(lambda *arrays: np.sum(expected(*arrays) * upstream), doubles, gradients)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", standing_for(KINDS, ["coref", "mage"]))
 def test_without_edges_a_layer_is_sequential(kind):
     layer, x = make(kind, bidirectional=True), random_features(np.random.default_rng(1), 3, TIME)
@@ -173,6 +174,7 @@ def test_half_of_a_coref_gru_without_antecedents_is_the_gru_of_keras():
     np.testing.assert_allclose(evaluate(layer, x)[..., :half], evaluate(gru, x), atol=1e-5)
 
 
+@pytest.mark.thorough
 @every_kind
 def test_going_backwards_is_the_other_direction(kind):
     rng, mask = np.random.default_rng(3), random_mask(BATCH, TIME)
@@ -224,6 +226,7 @@ def test_a_state_carries_on_where_it_was_left(kind):
     np.testing.assert_allclose(last, end, atol=1e-5)
 
 
+@pytest.mark.thorough
 @every_kind
 def test_time_distributed_reads_many_texts(kind):
     x = np.random.default_rng(6).normal(size=(2, 3, TIME, WIDTH)).astype("float32")
@@ -276,6 +279,7 @@ def test_recurrent_dropout_is_for_training_alone_and_repeats_with_its_seed(kind)
     assert np.max(np.abs(layers[0](x) - dropped[0])) > 1e-3
 
 
+@pytest.mark.thorough
 @every_kind
 def test_weights_have_initializers_regularizers_and_constraints(kind):
     ones = {f"{name}_initializer": "ones" for name in ("kernel", "bias")}
@@ -324,6 +328,7 @@ def test_float64_stays_float64():
         np.testing.assert_allclose(output, expected, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("structure", standing_for([True, False], [True]))
 def test_a_classifier_of_ones_own_trains_with_the_defaults_of_keras(structure):
     chains = np.array([[1, 0, 2, 0, 1, 2], [0, 1, 0, 1, 0, 1]] * 8)

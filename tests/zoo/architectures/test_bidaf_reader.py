@@ -64,6 +64,7 @@ def test_every_variant_is_what_its_name_says(name, tmp_path):
     assert not model.config["joint"] and not model.preprocessor.joint
 
 
+@pytest.mark.thorough
 def test_targets_change_the_loss_alone():
     model = make("bidaf-supervised")
     model.compile(**QUICK)
@@ -98,6 +99,7 @@ def test_a_supervised_head_learns_its_targets():
         assert attention[0, row - 1, columns].sum() > 0.5
 
 
+@pytest.mark.thorough
 def test_looking_at_heads():
     model = shared("bidaf-supervised")
     features = features_of(model, SPANS[:3], 20)
@@ -137,6 +139,7 @@ class Doubling(keras.layers.Layer):
 
 
 # `test_language_model` has a frozen one.
+@pytest.mark.thorough
 @pytest.mark.parametrize("freeze", standing_for([True, False], [False]))
 def test_contextual_vectors(freeze, tmp_path):
     model = build(word_encoder=Doubling(), freeze_word_encoder=freeze)

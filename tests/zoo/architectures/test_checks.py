@@ -47,6 +47,7 @@ def quick(name):
     return model
 
 
+@pytest.mark.thorough
 def test_answers_that_a_model_cannot_give_are_told():
     model = quick("qrn")
     message = "25% of the answers were not learned and count as wrong, such as "

@@ -42,6 +42,7 @@ def path(tmp_path_factory):
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The reader does not know")
 def test_explain_resolves_and_shows_heads(path, tmp_path, capsys):
     asked = ["--passage", "Then Mary was late . Bob saw Mary .", "--question", "and home went"]

@@ -133,10 +133,11 @@ def test_a_configuration_that_is_refused_leaves_the_default_precision():
     ("name", "mode"),
     [
         ("qrn", "int8"),
-        pytest.param("as-coref-gru", "int8", marks=pytest.mark.thorough),
-        pytest.param("dmn", "int4", marks=pytest.mark.thorough),
+        ("as-coref-gru", "int8"),
+        ("dmn", "int4"),
     ],
 )
+@pytest.mark.thorough
 def test_quantized_models_answer_alike_and_are_saved(name, mode, tmp_path, recwarn):
     model = keras.models.clone_model(shared(name))
     model.set_weights(shared(name).get_weights())

@@ -62,6 +62,7 @@ def test_directions_do_not_see_each_other():
         assert np.flatnonzero(backward).tolist() == ([0, 1, 2] if n else [2])
 
 
+@pytest.mark.thorough
 def test_a_reader_mixes_its_layers(trained, tmp_path):
     path = trained[0]
     sizes = {"units": 4, **{k: v for k, v in BIDAF.items() if k in ("heads", "inner_units")}}

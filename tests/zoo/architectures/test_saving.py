@@ -36,6 +36,7 @@ def trained(tmp_path_factory, make_reader, examples):
     return model, path
 
 
+@pytest.mark.thorough
 def test_a_trained_reader_is_the_same_after_loading(trained, examples):
     model, path = trained
     loaded = zoo.load(path)

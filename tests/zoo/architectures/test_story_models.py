@@ -9,6 +9,7 @@ from tests.support.events import read_events
 from tests.support.model_cases import CASES, RETRIEVE, STORIES, features_of, make, shared
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["lstm", "ngram", "qdren-wind"])
 def test_tensorboard_shows_the_sentences_where_there_is_attention(name, tmp_path):
     model = shared(name)
@@ -43,6 +44,7 @@ def test_retrieval_reads_the_sentences_about_the_question():
         assert idf[words.index(word)] == pytest.approx(expected, abs=1 / 256)
 
 
+@pytest.mark.thorough
 def test_retrieval_of_the_whole_passage_changes_nothing():
     wide = make("qdren", retrieve=40)
     features = features_of(wide, STORIES[:8])
@@ -51,6 +53,7 @@ def test_retrieval_of_the_whole_passage_changes_nothing():
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_the_end_of_passes_stays_behind_the_sentences():
     options = {"end_of_passes": True, "attention": "softmax"}
     for retrieve in (None, 40):

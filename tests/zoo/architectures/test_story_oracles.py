@@ -36,7 +36,7 @@ CASES = {
     "gru": (zoo.RecurrentReader, {"embedding_dim": 3, "cell": "gru"}),
 }
 # `test_story_switches` has the equations of the others, and "dmn-printed" answers in words.
-KEPT = ["qdren", "dmn-supervised", "dmn-printed", "dmn-plus", "memn2n", "lstm"]
+KEPT = ["qdren", "dmn-printed", "dmn-plus", "memn2n", "lstm"]
 every_case = pytest.mark.parametrize("name", standing_for(CASES, KEPT))
 
 

@@ -240,6 +240,7 @@ def test_entity_networks_drop_parts_of_the_words_of_the_story_alone():
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("module", standing_for(["words", "fusion"], ["fusion"]))
 def test_dynamic_memory_networks_drop_stories_and_answers_in_training_alone(module):
     model = build("dmn", dropout=1.0, input_module=module)

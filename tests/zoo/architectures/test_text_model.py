@@ -66,6 +66,7 @@ def test_the_preprocessor_has_its_name_of_version_0_1():
     assert warned[0].filename == __file__
 
 
+@pytest.mark.thorough
 def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     model = make("memn2n", spread=0, linear_start=2)
     model.compile(**QUICK)
@@ -83,6 +84,7 @@ def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     assert np.all(attention >= 0) and np.all((shares > 0.01) & (shares < 1 + 1e-5))
 
 
+@pytest.mark.thorough
 def test_a_plain_fit_learns_from_supporting_facts_first():
     model = make("dmn-printed", spread=0, gates_first=1, dropout=0.0, passes=1)
     model.compile(**QUICK)

@@ -73,6 +73,7 @@ def rows_of(answers, path):
     yield "batches of tf.data", data.batch(8)
 
 
+@pytest.mark.thorough
 def test_texts_in_all_forms_are_read_alike(model, expected, tmp_path):
     logits = model.predict(STORIES, verbose=0)
     assert logits.shape == (37, len(model.preprocessor.answers))
@@ -91,10 +92,11 @@ def test_texts_in_all_forms_are_read_alike(model, expected, tmp_path):
 @pytest.mark.parametrize(
     "examples",
     [
-        pytest.param(LABELLED, marks=pytest.mark.thorough, id="labels"),
+        pytest.param(LABELLED, id="labels"),
         pytest.param(TAGGED, id="tags"),
     ],
 )
+@pytest.mark.thorough
 def test_sentences_are_strings_too(examples):
     model = zoo.SentenceDynamicMemoryNetwork.from_examples(
         examples, units=4, passes=1, bidirectional=False
@@ -236,6 +238,7 @@ def test_an_unseen_answer_is_not_trained_on(model, shuffle):
         assert model.evaluate(UNSEEN[-1:], verbose=0)[1] == 0
 
 
+@pytest.mark.thorough
 def test_an_unseen_answer_in_features_is_not_trained_on():
     model = make()
     pieces = [model.batches(UNSEEN, 8)[n] for n in range(4)]
@@ -268,6 +271,7 @@ def test_an_unseen_answer_in_features_is_not_trained_on():
             model.fit(dataset, verbose=0)
 
 
+@pytest.mark.thorough
 def test_some_steps_have_the_loss_of_their_examples():
     model = make(optimizer=keras.optimizers.SGD(0.0))
     loss = model.evaluate(STORIES[:16], verbose=0)[0]

@@ -93,7 +93,7 @@ def end_half_way(inputs, folder, number):
     return process.returncode, error
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_interrupted_killed_and_continued(inputs, whole, tmp_path):
     status, error = end_half_way(inputs, tmp_path, signal.SIGINT)
     assert status == 130

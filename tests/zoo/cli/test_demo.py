@@ -31,6 +31,7 @@ def test_all_models_begin_with_a_reader_with_and_without_chains():
     assert names.index("qdren_babi_9") < names.index("qdren_babi_10")
 
 
+@pytest.mark.thorough
 def test_others_ask_what_the_page_offers_alone():
     layout = SimpleNamespace(gr=None, models=[("one", READER)], annotators=[WORDS, "exact"])
     read = _Page(layout, None).read

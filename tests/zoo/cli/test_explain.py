@@ -54,7 +54,7 @@ def explain(capsys, *arguments):
     return printed(capsys, "explain", *arguments).splitlines()
 
 
-@pytest.mark.parametrize("name", standing_for(MODELS, ["qdren", "ga-coref-gru"]))
+@pytest.mark.parametrize("name", standing_for(MODELS, ["qdren"]))
 def test_prints_the_answer_that_read_gives(name, folder, capsys):
     lines = explain(capsys, folder / f"{name}.keras", *STORY)
     reading = build(name).read(PASSAGE, QUESTION)
@@ -129,6 +129,7 @@ def test_a_question_of_a_file_and_the_picture_of_tensorboard(
     assert picture.read_bytes() == drawn[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["ren", "ga-coref-gru"])
 def test_the_answer_after_each_sentence(name, folder, capsys, tmp_path):
     command = folder / f"{name}.keras", *STORY, "--by-sentence", "--output", tmp_path / "a.png"
@@ -221,6 +222,7 @@ def test_bad_input_gives_one_line_and_status_2(arguments, message, folder, capsy
     assert sorted(folder.iterdir()) == before
 
 
+@pytest.mark.thorough
 def test_edges_of_json_lines_are_shown_and_read(tmp_path, capsys):
     path, lines = tmp_path / "reader.keras", tmp_path / "my.jsonl"
     typed = [dataclasses.replace(e, edges=[(1, 5, "near"), (2, 1, "near")]) for e in EXAMPLES]
@@ -257,6 +259,7 @@ def test_edges_of_json_lines_are_shown_and_read(tmp_path, capsys):
         )
 
 
+@pytest.mark.thorough
 def test_words_of_a_kind_are_joined_by_edges_of_its_type(tmp_path, capsys):
     arguments = {"edge_types": ["coreference", "person", "place", "thing"], "edge_units": 1}
     model = zoo.AttentionSumReader.from_examples(EXAMPLES, encoder="mage_gru", **arguments, **TINY)

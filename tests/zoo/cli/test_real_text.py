@@ -205,6 +205,7 @@ def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     assert "lambada, development: accuracy" in printed(capsys, "evaluate", path)
 
 
+@pytest.mark.thorough
 def test_commands_annotate_raw_text(plain, tmp_path, capsys):
     path = tmp_path / "reader.keras"
     model = annotated_reader()

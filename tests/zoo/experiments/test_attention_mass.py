@@ -27,7 +27,7 @@ def test_supervised_heads_are_measured_by_their_signals():
         assert rate == pytest.approx(expected(reader, signal, SPANS), abs=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_heads_of_others_are_measured_by_every_signal():
     options = {**BIDAF, "characters": False, "units": 4, "embedding_dim": 6}
     options["self_attention"] = "early"

@@ -75,6 +75,7 @@ def test_the_treebank_of_the_journal_has_parts_of_its_own(tmp_path):
     assert splits.test[0] == Sentence(("the", "word22"), ("DT", "NN"))
 
 
+@pytest.mark.thorough
 def test_evaluate_names_the_part_that_it_reads(data_dir, tmp_path, capsys):
     splits, path = data.load("sst", "binary", data_dir), tmp_path / "model.keras"
     sizes = {"units": 4, "passes": 1, "bidirectional": False}
@@ -105,6 +106,7 @@ def evaluate_parts(capsys, model, folder, dataset, task):
     return [printed(capsys, *words), printed(capsys, *words, "--part", "test")]
 
 
+@pytest.mark.thorough
 def test_evaluate_reads_the_development_or_the_test_part_of_ud(data_dir, tmp_path, capsys):
     for part, count in (("train", 15), ("dev", 3), ("test", 1)):
         path = tmp_path / f"en_ewt-ud-{part}.conllu"
@@ -186,7 +188,7 @@ def test_word_vectors_are_one_file(data_dir, tmp_path):
         data.word_vectors(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     results, runs = str(tmp_path / "results"), str(tmp_path / "runs")
     command = ["reproduce", "pos", "--tasks", "characters-0", "--data-dir", str(data_dir)]
@@ -243,6 +245,7 @@ def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypa
     assert shown == [list(pair) for pair in zip(reading.words, reading.tags, strict=True)]
 
 
+@pytest.mark.thorough
 def test_a_classifier_shows_its_labels_and_its_passes_over_words(data_dir, tmp_path, capsys):
     splits = data.load("sst", "fine", data_dir)
     model = zoo.SentenceDynamicMemoryNetwork.from_examples(splits.train, units=4, passes=3)

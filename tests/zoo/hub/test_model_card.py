@@ -53,6 +53,7 @@ def test_a_card_says_what_became_of_the_preset(tmp_path):
     assert "100.00%" not in (tmp_path / "reader" / "README.md").read_text()
 
 
+@pytest.mark.thorough
 def test_a_model_of_its_own_has_the_logs_of_fit(tmp_path):
     model = make("qrn")
     examples = CASES["qrn"].examples

@@ -212,6 +212,7 @@ def run(capsys, *arguments):
     return capsys.readouterr().out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", standing_for(["folder", "handle"], ["handle"]))
 def test_commands_take_presets(place, request, tmp_path, capsys, babi_dir):
     model = str(request.getfixturevalue(place))

@@ -63,6 +63,7 @@ def test_annotators_are_names_and_functions_and_truecasers_names(model, tmp_path
     assert model.read([PASSAGE], QUESTION, annotator="exact") == [expected]
 
 
+@pytest.mark.thorough
 def test_a_model_says_what_it_was_trained_with(model, tmp_path):
     model.save(tmp_path / "reader.keras")
     loaded = zoo.load(tmp_path / "reader.keras")

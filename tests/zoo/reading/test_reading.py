@@ -31,6 +31,7 @@ def features_of(model, passage):
     return {name: features[name] for name in model.features}
 
 
+@pytest.mark.thorough
 def test_probabilities_are_the_softmax_of_the_logits(model):
     logits = np.asarray(model(features_of(model, PASSAGE)))[0, 1:]
     expected = np.exp(logits) / np.exp(logits).sum()
@@ -63,6 +64,7 @@ def test_batch_composition_and_padding_do_not_change_predictions(model, long_and
         np.testing.assert_allclose(alone.probabilities, together[n].probabilities, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_many_texts_of_several_lengths_are_answered_in_their_order(model):
     # The last batch, which is not full, is read second.
     places = "kitchen", "garden"
@@ -74,6 +76,7 @@ def test_many_texts_of_several_lengths_are_answered_in_their_order(model):
         np.testing.assert_allclose(reading.probabilities, expected.probabilities, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_texts_are_read_in_few_shapes(model, long_and_short, monkeypatch):
     shapes, inspect = set(), model.inspect
 

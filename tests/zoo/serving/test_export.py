@@ -57,7 +57,7 @@ def test_texts_have_coreference_between_question_and_passage(make_reader, texts)
     assert np.count_nonzero(first > question.shape[1]) >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow exports it")
 def test_unicode_script_tokenizer(tmp_path, make_reader, answers, texts):
     pytest.importorskip("tensorflow_text")
@@ -149,6 +149,7 @@ def test_any_number_of_texts_of_any_length(tmp_path, make_reader, texts, jit_com
     np.testing.assert_allclose(outputs["probabilities"], odds, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_structure_is_an_input_of_readers_of_annotated_text(tmp_path):
     tf = pytest.importorskip("tensorflow")
     model, texts = annotated_reader(), ([PASSAGE, "Then Mary met Mary."], [QUESTION, "So Rome"])

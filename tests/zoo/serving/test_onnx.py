@@ -49,7 +49,7 @@ def test_onnx_gives_the_logits_of_the_model(name, tmp_path):
 
 
 @onnx_only
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", standing_for(["ga_coref_gru_babi_1", "qdren_babi_1"], ["qdren_babi_1"])
 )
@@ -77,7 +77,7 @@ def test_a_thousand_questions_have_the_answers_of_the_model(name, tmp_path):
 
 
 @onnx_only
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", standing_for(BEYOND, ("bidaf-mage-gru",)))
 def test_what_onnx_does_not_do_is_refused(name, tmp_path):
     pytest.importorskip("onnxruntime")
@@ -101,6 +101,7 @@ def test_a_folder_of_something_else_is_kept(tmp_path):
         zoo.export(model, tmp_path / "model", format="h5")
 
 
+@pytest.mark.thorough
 @onnx_only
 def test_the_command_replaces_an_older_one(tmp_path, capsys):
     pytest.importorskip("tf2onnx")

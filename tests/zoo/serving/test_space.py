@@ -31,7 +31,7 @@ def test_requirements_and_card_are_those_of_the_package():
     assert f"Python :: {card['python_version']}\n" in setup["metadata"]["classifiers"] + "\n"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_space_answers(tmp_path):
     client = pytest.importorskip("gradio_client")
     with socket.socket() as free:

@@ -79,7 +79,7 @@ def test_a_saved_pipeline_needs_no_other_file(nlp, tmp_path):
     assert before._.answers == after._.answers
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_it_answers_in_several_processes(nlp, run_python, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     rows = [(PASSAGE, {"question": QUESTION}), (PASSAGE, {"question": "Then Tom saw"})] * 3

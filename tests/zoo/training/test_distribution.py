@@ -71,13 +71,8 @@ result = [[train(devices, clip) for devices in (1, 2)] for clip in data]
 """
 
 
-@pytest.mark.parametrize(
-    "backend",
-    [
-        pytest.param("jax", marks=pytest.mark.thorough),
-        pytest.param("tensorflow", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+@pytest.mark.thorough
 def test_two_devices_learn_what_one_does(run_python, backend):
     environment = {"KERAS_BACKEND": backend, "XLA_FLAGS": TWO_DEVICES}
     one, two = run_python(TRAIN, [1, 2], **environment)
@@ -122,13 +117,8 @@ result = [[numbers(*model, devices) for devices in (1, 2)] for model in models.i
 """
 
 
-@pytest.mark.parametrize(
-    "backend",
-    [
-        pytest.param("jax", marks=pytest.mark.slow),
-        pytest.param("tensorflow", marks=pytest.mark.thorough),
-    ],
-)
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+@pytest.mark.thorough
 def test_texts_on_two_devices_are_those_on_one(run_python, backend):
     for one, two in run_python(TEXTS, None, KERAS_BACKEND=backend, XLA_FLAGS=TWO_DEVICES):
         assert two[0] == pytest.approx(one[0], rel=1e-4)

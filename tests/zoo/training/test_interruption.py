@@ -14,6 +14,7 @@ import pytest
 
 from keras_corefmem.datasets import simulator
 from keras_corefmem.utils.files import BadFileError
+from tests.support.tiers import standing_for
 from zoo import training
 
 ROOT = Path(__file__).parents[3]
@@ -43,7 +44,7 @@ def run(folder, killed=False):
     return out, json.loads(state.read_text())["history"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_run_ends_as_one_in_one_go(tmp_path):
     out, history = run(tmp_path / "whole")
     done = len(run(tmp_path / "killed", killed=True)[1])
@@ -103,8 +104,14 @@ def test_callbacks_see_each_epoch_and_the_end_of_a_run_that_died(tmp_path):
     assert fit() == []
 
 
-@pytest.mark.parametrize("name", ["best.weights.h5", "epoch-1.weights.h5", "state.json"])
-@pytest.mark.parametrize("damage", ["a bit", "the end"])
+WRITTEN = "best.weights.h5", "epoch-1.weights.h5", "state.json"
+DAMAGES = [(how, name) for how in ("a bit", "the end") for name in WRITTEN]
+
+
+@pytest.mark.parametrize(
+    ("damage", "name"),
+    standing_for(DAMAGES, [("a bit", "best.weights.h5"), ("the end", "state.json")]),
+)
 def test_weights_of_a_run_that_changed_are_named(tmp_path, name, damage):
     splits = simulator.load(1, train=8, valid=4, test=4)
     settings = training.Settings.of("memn2n", epochs=2, buckets=1, arguments={"units": 4})
