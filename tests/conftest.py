@@ -13,6 +13,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
+def pytest_configure(config):
+    """Has XLA compile without optimizing, but for thorough tests: what is compiled hardly runs."""
+    if config.option.markexpr != "thorough":
+        flags = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+        os.environ.setdefault("XLA_FLAGS", flags)
+
+
 def pytest_runtest_setup(item):
     """Has graphs of TensorFlow run as they are traced, but for those of layers and thorough tests.
 

@@ -1,11 +1,4 @@
-"""Tests of layers compile without optimization."""
-
-import os
-
 import pytest
-
-# Compiling takes far longer here than running.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import keras_corefmem
 from tests.support import cross_backend
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(keras.backend.backend() == "jax", reason="the run on TensorFlow compares both")
 def test_backends_agree(tmp_path):
     pytest.importorskip("jax")

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import keras
+
 from keras_corefmem.layers import (
     DAGRNN,
     MAGEGRU,
@@ -122,6 +124,11 @@ RECURRENT = [case for case in CASES if case.recurrent]
 VARIANTS = {"coref_gru_alone", "coref_gru_backwards", "gru", "entity_memory"}
 VARIANTS |= {"episodic_memory_ending", "coref_gru_options", "mage_gru"}
 KEPT = [case for case in CASES if case.name not in VARIANTS]
+# Loops over tokens, sentences and hops; on JAX they stand for the rest, which is Keras' operations.
+LOOPING = {"coref_gru", "mage_gru_mixed", "entity_memory_asked", "episodic_memory", "word_memory"}
+LOOPING |= {"query_reduction", "end_to_end_memory", "supervised_attention"}
+if keras.backend.backend() == "jax":
+    KEPT = [case for case in KEPT if case.name in LOOPING]
 # Those with gradients of their own, one of each kernel; what is made of operations of Keras trains
 # under XLA in models, and a coreference GRU in `test_options`.
 LOOPS = {"entity_memory_asked", "query_reduction", "episodic_memory", "supervised_attention"}

@@ -38,7 +38,7 @@ PADDED = [name for name in OF_EVERY_KIND if name not in PADDED]
 # What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
 every_model = pytest.mark.parametrize(
     "name",
-    standing_for(DISTINCT, OF_EVERY_CLASS) if JIT else standing_for(WITHOUT_TWINS, PADDED),
+    standing_for(DISTINCT, KINDS) if JIT else standing_for(WITHOUT_TWINS, PADDED),
 )
 # What hardly depends on the backend is tested on TensorFlow, and for one of each kind on JAX.
 ATTENDING = ["as-coref-gru", "qdren-wind", "dmn-lists"]
@@ -263,7 +263,7 @@ for name, texts in data.items():
             np.testing.assert_allclose(found[1], probabilities, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("names", parts(WITHOUT_TWINS, ONE_EACH))
+@pytest.mark.parametrize("names", parts(WITHOUT_TWINS, KINDS))
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow compares both")
 def test_backends_agree(names, tmp_path, run_python):
     pytest.importorskip("jax")

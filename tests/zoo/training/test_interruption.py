@@ -109,10 +109,10 @@ DAMAGES = [(how, name) for how in ("a bit", "the end") for name in WRITTEN]
 
 
 @pytest.mark.parametrize(
-    ("damage", "name"),
-    standing_for(DAMAGES, [("a bit", "best.weights.h5"), ("the end", "state.json")]),
+    "change", standing_for(DAMAGES, [("a bit", "best.weights.h5"), ("the end", "state.json")])
 )
-def test_weights_of_a_run_that_changed_are_named(tmp_path, name, damage):
+def test_weights_of_a_run_that_changed_are_named(tmp_path, change):
+    damage, name = change
     splits = simulator.load(1, train=8, valid=4, test=4)
     settings = training.Settings.of("memn2n", epochs=2, buckets=1, arguments={"units": 4})
     training.fit(*training.prepare(splits, settings), tmp_path, settings)
