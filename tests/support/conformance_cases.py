@@ -131,5 +131,5 @@ if keras.backend.backend() == "jax":
     KEPT = [case for case in KEPT if case.name in LOOPING]
 # Those with gradients of their own, one of each kernel; what is made of operations of Keras trains
 # under XLA in models, and a coreference GRU in `test_options`.
-LOOPS = {"entity_memory_asked", "query_reduction", "episodic_memory", "supervised_attention"}
+LOOPS = {"entity_memory_asked", "query_reduction", "supervised_attention"}
 LOOPS = [case for case in CASES if case.name in LOOPS]

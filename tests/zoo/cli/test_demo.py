@@ -21,6 +21,7 @@ def dropdown(page, name):
     return found
 
 
+@pytest.mark.thorough
 def test_all_models_begin_with_a_reader_with_and_without_chains():
     pytest.importorskip("gradio")
     page = make_page()

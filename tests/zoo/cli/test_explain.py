@@ -83,6 +83,7 @@ def test_a_sentence_that_is_not_read_has_no_numbers(folder, capsys):
     assert lines[4].strip() == "2 John went to the garden."
 
 
+@pytest.mark.thorough
 def test_tokens_and_chains_of_a_reader(folder, capsys):
     model = build("ga-coref-gru")
     ids = [model.preprocessor.ids_of_text(text)[None] for text in (PASSAGE, QUESTION)]

@@ -19,6 +19,7 @@ def expected(reader, signal, examples):
     return np.sum(rates * rows) / np.sum(rows)
 
 
+@pytest.mark.thorough
 def test_supervised_heads_are_measured_by_their_signals():
     reader = shared("bidaf-supervised")
     found = measure_attention_mass(reader, SPANS, batch_size=5)
