@@ -12,7 +12,9 @@ import zoo
 from keras_corefmem.datasets import simulator
 from tests.support.tiers import standing_for
 
-COUNT = int(os.environ.get("COREFMEM_FUZZ", 20))
+# An hour of fuzzing draws no fewer strings than were promised.
+FUZZ = int(os.environ.get("COREFMEM_FUZZ", 0))
+COUNT = max(1000, FUZZ) if FUZZ else 20
 TOKENIZERS = ("words", "penn", "penn_lower", "prose", "spaces", "unicode_script")
 KINDS = {
     "types": {"unknown_types": 3},
@@ -53,7 +55,7 @@ def best_of(reading):
 # Each tokenizer once, and each way of reading unknown words with one that cuts at little.
 CASES = [(name, "types" if name == "penn" else "local") for name in TOKENIZERS]
 CASES += [("spaces", "types"), ("words", "symbols"), ("spaces", "symbols")]
-KEPT = [("words", "symbols")]
+KEPT = [("spaces", "types")]
 
 
 @pytest.mark.parametrize("case", standing_for(CASES, KEPT), ids="-".join)

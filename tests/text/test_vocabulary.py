@@ -109,14 +109,18 @@ def test_symbols_depend_on_the_known_words_alone():
 def test_symbols_and_types_of_unknown_words_exclude_each_other():
     with pytest.raises(ValueError, match="leave free_symbols or unknown_types out"):
         Vocabulary(["mary"], unknown_types=2, free_symbols=3)
-    with pytest.raises(ValueError, match="free_symbols must be an integer of at least 0"):
-        Vocabulary(["mary"], free_symbols=-1)
 
 
-@pytest.mark.parametrize("types", [0, 1.5, "2"])
-def test_number_of_types(types):
+@pytest.mark.parametrize("name", ["unknown_types", "free_symbols"])
+@pytest.mark.parametrize("number", [-1, 1.5, "2", 100_001, 2**31])
+def test_number_of_types_and_symbols(name, number):
+    with pytest.raises(ValueError, match=rf"{name}\b.* (must be an integer of at least|may be)"):
+        Vocabulary(["mary"], **{name: number})
+
+
+def test_there_are_unknown_words_of_one_type_at_least():
     with pytest.raises(ValueError, match="unknown_types"):
-        Vocabulary(["mary"], types)
+        Vocabulary(["mary"], unknown_types=0)
 
 
 def test_config_round_trip():
