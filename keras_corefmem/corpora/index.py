@@ -15,7 +15,13 @@ import pydantic
 from typing_extensions import TypedDict
 
 from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
-from keras_corefmem.utils.files import Path, different_fields, load_json, write_json
+from keras_corefmem.utils.files import (
+    BadFileError,
+    Path,
+    different_fields,
+    load_json,
+    write_json,
+)
 
 FORMAT = 1
 INDEX, PLAN = "index.json", "plan.json"
@@ -162,9 +168,10 @@ def verify_folder(folder: Path, hashes: bool = True) -> dict:
             raise FileNotFoundError(f"{path}: no such shard, though the {INDEX} beside it has one.")
         size = path.stat().st_size
         if size != shard["bytes"]:
-            raise ValueError(f"{path}: {size} bytes of {shard['bytes']}, is it truncated? {REMEDY}")
+            what = f"{size} bytes of {shard['bytes']}, is it truncated?"
+            raise BadFileError(f"{path}: {what} {REMEDY}")
         if hashes and describe_file(path)["sha256"] != shard["sha256"]:
-            raise ValueError(f"{path}: the content has changed; {REMEDY}")
+            raise BadFileError(f"{path}: the content has changed; {REMEDY}")
     return index
 
 

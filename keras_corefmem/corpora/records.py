@@ -41,7 +41,7 @@ from keras_corefmem.corpora.tfrecord import (
     check_lengths,
 )
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.utils.files import Path, parse_json
+from keras_corefmem.utils.files import BadFileError, Path, parse_json
 
 # Records read ahead, and shards that a shuffled stream reads at a time.
 PREFETCH, CYCLE = 64, 4
@@ -119,10 +119,10 @@ def _read_shard(path):
             count, size = count + 1, size + len(record) + FRAME
     except (tf.errors.DataLossError, ValueError) as error:
         what = "is broken" if isinstance(error, tf.errors.DataLossError) else f"is none: {error}"
-        raise ValueError(f"{path}: record {count + 1} {what}; {REMEDY}") from None
+        raise BadFileError(f"{path}: record {count + 1} {what}; {REMEDY}") from None
     # A file that ends in the middle of a record's length looks whole to TensorFlow.
     if size != path.stat().st_size:
-        raise ValueError(f"{path}: record {count + 1} is truncated; {REMEDY}")
+        raise BadFileError(f"{path}: record {count + 1} is truncated; {REMEDY}")
 
 
 def read_shards(source: Path) -> Iterator[Record]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from keras_corefmem.corpora.index import REMEDY
 from keras_corefmem.graphs.annotation import Annotation
-from keras_corefmem.utils.files import Path, replacing
+from keras_corefmem.utils.files import BadFileError, Path, replacing
 
 Record = tuple[Annotation, dict]
 
@@ -111,7 +111,7 @@ def check_lengths(path: Path) -> None:
             begin += FRAME + length
             if begin > size:
                 if frame[8:] == _checksum(frame[:8]):
-                    raise ValueError(f"{path}: record {number} is broken; {REMEDY}")
+                    raise BadFileError(f"{path}: record {number} is broken; {REMEDY}")
                 return
             file.seek(begin)
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from keras_corefmem.text.lexicons import SPEECH, TITLES, given_names
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
-from keras_corefmem.utils.files import Path, parse_json, read_text, replacing
+from keras_corefmem.utils.files import BadFileError, Path, parse_json, read_text, replacing
 
 # Words behind which, and endings with which, a word that was never seen is hardly a name.
 BEFORE_NOUNS = frozenset(
@@ -125,10 +125,10 @@ class Truecaser:
             content = parse_json(read_text(path, _FORM), path, "pass what `save` wrote.", _FORM)
             return cls(content["forms"])
         except (AttributeError, KeyError, TypeError) as error:
-            raise ValueError(f"{path}: no {_FORM} ({error!r}), pass what `save` wrote.") from None
+            raise BadFileError(f"{path}: no {_FORM} ({error!r}), pass what `save` wrote.") from None
         except ValueError as error:
             message = str(error).removeprefix(f"{path}: ")
-            raise ValueError(f"{path}: {message}") from None
+            raise BadFileError(f"{path}: {message}") from None
 
 
 def _beginnings(tokens):

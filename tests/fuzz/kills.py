@@ -1,8 +1,8 @@
 """Commands, killed at random moments and given again: `python -m tests.fuzz.kills`.
 
 Each command runs once undisturbed. Then, for each moment, it starts in a folder of its own, is
-killed with all its processes, and is given again until it ends. Numbers and names of files must be
-those of the undisturbed run.
+killed with all its processes, and is given again until it ends. Numbers, names of files, and steps
+and tags of TensorBoard must be those of the undisturbed run.
 """
 
 import argparse
@@ -74,8 +74,16 @@ def without_volatile(content: object) -> object:
     return list(map(without_volatile, content)) if isinstance(content, list) else content
 
 
+def events_in(path: Path) -> set[tuple[int, str]]:
+    """Step and tag of what TensorBoard shows of a file."""
+    from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+    events = EventFileLoader(str(path)).Load()
+    return {(event.step, value.tag) for event in events for value in event.summary.value}
+
+
 def outcome(folder: Path) -> dict[str, object]:
-    """What a command left: numbers of JSON files, bytes of records, and names of the others."""
+    """What a command left: numbers, bytes of records, events, and names of other files."""
     found: dict[str, object] = {}
     for path in folder.rglob("*"):
         name = re.sub(r"tfevents\..*", "tfevents", str(path.relative_to(folder)))
@@ -83,6 +91,9 @@ def outcome(folder: Path) -> dict[str, object]:
             lines = path.read_text().splitlines()
             texts = lines if path.suffix == ".jsonl" else ["".join(lines)]
             found[name] = [without_volatile(json.loads(text)) for text in texts]
+        elif name.endswith("tfevents"):
+            # A run has a file for each of its starts.
+            found[name] = sorted({*(found.get(name) or ()), *events_in(path)})
         else:
             found[name] = path.read_bytes() if path.suffix == ".tfrecord" else None
     return found

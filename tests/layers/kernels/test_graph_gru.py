@@ -236,13 +236,14 @@ def test_texts_of_any_length_follow_the_equations(name, length):
     x, layer = random_features(rng, 1, length), graph.layer
     layer.build(x.shape, shape)
     randomize(layer, rng)
-    function = compiled(layer)
+    functions = [compiled(layer, xla=True)]
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
         # A length that is not known before.
         specs = (tf.TensorSpec((1, None, *a.shape[2:]), a.dtype) for a in (x, sources))
-        function = tf.function(layer, list(specs), autograph=False, jit_compile=True)
+        functions += [tf.function(layer, list(specs), autograph=False, jit_compile=True)]
     result = types.SimpleNamespace(graph=graph._replace(inputs=[sources]), mask=None)
     expected = oracle_output(result, *float64([x]), float64(layer.get_weights()))
-    np.testing.assert_allclose(function(x, sources), expected, atol=1e-4, rtol=0)
+    for function in functions:
+        np.testing.assert_allclose(function(x, sources), expected, atol=1e-4, rtol=0)

@@ -15,8 +15,11 @@ from keras_corefmem.datasets.stories import babi
 from keras_corefmem.utils.locks import hold
 from tests.support.commands import printed, refused
 from tests.support.tiny_babi import write_babi
+from tuning.search import Search
 from zoo.cli import app as cli
+from zoo.experiments.reproduce import execute
 from zoo.experiments.results import read_results
+from zoo.experiments.runs import Run
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
 
@@ -283,3 +286,25 @@ def test_a_run_under_way_is_left_alone(tmp_path, capsys):
         error = refused(capsys, *command, "--fresh")
     assert f"is being written by process {os.getpid()} on " in error
     assert os.listdir(folder) == ["model.keras"]
+
+
+def test_records_a_search_and_a_run_under_way_are_left_alone(data_dir, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("Mary left.\n")
+    (tmp_path / "own.json").write_text('{"units": [4]}')
+    options = {"space": str(tmp_path / "own.json"), "output": str(tmp_path / "searches")}
+    known = {"model": "gru", "data_dir": str(data_dir), "log_dir": str(tmp_path / "logs")}
+    words = ["search", *(w for name in known for w in (f"--{name.replace('_', '-')}", known[name]))]
+    words += [w for name, value in options.items() for w in (f"--{name}", value)]
+    for folder, command in (
+        (tmp_path / "out", ["annotate", tmp_path / "a.txt", "--output", tmp_path / "out"]),
+        (Search(**known, **options).folder, words),
+        (Search(**known, **options).log_folder, words),
+    ):
+        with hold(folder):
+            error = refused(capsys, *command)
+            assert f"{folder} is being written by process {os.getpid()} on " in error
+            assert os.listdir(folder) == [".lock"]
+    run = Run("babi-1k", "ngram", 1, 0, str(data_dir))
+    with hold(run.folder(tmp_path)), pytest.raises(BlockingIOError, match=f"{run.name} is being"):
+        execute(run, tmp_path / "results", tmp_path)
+    assert not (tmp_path / "results").exists()

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.commands import refused
 from tests.support.disks import files_in, fill, small_disk
+from tests.support.limits import file_limit
 from tests.support.tiny_babi import write_babi
 
 FULL = r" \(No space left on device\): make room on its disk, or choose another folder\.$"
@@ -75,6 +76,22 @@ def test_training_on_a_full_disk_does_not_begin(disk, place, capsys, left):
     )
     # What is there is whole, and continues.
     assert {name.rpartition("/")[2] for name in files_in(disk)} <= {"run.json"}
+
+
+@pytest.mark.parametrize("size", [2**10, 2**14])
+def test_training_does_not_begin_where_files_are_limited(place, capsys, untrained, size):
+    with file_limit(size):
+        error = refused(capsys, *train(place, place / "models", place / "logs"))
+    assert re.search(r"place.*(File too large): raise the limit of files, ulimit -f", error)
+
+
+def test_training_on_a_disk_for_reading_does_not_begin(place, capsys, untrained):
+    with small_disk(place / "disk", 2**20, "ro") as disk:
+        models = refused(capsys, *train(place, disk / "models", place / "logs"))
+        logs = refused(capsys, *train(place, place / "models", disk / "logs"))
+    for error in (models, logs):
+        assert "disk" in error and "(Read-only file system): choose another folder" in error
+    assert not (place / "models").exists()
 
 
 def test_logs_on_a_full_disk_are_noticed_before_training(disk, place, capsys, untrained):
