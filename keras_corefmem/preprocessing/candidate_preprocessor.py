@@ -180,7 +180,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
             signals=room,
             **kwargs,
         )
-        return preprocessor.with_edges_of(examples, max_sources)
+        are_chosen = "edge_types" in kwargs
+        return preprocessor.with_edges_of(examples, max_sources, are_chosen=are_chosen)
 
     def encode(self, example: Example) -> EncodedCandidates:
         sentences = [example.tokens(text, self.tokenizer) for text in example.sentences]

@@ -41,14 +41,40 @@ class EdgeTable:
     """
 
     def __init__(self, types: Sequence[str], max_sources: int) -> None:
-        check_sizes(max_sources=max_sources)
-        self.types, self.max_sources = check_edge_types(types), max_sources
+        self.types = check_edge_types(types)
+        self.limit(max_sources)
         self.bases = list(dict.fromkeys(map(base_type, self.types)))
+        # Of examples whose reader has chosen no types, others are left unread.
+        self.refuses_others = self.bases != [COREFERENCE]
+        self._has_warned = False
         columns = {edge_type: column for column, edge_type in enumerate(self.types)}
         pairs = ((base, inverse(base)) for base in self.bases)
         self.columns = np.array(
             [[columns.get(a, columns.get(b)), columns.get(b, columns.get(a))] for a, b in pairs]
         )
+
+    def limit(self, max_sources: int) -> None:
+        """Sets how many edges of one type may enter a token."""
+        check_sizes(max_sources=max_sources)
+        self.max_sources = max_sources
+
+    def warn_of_edges_across(self, example: Example, passage: int, stacklevel: int = 4) -> None:
+        """Warns once where a user's edge joins question and passage, which are read apart."""
+        for number, (source, target, edge_type) in enumerate(example.edges, 1):
+            read = base_type(edge_type) in self.bases
+            if read and (source <= passage) != (target <= passage) and not self._has_warned:
+                self._has_warned = True
+                warnings.warn(
+                    f"{self._named(example, number)} joins passage and question, which this reader "
+                    "reads apart: it leaves such edges out. Give joint=True to a reader that can "
+                    "read them as one sequence.",
+                    stacklevel=stacklevel,
+                )
+
+    @staticmethod
+    def _named(example: Example, number: int) -> str:
+        start = f"{example.source}: " if example.source else ""
+        return f"{start}edge {number}, {tuple(example.edges[number - 1])},"
 
     def column(self, base: str) -> int | None:
         """Returns the column of the edges of a type that lie in reading order."""
@@ -63,7 +89,7 @@ class EdgeTable:
 
         Raises:
             ValueError: if an edge of the user leaves the text or has another type; the latter is
-                left unread where the reader reads coreference alone.
+                left unread where nobody chose the types and coreference alone is read.
         """
         edges = [self._number(n, *edge, example, tokens) for n, edge in enumerate(example.edges, 1)]
         own = np.array([edge for edge in edges if edge[2] >= 0], "int32").reshape(-1, 3)
@@ -105,11 +131,9 @@ class EdgeTable:
             )
 
     def _number(self, place, source, target, edge_type, example, tokens):
-        start = f"{example.source}: " if example.source else ""
-        named = f"{start}edge {place}, {(source, target, edge_type)},"
-        known = base_type(edge_type) in self.bases
+        named, known = self._named(example, place), base_type(edge_type) in self.bases
         # Who chooses no types is warned once, by `fit`.
-        if not known and self.bases != [COREFERENCE]:
+        if not known and self.refuses_others:
             hint = did_you_mean(edge_type, self.types)
             raise ValueError(
                 f"{named} has a type that the reader does not know.{hint} It "

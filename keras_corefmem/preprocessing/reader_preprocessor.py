@@ -196,7 +196,7 @@ class ReaderPreprocessor(Preprocessor):
             preprocessor.type_words([types.get(lemmas[word]) for word in words])
             # Stories may lack things.
             learned = {*types.values(), *ENTITY_TYPES}
-        return preprocessor.with_edges_of(examples, max_sources, learned)
+        return preprocessor.with_edges_of(examples, max_sources, learned, "edge_types" in kwargs)
 
     def type_words(self, names: Sequence[str | None]) -> None:
         """Tells the edge type of the chain of each word, besides coreference."""
@@ -210,16 +210,21 @@ class ReaderPreprocessor(Preprocessor):
         return np.array([0, 0, *known, *[0] * others], "int32")
 
     def with_edges_of(
-        self, examples: Sequence[Example], max_sources: int | None, learned: Iterable[str] = ()
+        self,
+        examples: Sequence[Example],
+        max_sources: int | None,
+        learned: Iterable[str] = (),
+        are_chosen: bool = False,
     ) -> Self:
         """Chooses how many edges of a type may enter a token, unless that is known.
 
         Raises:
             ValueError: if no example has an edge of one of the types, but for those of words that
-                are `learned`.
+                are `learned`; or one has an edge of another type than those that are chosen.
         """
+        self.edge_table.refuses_others |= are_chosen
         own = [base for base in self.edge_table.bases if base not in {COREFERENCE, *learned}]
-        if self.edge_table.bases == [COREFERENCE]:
+        if not self.edge_table.refuses_others:
             warn_of_unread_edges(examples, [COREFERENCE])
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
@@ -229,7 +234,7 @@ class ReaderPreprocessor(Preprocessor):
             if max_sources is None:
                 max_sources = self.edge_table.room(edges)
         if max_sources is not None:
-            self.edge_table = EdgeTable(self.edge_types, max_sources)
+            self.edge_table.limit(max_sources)
         return self
 
     @property
@@ -263,6 +268,8 @@ class ReaderPreprocessor(Preprocessor):
                 )
             encoded = dataclasses.replace(encoded, chain_ids=np.array(example.chains, "int32"))
         edges = self.edge_table.encode(example, len(encoded.passage) + len(encoded.question))
+        if not self.joint:
+            self.edge_table.warn_of_edges_across(example, len(encoded.passage))
         return dataclasses.replace(encoded, edges=edges) if len(edges) else encoded
 
     def encode_text(self, passage: str, question: str) -> Any:

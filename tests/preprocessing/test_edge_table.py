@@ -8,7 +8,11 @@ import pytest
 from keras_corefmem.datasets import AnnotatedExample, Example
 from keras_corefmem.graphs import TypedEdges, annotate, join
 from keras_corefmem.layers import MAGEGRU
-from keras_corefmem.preprocessing import ReaderPreprocessor, StoryPreprocessor
+from keras_corefmem.preprocessing import (
+    CandidatePreprocessor,
+    ReaderPreprocessor,
+    StoryPreprocessor,
+)
 from keras_corefmem.preprocessing.edge_table import EdgeTable
 from keras_corefmem.preprocessing.layout import ORDERS
 from tests.support import oracles
@@ -76,6 +80,7 @@ each_order = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("most", [1, 3])
 @each_order
+@pytest.mark.filterwarnings("ignore:edge .* joins passage and question")
 def test_sources_of_random_typed_graphs(order, joint, most):
     examples = list(random_examples(np.random.default_rng(most)))
     preprocessor = fit(examples, order=order, joint=joint, max_sources=most)
@@ -210,6 +215,22 @@ def test_models_without_edge_types_leave_edges_unread(kind):
     ]
     for name, array in features[0].items():
         np.testing.assert_array_equal(features[1][name], array)
+
+
+@pytest.mark.parametrize("kind", [ReaderPreprocessor, CandidatePreprocessor])
+def test_another_type_than_the_one_that_was_chosen_is_refused(kind):
+    example = dataclasses.replace(EXAMPLE, source="b:2")
+    with pytest.raises(ValueError, match=r"b:2: edge 1, .* does not know. It reads coreference:"):
+        kind.fit([example], tokenizer="spaces", edge_types=["coreference"])
+
+
+def test_one_warning_tells_of_edges_across_texts_that_are_read_apart():
+    example = dataclasses.replace(EXAMPLE, source="b:2", edges=[(1, 3, "near"), (4, 1, "near")])
+    with pytest.warns(UserWarning, match=r"b:2: edge 2, \(4, 1, 'near'\), joins passage") as found:
+        preprocessor = fit_near([(1, 3, "near")], [example] * 3, joint=False)
+        preprocessor.encode(example)
+    assert len(found) == 1
+    assert fit_near([(1, 3, "near")], [example]).max_sources == 1
 
 
 def test_types_that_do_not_fit_are_refused():
