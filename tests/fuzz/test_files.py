@@ -29,6 +29,7 @@ from tests.fuzz.mutations import MUTATIONS
 from tests.fuzz.written import TEXT, annotation, load_preset, reader
 from tests.support import samples
 from tests.support.results import record_trial
+from tests.support.tiers import standing_for
 from tuning.spaces import space_of
 from zoo.cli.inputs import describe_data
 from zoo.cli.train import read_preset
@@ -251,8 +252,10 @@ KINDS = {
     ),
 }
 
-# Files of people and other programs; damage to all the rest, which the package wrote, is one error.
+# Files of people and other programs, and what may be whole but of something else, or has no file of
+# its own. Damage to all the rest, which the package wrote, is one error.
 OTHERS = {*list(KINDS)[: list(KINDS).index("truecaser")], "labels", "study", "models", "space"}
+OTHERS |= {"plan", "trials", "run", "settings", "vocabulary"}
 
 
 @functools.cache
@@ -287,6 +290,8 @@ def test_mutated_files_are_read_or_refused_by_name(kind, tmp_path):
     @hypothesis.settings(
         max_examples=WANTED or KINDS[kind].examples,
         deadline=None,
+        # A failure says enough without minutes of making it smaller.
+        phases=[hypothesis.Phase.generate],
         derandomize=not WANTED,
         database=None,
         suppress_health_check=list(hypothesis.HealthCheck),
@@ -311,7 +316,7 @@ LONG_LINES = {
 }
 
 
-@pytest.mark.parametrize("name", LONG_LINES)
+@pytest.mark.parametrize("name", standing_for(LONG_LINES, set(LONG_LINES) - {"brackets"}))
 def test_a_line_of_millions_of_characters_ends_no_reader(name, tmp_path):
     kind, lengthen = LONG_LINES[name]
     path, content = content_of(kind, tmp_path / "kind")
@@ -328,4 +333,4 @@ def test_a_line_of_millions_of_characters_ends_no_reader(name, tmp_path):
     reading = threading.Thread(target=read, daemon=True)
     reading.start()
     reading.join(30)
-    assert errors and f"{path.name}:1: " in errors[0] or path.name in errors[0]
+    assert errors and path.name in errors[0]

@@ -37,6 +37,18 @@ def test_spaces_fit_the_models_that_they_name():
         assert space_of(fitting[0], name) == space.entries
 
 
+@pytest.mark.parametrize("model", ["flagship", "ga-mage-gru"])
+def test_the_space_of_the_flagship_holds_all_its_settings(model):
+    entries = space_of(model, "flagship")
+    names = {"augment", "halve_every", "layers", "tied", "dropout", "order", "carry"}
+    split = split_settings(entries)
+    assert entries.keys() == names and split.keys() == {"augment", "halve_every", "arguments"}
+    check_arguments(model, split["arguments"])
+    tasks = configuration("flagship").datasets["babi"]["tasks"].values()
+    for own in (own for task in tasks for part in task.values() for own in part.items()):
+        assert own[0] in ("epochs", "patience") or own[1] in entries[own[0]]
+
+
 def test_the_grid_of_qdren_is_that_of_its_paper():
     entries = SPACES["qdren-babi"].entries
     assert entries["learning_rate"] == [0.01, 0.001, 0.0001]

@@ -156,6 +156,9 @@ def test_coref_gru_is_as_printed():
     settings, arguments = printed("ga-coref-gru-printed")
     expect(vars(settings), learning_rate=0.01, halve_every=120, batch_size=32)
     expect(arguments, encoder="coref_gru", units=64, layers=3, dropout=0.1, language="")
+    assert set(configuration("ga-coref-gru-printed").datasets) >= {"wikihop", "lambada"}
+    for dataset in ("wikihop", "lambada"):
+        assert configuration("ga-coref-gru-printed").datasets[dataset]["word_vectors"]
     settings, arguments = printed("ga-coref-gru-printed", "wikihop")
     expect(vars(settings), learning_rate=0.0005, halve_every=2500, batch_size=16, epochs=5)
     expect(arguments, units=64, dropout=0.2, embedding_dim=100, joint=False, question_overlap=True)
@@ -180,6 +183,10 @@ def test_bidaf_is_as_printed():
         expect(arguments, inner_units=512, embedding_dim=100, row_weight="count", joint=None)
         expect(vars(settings), epochs=10, patience=2, batch_size=40, clip_norm=5.0)
         expect(vars(settings), learning_rate=0.001, optimizer="adam")
+        # Frozen vectors of GloVe.
+        as_printed = name.endswith("-printed")
+        assert configuration(name).word_vectors == arguments["freeze_word_vectors"] == as_printed
+        assert ("GloVe" in configuration(name).differs) == (not as_printed and "elmo" not in name)
 
 
 def test_the_dynamic_memory_network_is_as_printed():

@@ -80,3 +80,7 @@ def test_a_study_without_tasks_is_refused(tmp_path):
 def test_studies_have_an_order_of_their_own():
     assert sorted(STUDIES) == study_names()
     assert list(STUDIES)[:2] == ["babi-1k", "babi-mix"] and list(STUDIES)[-1] == "wsj"
+
+
+def test_studies_of_lambada_count_the_same_kinds():
+    assert STUDIES["lambada-epochs"].kinds == STUDIES["lambada"].kinds

@@ -86,6 +86,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         num_characters: int, number of character ids, 0 where words are not spelled.
         word_length: int, characters of a word that are read.
         character_units: int, filters of width 5 over the characters of a word.
+        freeze_word_vectors: bool, whether word vectors stay as they are in training.
         word_encoder: layer, in place of word vectors, a Keras layer or registered function from ids
             of words to contextual vectors, see `ContextualVectors`.
         freeze_word_encoder: bool, whether it stays as it is in training.
@@ -153,6 +154,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         num_characters: LearnedCount = 0,
         word_length: Size = 15,
         character_units: Size = 100,
+        freeze_word_vectors: bool = False,
         word_encoder: Layer = None,
         freeze_word_encoder: bool = True,
         answer_head: Literal["pointer_sum", "span_sum"] = "pointer_sum",

@@ -37,7 +37,10 @@ def make_inputs(config):
 def embed(inputs, config, character_dim=10, activation="relu", table=None):
     """Embeds the words of passage and question."""
     table = table or keras.layers.Embedding(
-        config.vocabulary_size, config.embedding_dim, name="word_embedding"
+        config.vocabulary_size,
+        config.embedding_dim,
+        trainable=not getattr(config, "freeze_word_vectors", False),
+        name="word_embedding",
     )
     vectors = {name: [table(inputs[name])] for name in PARTS}
     if config.encoder == "one_hot":
