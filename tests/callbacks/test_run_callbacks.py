@@ -182,12 +182,12 @@ def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     # What is usually compared, also where nobody set it, so that its column has no gaps.
     assert values["encoder"] == "gru" and "dropout" in values
     # No defaults that are the same in most runs, and nothing learned from the data.
-    assert not {"recurrent_dropout", "average", "optimizer", "train_size"} & set(values)
+    assert not {"question_overlap", "average", "optimizer", "train_size"} & set(values)
     assert not {"arguments", "vocabulary_size", "preprocessor"} & set(values)
     # What was set to a default is shown.
-    changes = {"arguments": {"recurrent_dropout": 0.0}, "optimizer": "adam"}
+    changes = {"arguments": {"question_overlap": False}, "optimizer": "adam"}
     named = hyper_parameters(Experiment("as-gru", changes=changes), model)
-    assert named.keys() - values.keys() == {"recurrent_dropout", "optimizer"}
+    assert named.keys() - values.keys() == {"question_overlap", "optimizer"}
     json.dumps(values)
     batches = {"train": SimpleNamespace(count=8)}
     known = {name for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Names of arguments that changed: files and command lines of version 0.1 have the old ones."""
+"""Names of arguments that changed: older files and command lines have the old ones."""
 
 from typing import Any
 
@@ -9,6 +9,11 @@ RENAMED = {
 }
 
 
+# Arguments that are gone, and the value of those who never used them.
+GONE = {"recurrent_dropout": 0.0}
+
+
 def rename(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Gives arguments of a model the names of today."""
-    return {RENAMED.get(name, name): value for name, value in arguments.items()}
+    """Gives arguments of a model the names of today, and drops those that are gone and unused."""
+    kept = {name: value for name, value in arguments.items() if GONE.get(name, ...) != value}
+    return {RENAMED.get(name, name): value for name, value in kept.items()}

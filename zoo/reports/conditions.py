@@ -15,7 +15,15 @@ HEADINGS = {
     "long": "four times as long",
 }
 ANSWERABLE, CALIBRATION = "answerable or not, balanced", "calibration error"
-
+WORST = f"{CALIBRATION}, worst condition"
+GOALS = {
+    HEADINGS["persons"]: "2 less at most",
+    HEADINGS["things"]: "2 less at most",
+    HEADINGS["long"]: "3 less at most",
+    ANSWERABLE: "≥ 95.0",
+    CALIBRATION: "< 3.0",
+    WORST: "< 3.0",
+}
 
 Score = Callable[[Result], Any]
 
@@ -25,16 +33,20 @@ def condition_columns(made: StudyColumns) -> list[Column]:
 
     Whether a question has an answer is scored by the mean of two shares, of questions that have one
     and that have none, of which the reader says so. The calibration error is that of the questions
-    as they are.
+    as they are, and of the condition in which it is largest. Below are the goals of readers that
+    are prepared.
     """
     tasks = made.study.tasks
     keys = [(m, task) for m in made.models for task in tasks if (m, task) in made.groups]
     runs = [made.groups[key] for key in keys]
     labels = (f"`{model}`, {task_label(made.name, task)}" for model, task in keys)
     scores = {heading: _accuracy(name) for name, heading in HEADINGS.items()}
-    scores |= {ANSWERABLE: _answerable, CALIBRATION: _calibration}
-    columns = ([heading, *(_cell(own, score) for own in runs)] for heading, score in scores.items())
-    return [[made.study.measure, *labels], *columns]
+    scores |= {ANSWERABLE: _answerable, CALIBRATION: _calibration, WORST: _worst}
+    columns = (
+        [heading, *(_cell(own, score) for own in runs), GOALS.get(heading, "")]
+        for heading, score in scores.items()
+    )
+    return [[made.study.measure, *labels, "goal, prepared"], *columns]
 
 
 def _cell(runs: list[Result], score: Score) -> str:
@@ -57,3 +69,8 @@ def _answerable(run: Result) -> float:
 
 def _calibration(run: Result) -> float:
     return 100 * run["conditions"][UNCHANGED]["calibration_error"]
+
+
+def _worst(run: Result) -> float:
+    known = filter(None, run["conditions"].values())
+    return 100 * max(scores["calibration_error"] for scores in known)

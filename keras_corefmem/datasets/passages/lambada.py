@@ -62,7 +62,7 @@ def read_file(path: Path) -> list[Example]:
 def read_passage(text: str, source: str = "") -> Example | None:
     """Reads one passage, which is tokenized unless it is; `None` where it is one sentence alone."""
     tokens = text.split()
-    if all(map(has_letters, tokens)):
+    if all(map(has_letters, set(tokens))):
         # No punctuation stands alone.
         parts = (part for _, part in prose.sentences(" ".join(tokens)))
         tokens = [token for part in parts for token in prose.tokenize(part)]

@@ -187,21 +187,12 @@ def test_tied_layers_equal_layers_of_the_same_weights(make_reader, encoded, tmp_
         np.testing.assert_allclose(logits_of(reader), expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("encoder", standing_for(["gru", "coref_gru"], ["gru"]))
-def test_recurrent_dropout_is_for_training_alone(make_reader, encoded, encoder):
-    dropped, plain = (
-        make_reader(encoder, layers=2, dropout=0.0, recurrent_dropout=share) for share in (0.5, 0.0)
-    )
-    features = plain.preprocessor.collate(encoded[:2], 2, 40, 9)
-    inputs = {name: features[name] for name in plain.features}
-    expected = np.asarray(plain(inputs))
-    np.testing.assert_allclose(dropped(inputs), expected, rtol=1e-5, atol=1e-5)
-    assert np.abs(np.asarray(dropped(inputs, training=True)) - expected).max() > 0.01
-
-
-def test_recurrent_dropout_of_a_layer_is_its_own():
-    with pytest.raises(ValueError, match="recurrent_dropout is for encoders that have a name"):
-        zoo.AttentionSumReader(5, 3, keras.layers.GRU(4), recurrent_dropout=0.1)
+def test_files_may_have_an_argument_that_is_gone():
+    config = zoo.AttentionSumReader(5, 3, units=4).get_config()
+    again = zoo.AttentionSumReader.from_config({**config, "recurrent_dropout": 0.0})
+    assert again.get_config() == config
+    with pytest.raises(TypeError, match="no argument .recurrent_dropout"):
+        zoo.AttentionSumReader.from_config({**config, "recurrent_dropout": 0.1})
 
 
 def test_any_layer_of_sources_reads_typed_edges(tmp_path):

@@ -52,8 +52,9 @@ def test_the_table_shows_conditions_beside_each_other(tmp_path):
         return {**known, "answered": answered}
 
     conditions = {"unchanged": scores(0.99, 0.98), "long": scores(0.5), "persons": scores(0.25)}
-    conditions["unanswerable"] = scores(0.9, 0.1)
+    conditions["unanswerable"] = {**scores(0.9, 0.1), "calibration_error": 0.25}
     record(tmp_path, "qdren", "task-1-usual", study="babi-robustness", conditions=conditions)
-    head, _, row, *_ = tables_of("babi-robustness", tmp_path).splitlines()
-    assert head.count("|") == row.count("|") == 8
-    assert row.split(" | ")[1:] == ["99.0", "25.0", "–", "50.0", "94.0", "1.2 |"]
+    head, _, row, goals, *_ = tables_of("babi-robustness", tmp_path).splitlines()
+    assert head.count("|") == row.count("|") == goals.count("|") == 9
+    assert row.split(" | ")[1:] == ["99.0", "25.0", "–", "50.0", "94.0", "1.2", "25.0 |"]
+    assert "| 3 less at most | ≥ 95.0 | < 3.0 | < 3.0 |" in goals

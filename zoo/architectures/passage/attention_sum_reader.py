@@ -71,8 +71,6 @@ class AttentionSumReader(ReaderModel):
             words.
         question_overlap: bool, whether each word of the passage has a feature that says if the
             question has it too.
-        recurrent_dropout: float, fraction of the units to drop from what the recurrent kernel of an
-            encoder that has a name reads, the same for all tokens of a text; the carry keeps them.
         preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
             that turns text into features.
         name: str, name of the model.
@@ -118,7 +116,6 @@ class AttentionSumReader(ReaderModel):
         joint: bool = True,
         order: Order = "question_first",
         question_overlap: bool = False,
-        recurrent_dropout: Share = 0.0,
         preprocessor: Any = None,
         name: str | None = None,
         trainable: bool = True,

@@ -125,7 +125,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     """
 
     # As of readers that leave a choice.
-    FIXED = {"order": "passage_first", "question_overlap": False, "recurrent_dropout": 0.0}
+    FIXED = {"order": "passage_first", "question_overlap": False}
 
     def __init__(
         self,

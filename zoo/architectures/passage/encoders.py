@@ -42,7 +42,7 @@ def make_encoder(config, name, encoder=None):
     encoder, units = encoder or config.encoder, config.units
     if isinstance(encoder, dict):
         return copy_layer(encoder, name)
-    options = {"bidirectional": True, "name": name, "recurrent_dropout": config.recurrent_dropout}
+    options = {"bidirectional": True, "name": name}
     typed = {"carry": config.carry, "edge_attention": config.edge_attention, **options}
     match encoder:
         case "dag_rnn":

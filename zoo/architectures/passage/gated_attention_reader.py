@@ -76,8 +76,6 @@ class GatedAttentionReader(ReaderModel):
             words.
         question_overlap: bool, whether each word of the passage has a feature that says if the
             question has it too.
-        recurrent_dropout: float, fraction of the units to drop from what the recurrent kernel of an
-            encoder that has a name reads, the same for all tokens of a text; the carry keeps them.
         layers: int, number K of layers.
         tied: bool, whether all layers but the first, which reads word vectors, share their weights;
             it makes a difference from three layers on.
@@ -138,7 +136,6 @@ class GatedAttentionReader(ReaderModel):
         joint: bool = True,
         order: Order = "question_first",
         question_overlap: bool = False,
-        recurrent_dropout: Share = 0.0,
         layers: Size = 3,
         tied: bool = False,
         preprocessor: Any = None,

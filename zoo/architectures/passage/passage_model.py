@@ -56,10 +56,6 @@ class PassageModel(TextModel):
                 f"edge_types {', '.join(types)} need an encoder that reads sources, such as "
                 f"mage_gru; {encoder} does not."
             )
-        if config.recurrent_dropout and not isinstance(encoder, str):
-            raise ValueError(
-                "recurrent_dropout is for encoders that have a name; give it to the layer itself."
-            )
         if config.edge_attention and encoder not in ("mage_gru", "mage_gru_shared"):
             raise ValueError(
                 f"edge_attention is for mage_gru and mage_gru_shared, not for {encoder}."
