@@ -1,6 +1,8 @@
 """Limits of this process, as `ulimit` sets them."""
 
 import contextlib
+import sys
+from unittest import mock
 
 import pytest
 
@@ -12,6 +14,8 @@ def file_limit(size):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
-        yield
+        # What Python compiles would be cut off, and read so ever after.
+        with mock.patch.object(sys, "dont_write_bytecode", True):
+            yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

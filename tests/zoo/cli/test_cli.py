@@ -1,6 +1,7 @@
 """Commands on tiny data: what they train, answer, list and refuse."""
 
 import io
+import itertools
 import json
 import os
 import re
@@ -291,15 +292,15 @@ def test_a_run_under_way_is_left_alone(tmp_path, capsys):
 def test_records_a_search_and_a_run_under_way_are_left_alone(data_dir, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("Mary left.\n")
     (tmp_path / "own.json").write_text('{"units": [4]}')
-    options = {"space": str(tmp_path / "own.json"), "output": str(tmp_path / "searches")}
-    known = {"model": "gru", "data_dir": str(data_dir), "log_dir": str(tmp_path / "logs")}
-    words = ["search", *(w for name in known for w in (f"--{name.replace('_', '-')}", known[name]))]
-    words += [w for name, value in options.items() for w in (f"--{name}", value)]
-    for folder, command in (
-        (tmp_path / "out", ["annotate", tmp_path / "a.txt", "--output", tmp_path / "out"]),
-        (Search(**known, **options).folder, words),
-        (Search(**known, **options).log_folder, words),
-    ):
+    options = {"model": "gru", "dataset": "babi", "data_dir": str(data_dir)}
+    places = {"space": "own.json", "output": "searches", "log_dir": "logs"}
+    options |= {name: str(tmp_path / path) for name, path in places.items()}
+    pairs = ((f"--{name}".replace("_", "-"), value) for name, value in options.items())
+    command, search = [*itertools.chain.from_iterable(pairs)], Search(**options)
+    command = ["search", *command, "--results", tmp_path / "results"]
+    annotate = ["annotate", tmp_path / "a.txt", "--output", tmp_path / "out"]
+    places = {search.folder: command, search.log_folder: command, tmp_path / "out": annotate}
+    for folder, command in places.items():
         with hold(folder):
             error = refused(capsys, *command)
             assert f"{folder} is being written by process {os.getpid()} on " in error
