@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import AnnotatedExample, Example
-from keras_corefmem.graphs import TypedEdges, annotate, join
+from keras_corefmem.graphs import TypedEdges, annotate, edge_types, join
 from keras_corefmem.layers import MAGEGRU
 from keras_corefmem.preprocessing import (
     CandidatePreprocessor,
     ReaderPreprocessor,
     StoryPreprocessor,
+    edge_table,
 )
 from keras_corefmem.preprocessing.edge_table import EdgeTable
 from keras_corefmem.preprocessing.layout import ORDERS
@@ -259,6 +260,20 @@ def test_an_annotation_of_other_tokens_is_refused():
     cut = ReaderPreprocessor(["a"], ["a"], [0], [1], "words", edge_types=["near"])
     with pytest.raises(ValueError, match="c:1 was annotated as 4 tokens, but the reader cuts it"):
         cut.encode(example)
+
+
+def test_a_type_of_annotations_is_added_in_one_place(monkeypatch):
+    siblings = {"sibling": lambda structure: [(0, 2)] if structure.governors[2] == 1 else []}
+    monkeypatch.setattr(edge_types, "EDGE_TYPES", edge_types.EDGE_TYPES | siblings)
+    monkeypatch.setattr(edge_table, "EDGE_TYPES", edge_types.EDGE_TYPES)
+    (plain,) = annotate(["Mary saw Tom . who"], tokenized=True)
+    parsed = dataclasses.replace(plain, governors=[1, 1, 1, 1, 4], labels=["dep"] * 5)
+    example = AnnotatedExample.from_annotation(parsed, question_start=4, answer="Mary")
+    types = ["coreference", "sibling"]
+    preprocessor = CandidatePreprocessor.fit([example], tokenizer="spaces", edge_types=types)
+    features = preprocessor.collate([preprocessor.encode(example)], 1, 4, 1)
+    assert np.argwhere(features["passage_sources"]).tolist() == [[0, 2, 1, 0]]
+    assert features["passage_sources"][0, 2, 1, 0] == preprocessor.encode(example).edges[0, 0] + 1
 
 
 def test_labels_of_dependencies_can_be_types():
