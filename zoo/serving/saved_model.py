@@ -46,7 +46,7 @@ def export(
     an annotator. It takes `passage` and `question` as tokens between spaces, and the coreference
     chain of each of these, int32 `passage_chains` `(batch, passage tokens)` and `question_chains`
     `(batch, question tokens)`, 0 where there is none; chains run across both. The signature
-    `logits` takes the features of the model. Works on the TensorFlow and JAX backends.
+    `logits` takes the features of the model and returns `logits`. Works on the TensorFlow and JAX backends.
 
     Args:
         model: a reader with a preprocessor.
@@ -148,7 +148,7 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
             wide = map(widened, chains, map(coarse_width, tokens))
             options = {"chains": dict(zip(strings, wide, strict=True))}
         features = preprocessor.graph_features(tokens, tables, model.features, **options)
-        logits = logits_of(pad_coarsely(features, shapes))
+        logits = logits_of(pad_coarsely(features, shapes))["logits"]
         return preprocessor.graph_answers(logits / model.temperature, tokens, top, symbols)
 
     def trace(tokenizer: Tokenizer, **specs: Any) -> Any:
@@ -201,9 +201,10 @@ def _logits_of(model: Any) -> Any:
         # It converts the model and its variables.
         archive = keras.export.ExportArchive()
         options = _options_of_jax({name: tensor.shape for name, tensor in model.input.items()})
-        logits = archive.track_and_add_endpoint("logits", model, [signature], jax2tf_kwargs=options)
-    else:
-        logits = tf.function(model, input_signature=[signature], autograph=False)
+        model = archive.track_and_add_endpoint("logits", model, [signature], jax2tf_kwargs=options)
+    logits = tf.function(
+        lambda features: {"logits": model(features)}, input_signature=[signature], autograph=False
+    )
     return logits.get_concrete_function()
 
 
