@@ -1,6 +1,6 @@
 """Views as one HTML page that needs no other file, server or script."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -14,14 +14,19 @@ STYLE = """.corefmem{margin-bottom:2em;overflow-x:auto;color:#1f2430;background:
 .corefmem table{border-collapse:collapse}
 .corefmem th,.corefmem td{padding:.2em .6em;text-align:left}
 .corefmem td:first-child{white-space:nowrap}.corefmem td.value{text-align:right}
-.corefmem .fact{color:#18794e}
+.corefmem .fact{color:#18794e}.corefmem .odds{width:24em}.corefmem .odds h2{text-align:center}
+.corefmem .odds div{padding:.1em .6em;margin:.2em 0;display:flex;justify-content:space-between}
 .corefmem svg text{font:14px ui-monospace,monospace}.corefmem figure{margin:.5em 0}"""
 ORANGE, BLUE = "230,85,13", "8,48,107"
 # Size of a character and distance of lines in drawn text; arcs bend into the space above a line.
 CHARACTER, LINE = 8.5, 54
 
 
-def views_to_html(views: Sequence[TokenView | TableView | HeadView], title: str) -> str:
+def views_to_html(
+    views: Sequence[TokenView | TableView | HeadView],
+    title: str,
+    odds: Mapping[str, float] | None = None,
+) -> str:
     """Shows views on one page of HTML.
 
     - `TokenView`: tokens are shaded by attention and coloured by chain; arcs lead from each mention
@@ -32,6 +37,7 @@ def views_to_html(views: Sequence[TokenView | TableView | HeadView], title: str)
     Args:
         views: the views, from top to bottom.
         title: title of the page.
+        odds: answers with their probabilities, best first, to show above the views.
 
     Returns:
         The page, which loads nothing from elsewhere.
@@ -46,7 +52,7 @@ def views_to_html(views: Sequence[TokenView | TableView | HeadView], title: str)
         >>> "<h2>Who left?</h2>" in page
         True
     """
-    sections = "\n".join(map(view_to_html, views))
+    sections = "\n".join([*([odds_to_html(odds)] if odds else []), *map(view_to_html, views)])
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
         f"</title><style>{BODY}{STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n"
@@ -58,6 +64,17 @@ def view_to_html(view: TokenView | TableView | HeadView) -> str:
     """A section of a page with the style `STYLE`."""
     writers: Any = {TokenView: _tokens, TableView: _table, HeadView: _heads}
     return f'<section class="corefmem">{writers[type(view)](view)}</section>'
+
+
+def odds_to_html(odds: Mapping[str, float]) -> str:
+    """A section with the best answer, and bars as long as each answer is probable."""
+    bars = (
+        f'<div style="background:linear-gradient(to right,rgba({ORANGE},.35) {odd:.1%},#eceef2 0)">'
+        f"<span>{escape(answer)}</span><span>{odd:.0%}</span></div>"
+        for answer, odd in odds.items()
+    )
+    best = f"<h2>{escape(next(iter(odds)))}</h2>"
+    return f'<section class="corefmem"><div class="odds">{best}{"".join(bars)}</div></section>'
 
 
 def _heading(question: str, heading: Iterable[tuple[str, str]]) -> str:

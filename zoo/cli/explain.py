@@ -30,7 +30,7 @@ def explain(
     ),
     output: str | None = option(
         "FILE",
-        "write the picture of TensorBoard, FILE.png, or a page, FILE.html, too",
+        "write the picture of TensorBoard, FILE.png, or what the demo shows, FILE.html, too",
         default=None,
     ),
     annotator: ANNOTATOR = None,
@@ -47,7 +47,8 @@ def explain(
     texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
     example = None if "sentence" in texts else choose(file, number, texts)
     reader = load_model(model)
-    from keras_corefmem.visualization import make_console, print_view, views
+    from keras_corefmem.utils.files import replacing
+    from keras_corefmem.visualization import make_console, print_view, views, views_to_html
     from keras_corefmem.visualization.terminal import print_heading
     from zoo.reading import (
         annotate_for,
@@ -55,6 +56,7 @@ def explain(
         warn_of_missing_structure,
         warn_of_unknown_words,
     )
+    from zoo.serving.demo.answers import answer
 
     check_strings(model, reader, texts or dict.fromkeys(("passage", "question")))
     preprocessor, console = preprocessor_of(reader), make_console()
@@ -68,8 +70,9 @@ def explain(
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
     if by_sentence and "sentence" in texts:
         raise ValueError("--by-sentence is for passages with a question: leave it out.")
-    if output and not reader.has_attention:
-        raise ValueError(f"{model} has no attention to draw: leave --output out.")
+    path = pathlib.Path(output) if output else None
+    if path and path.suffix == ".png" and not reader.has_attention:
+        raise ValueError(f"{model} has no attention to draw: write a page, --output FILE.html.")
     (shown,) = reader.views([example])
     if not shown:
         logits = views.inspect_examples([example], preprocessor, reader.inspect).logits[0]
@@ -82,20 +85,25 @@ def explain(
         named |= {f"-{name}": view for name, view in reader.answer_views([example])[0].items()}
     for view in named.values():
         print_view(console, view)
-    if output:
-        write(pathlib.Path(output), named, model, console)
-
-
-def write(path: pathlib.Path, named: dict[str, Any], model: str, console: Any) -> None:
-    """Writes views as one page, or each as a picture whose name ends in its own."""
-    from keras_corefmem.utils.files import replacing
-    from keras_corefmem.visualization import draw, views_to_html
-
-    if path.suffix == ".html":
+    if path and path.suffix == ".html":
+        odds = None
+        if "sentence" not in texts:
+            # As the demo does, whose page has the answer after each sentence too.
+            found = answer(reader, example)
+            once = [view for end, view in named.items() if end == "-one-reading"]
+            odds, shown = found.odds, [*found.views, *once]
         with replacing(path) as partial:
-            partial.write_text(views_to_html(list(named.values()), model), encoding="utf-8")
+            partial.write_text(views_to_html(shown, model, odds), encoding="utf-8")
         console.print(f"Page: {path}")
-        return
+    elif path:
+        write_pictures(path, named, console)
+
+
+def write_pictures(path: pathlib.Path, named: dict[str, Any], console: Any) -> None:
+    """Writes each view as a picture whose name ends in its own."""
+    from keras_corefmem.utils.files import replacing
+    from keras_corefmem.visualization import draw
+
     for end, view in named.items():
         picture = path.with_stem(f"{path.stem}{end}")
         with replacing(picture) as partial:

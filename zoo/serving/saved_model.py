@@ -46,7 +46,8 @@ def export(
     an annotator. It takes `passage` and `question` as tokens between spaces, and the coreference
     chain of each of these, int32 `passage_chains` `(batch, passage tokens)` and `question_chains`
     `(batch, question tokens)`, 0 where there is none; chains run across both. The signature
-    `logits` takes the features of the model and returns `logits`. Works on the TensorFlow and JAX backends.
+    `logits` takes the features of the model and returns `logits`. Works on the TensorFlow and JAX
+    backends.
 
     Args:
         model: a reader with a preprocessor.

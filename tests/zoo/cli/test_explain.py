@@ -153,6 +153,12 @@ def test_a_page_shows_the_answer_and_loads_nothing(name, folder, capsys, tmp_pat
     assert explain(capsys, *words)[-1] == f"Page: {path}"
     page, reading = path.read_text(encoding="utf-8"), build(name).read(PASSAGE, QUESTION)
     assert f">{reading.answer} {reading.probability:.0%}<" in page
+    # As in the demo: all answers with their probabilities, and the answer after each sentence.
+    bars = re.findall(r"<span>(\S+)</span><span>(\d+%)</span>", page)
+    odds = [f"{odd:.0%}" for odd in reading.probabilities]
+    assert bars == list(zip(reading.answers, odds, strict=True)) and len(bars) > 1
+    assert "each beginning read anew" in page
+    assert ("from the states of one reading" in page) == (name == "ga-coref-gru")
     assert "1 Mary went to the kitchen." in page
     assert not re.search(r"<script|<link|https?:|url\(|@import", page)
     assert ("<svg" in page) == (name == "ga-coref-gru")
@@ -189,6 +195,10 @@ def test_a_model_without_attention_says_so(capsys, tmp_path):
     words = "explain", tmp_path / "plain.keras", *STORY, "--output", picture
     assert "plain.keras has no attention to draw" in refused(capsys, *words)
     assert not picture.exists()
+    page = picture.with_suffix(".html")
+    explain(capsys, *words[1:-1], page)
+    shown = page.read_text(encoding="utf-8")
+    assert "1 Mary went to the kitchen." in shown and f"<h2>{reading.answer}</h2>" in shown
 
 
 def test_unknown_words_are_named(folder, capsys):

@@ -99,7 +99,7 @@ class Page:
     def odds(self, name="answer"):
         """The answer on top."""
         return self.driver.execute_script(
-            "return document.querySelector(`#${arguments[0]}-odds h2`)?.innerText", name
+            "return document.querySelector(`#${arguments[0]}-view .odds h2`)?.innerText", name
         )
 
     def picture(self, name):
@@ -181,7 +181,7 @@ def edit_chains(page):
     page.see("return document.querySelectorAll('#answer-view g.token')[12].dataset.chain === '0'")
     after = page.chains()
     reading = best(*after)
-    page.wait_for("answer-odds", f"{reading.probability:.0%}")
+    page.wait_for("answer-view", f"{reading.probability:.0%}")
     assert page.odds() == reading.answer
     page.picture("edited")
     copy_changes(page, reading)

@@ -10,7 +10,7 @@ import numpy as np
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
-from keras_corefmem.visualization.pages import view_to_html
+from keras_corefmem.visualization.pages import odds_to_html, view_to_html
 from zoo.reading import read_examples
 from zoo.reading.answers import STRUCTURE
 
@@ -20,13 +20,18 @@ class Answer(NamedTuple):
 
     odds: dict[str, float]
     unknown_words: tuple[str, ...]
-    html: str
+    views: list[Any]
+
+    @property
+    def html(self) -> str:
+        return odds_to_html(self.odds) + "".join(map(view_to_html, self.views))
 
 
 def answer(model: Any, example: Example) -> Answer:
     """Answers a question, with the views of where a model looks."""
     if not model.preprocessor.reads_edges:
-        example = Example(example.sentences, example.question, example.answer)
+        texts = example.sentences, example.question, example.answer
+        example = Example(*texts, example.supporting_facts)
     with warnings.catch_warnings():
         # The page says which words are unknown.
         warnings.simplefilter("ignore")
@@ -35,10 +40,10 @@ def answer(model: Any, example: Example) -> Answer:
         if not any(name.endswith(STRUCTURE) for name in model.features):
             shown = [_without_chains(view) for view in shown]
         after_sentences = model.answer_views([example])[0].get("after-sentence")
-    if after_sentences is not None and len(example.sentences) > 1:
+    if after_sentences is not None and (len(example.sentences) > 1 or not shown):
         shown.append(after_sentences)
     odds = dict(zip(reading.answers, reading.probabilities, strict=True))
-    return Answer(odds, reading.unknown_words, "".join(map(view_to_html, shown)))
+    return Answer(odds, reading.unknown_words, shown)
 
 
 def _without_chains(view: Any) -> Any:

@@ -92,11 +92,10 @@ class Layout:
                     for each, name in names.items()
                 ]
 
-    def _lay_out_answer(self, name: str) -> tuple[Any, Any, Any]:
+    def _lay_out_answer(self, name: str) -> tuple[Any, Any]:
         with self.gr.Column(visible=name == "answer", elem_id=name) as column:
-            label = self.gr.Label(label="Answer", num_top_classes=5, elem_id=f"{name}-odds")
             html = self.gr.HTML(elem_id=f"{name}-view")
-        return column, label, html
+        return column, html
 
     def _lay_out_wrong_answers(self) -> None:
         self.look = self.gr.Button("Look for questions that the model gets wrong", elem_id="look")

@@ -175,10 +175,10 @@ class _Page:
         for each in (handle, other):
             if each:
                 found = answers.answer(_model(each), read)
-                shown += [gr.update(visible=True), found.odds, found.html]
+                shown += [gr.update(visible=True), found.html]
                 unknown += found.unknown_words
             else:
-                shown += [gr.update(visible=False), {}, ""]
+                shown += [gr.update(visible=False), ""]
         words = dict.fromkeys(unknown)
         note = f"⚠ Unknown words, which are guessed at: {', '.join(words)}" if words else ""
         tokens = [(label, n) for n, label in enumerate(links.labelled_tokens(model, example), 1)]
