@@ -7,6 +7,8 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.passages import lambada
+from keras_corefmem.datasets.stories import babi, simulator
 from tests.support.commands import printed, refused
 from zoo.serving.demo import links, stories
 from zoo.serving.demo.layout import WORDS
@@ -73,11 +75,34 @@ def test_every_task_has_a_story(task):
         assert example.sentences and example.answer != "[unknown]"
 
 
-def test_questions_are_simulated_where_there_are_no_files():
-    card = {"dataset": "babi", "task": 1}
-    assert len(stories.questions(card, None)) == stories.LOOKED_AT
-    with pytest.raises(ValueError, match="Give the folder of babi: corefmem demo --data-dir DIR"):
-        stories.questions({"dataset": "babi", "task": 20}, None)
+def test_wrong_answers_are_looked_for_among_questions_of_the_data(tmp_path, monkeypatch):
+    monkeypatch.setattr(stories, "LOOKED_AT", 30)
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "home"))
+    for task, count in ((1, 30), ("all", 30)):
+        examples, kind = stories.questions({"dataset": "babi", "task": task}, None)
+        assert (len(examples), kind) == (count, "simulated")
+    assert len({example.source.partition(",")[0] for example in examples}) == len(simulator.TASKS)
+    look = _Page(SimpleNamespace(gr=None), None).look_for_wrong_answers
+    wrong, rows, said = look("ga_coref_gru_lambada")
+    assert wrong == rows == [] and "no test questions of lambada" in said
+    assert said.endswith("`corefmem demo --data-dir DIR`.")
+    card = {"dataset": "babi", "task": 20, "language": "en-valid"}
+    assert stories.questions(card, None) == ([], "test")
+    assert "task 20 of babi, and simulates none: run `corefmem download" in (
+        stories.how_to_get_questions(card)
+    )
+    asked = [Example(("Mary left.",), "Who left?", "Mary")]
+    for folder in (tmp_path / "data" / "en-valid", tmp_path / "home/datasets/tasks_1-20_v1-2/en"):
+        folder.mkdir(parents=True)
+        for part in ("train", "valid", "test"):
+            babi.write_file(asked, folder / f"qa20_{part}.txt")
+    assert len(stories.questions(card, str(tmp_path / "data"))[0]) == 1
+    assert len(stories.questions({**card, "language": "en"}, None)[0]) == 1
+    with pytest.raises(FileNotFoundError, match="get the data with `corefmem download babi`"):
+        stories.questions(card, str(tmp_path))
+    (tmp_path / lambada.TEST).write_text("mary met john . he saw mary\n")
+    examples, _ = stories.questions({"dataset": "lambada", "task": 1}, str(tmp_path))
+    assert [example.answer for example in examples] == ["mary"]
 
 
 def test_wrong_answers_are_those_that_differ():

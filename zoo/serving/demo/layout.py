@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.visualization.pages import STYLE
 
 TITLE = "Reading with linguistic structure as memory"
@@ -98,6 +99,11 @@ class Layout:
         return column, html
 
     def _lay_out_wrong_answers(self) -> None:
+        tasks = ", ".join(map(str, simulator.TASKS))
+        self.gr.Markdown(
+            "Questions of what a model was trained on are put to it: the test questions in the "
+            f"folder of `--data-dir`, without one simulated questions of bAbI tasks {tasks}."
+        )
         self.look = self.gr.Button("Look for questions that the model gets wrong", elem_id="look")
         self.found = self.gr.Markdown(elem_id="found")
         self.table = self.gr.Dataframe(

@@ -217,13 +217,15 @@ class _Page:
         return links.draw_edge(example, token, target, kind)
 
     def look_for_wrong_answers(self, handle: str) -> tuple:
-        asked = stories.questions(_card(handle), self.data_dir)
+        card = _card(handle)
+        asked, kind = stories.questions(card, self.data_dir)
+        if not asked:
+            return [], [], stories.how_to_get_questions(card)
         wrong = stories.wrong_answers(_model(handle), asked)
         rows = [
             [each.example.question, each.example.answer, each.answer, f"{each.probability:.0%}"]
             for each in wrong
         ]
-        kind = "test" if self.data_dir else "simulated"
         return wrong, rows, f"{len(rows)} of {len(asked)} {kind} questions are answered wrongly."
 
     def read(

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from keras_corefmem.datasets import DATASETS, Example
-from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.datasets import Example, registry
+from keras_corefmem.datasets.stories import babi, simulator
 from zoo.reading import read_examples
 
 # Questions of a data set, or of the simulator, among which wrong answers are looked for.
@@ -52,18 +52,50 @@ def samples(card: Mapping[str, Any]) -> list[Example]:
     return found + (simulator.simulate(task, SIMULATED) if task in simulator.TASKS else [])
 
 
-def questions(card: Mapping[str, Any], data_dir: str | None) -> Sequence[Example]:
-    """The questions of a model's data set that are reported, simulated ones without files.
+def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[Example], str]:
+    """Questions to look for wrong answers among, and what they are: `"test"` or `"simulated"`.
+
+    Without a folder of files they are simulated, or bAbI's, where it was downloaded; there are none
+    for a model of other data.
 
     Raises:
-        ValueError: if there are no files, and nothing to simulate.
+        FileNotFoundError: if the folder has no files of the model's data set.
+        ValueError: if a file is broken.
     """
     name, task = card.get("dataset", "babi"), card.get("task", 1)
-    if data_dir:
-        return DATASETS[name].load(task, data_dir).test[:LOOKED_AT]
-    if name in ("babi", "simulator") and task in simulator.TASKS:
-        return simulator.load(task).test[:LOOKED_AT]
-    raise ValueError(f"Give the folder of {name}: corefmem demo --data-dir DIR.")
+    known = registry.find(name)
+    if not data_dir and name in ("babi", "simulator"):
+        tasks = simulator.TASKS if task == babi.ALL else {task}.intersection(simulator.TASKS)
+        count = LOOKED_AT // max(len(tasks), 1)
+        simulated = [each for task in tasks for each in simulator.load(task, test=count).test]
+        if simulated:
+            return simulated, "simulated"
+    if known.load_test:
+        # Its file alone is needed, those to train on are not.
+        found = known.load_test(task, data_dir) if data_dir else []
+    elif data_dir or not known.files:
+        found = registry.load(name, task, data_dir, card.get("language")).test
+    else:
+        found = _downloaded(name, task, card.get("language")) if known.download else []
+    return found[:LOOKED_AT], "test"
+
+
+def _downloaded(name: str, task: int | str, language: str | None) -> Sequence[Example]:
+    try:
+        return registry.load(name, task, None, language).test
+    except FileNotFoundError:
+        return []
+
+
+def how_to_get_questions(card: Mapping[str, Any]) -> str:
+    """How the page comes by questions of a model's data set, of which it has none."""
+    name = card.get("dataset", "babi")
+    download = f"run `corefmem download {name}`, or " if registry.find(name).download else ""
+    task = f"task {card['task']} of {name}" if registry.find(name).tasks else name
+    return (
+        f"This page has no test questions of {task}, and simulates none: {download}start it with "
+        "their folder, `corefmem demo --data-dir DIR`."
+    )
 
 
 def wrong_answers(model: Any, examples: Sequence[Example]) -> list[Wrong]:
