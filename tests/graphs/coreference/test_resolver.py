@@ -209,8 +209,8 @@ def test_it_is_found_and_saved_with_its_pipeline(tmp_path):
     assert loaded.pronoun_distance == 2 and loaded.kinds == resolver.KINDS
 
 
-# `test_spacy_component` runs in several processes, with a resolver before it.
-@pytest.mark.thorough
+# Two processes each import spaCy and load the pipeline.
+@pytest.mark.slow
 def test_it_works_in_several_processes_and_after_saving(ud_pipeline, tmp_path):
     texts = ["Mary told John that she slept.", "John slept. He woke."] * 3
     ud_pipeline.add_pipe("corefmem_resolver", config={"steps": ["pronouns"]})
