@@ -6,9 +6,11 @@ from typing import Any
 
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.extras import extra
-from zoo.serving.portable import EDGES, answers_alike, check_export, trace, write_portable
+from zoo.serving.portable import answers_alike, check_export, trace, write_portable
 
 MODEL = "model.tflite"
+# What the converter changes, such as recurrences along edges from right to left.
+LACKS = "retrieval", "edges"
 
 
 def export_litert(
@@ -37,16 +39,12 @@ def export_litert(
         Traceback (most recent call last):
         ValueError: Sequential is not a reader: pass a model of the zoo, such as ...
     """
-    path = check_export(model, path, MODEL, "LiteRT")
+    path = check_export(model, path, MODEL, "LiteRT", LACKS)
     check_sizes(length=length, question_length=question_length)
     with extra("export", "LiteRT needs ai-edge-litert"):
         from ai_edge_litert.interpreter import Interpreter
     from tensorflow.lite.python.convert import ConverterError
 
-    refusal = f"{model.name} does something that LiteRT does not: write a SavedModel."
-    # The converter changes recurrences that follow edges from right to left.
-    if model.config.get("retrieve") or any(name.endswith(EDGES) for name in model.input):
-        raise ValueError(refusal)
     features = model.preprocessor.collate([], 1, length, question_length, list(model.input))
     shapes = {name: rows.shape for name, rows in features.items()}
     try:
@@ -57,7 +55,7 @@ def export_litert(
     except (ConverterError, RuntimeError):
         same = False
     if not same:
-        raise ValueError(refusal)
+        raise ValueError(f"{model.name} does something that LiteRT does not: write a SavedModel.")
     write_portable(model, path, MODEL, content)
 
 

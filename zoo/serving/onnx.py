@@ -10,6 +10,8 @@ from zoo.serving.portable import answers_alike, check_export, trace, write_porta
 MODEL = "model.onnx"
 # The first with the loops and scattered updates of the recurrences.
 OPSET = 18
+# What the converter changes.
+LACKS = "retrieval", "attention"
 
 
 def export_onnx(model: Any, path: str | os.PathLike) -> None:
@@ -34,7 +36,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         Traceback (most recent call last):
         ValueError: Sequential is not a reader: pass a model of the zoo, such as ...
     """
-    path = check_export(model, path, MODEL, "ONNX")
+    path = check_export(model, path, MODEL, "ONNX", LACKS)
     with extra("export", "ONNX needs tf2onnx and onnxruntime"):
         import onnxruntime
         import tf2onnx
@@ -56,7 +58,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         if type(error).__module__.partition(".")[0] != "onnxruntime":
             raise
         same = False
-    if not same or model.config.get("retrieve"):
+    if not same:
         raise ValueError(f"{model.name} does something that ONNX does not: write a SavedModel.")
     write_portable(model, path, MODEL, content)
 

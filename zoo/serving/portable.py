@@ -3,7 +3,7 @@
 import json
 import os
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import keras
@@ -18,7 +18,9 @@ EDGES = ("antecedents", "sources")
 PREPROCESSOR = "preprocessor.json"
 
 
-def check_export(model: Any, path: str | os.PathLike, file: str, name: str) -> pathlib.Path:
+def check_export(
+    model: Any, path: str | os.PathLike, file: str, name: str, lacks: Collection[str]
+) -> pathlib.Path:
     """Returns the absolute path of a folder for a model of a format.
 
     Args:
@@ -26,10 +28,12 @@ def check_export(model: Any, path: str | os.PathLike, file: str, name: str) -> p
         path: the folder.
         file: name of the file of an older model there, which may be replaced.
         name: name of the format.
+        lacks: what a model may need that the format does not do: `"retrieval"` of sentences,
+            `"attention"` in both directions, or `"edges"`.
 
     Raises:
-        ValueError: if the model has no preprocessor, the folder holds something else, or Keras
-            does not run on TensorFlow.
+        ValueError: if the model has no preprocessor or needs what the format lacks, the folder
+            holds something else, or Keras does not run on TensorFlow.
     """
     preprocessor_of(model)
     if keras.backend.backend() != "tensorflow":
@@ -37,10 +41,27 @@ def check_export(model: Any, path: str | os.PathLike, file: str, name: str) -> p
             f"{name} is written on TensorFlow: set KERAS_BACKEND=tensorflow; .keras files and "
             "presets work there too."
         )
+    _check_needs(model, name, lacks)
     path = pathlib.Path(path).expanduser().absolute()
     if path.exists() and not (path / file).exists() and (path.is_file() or any(path.iterdir())):
         raise ValueError(f"{path} is no folder of {name}: choose another path, or remove it.")
     return path
+
+
+def _check_needs(model: Any, name: str, lacks: Collection[str]) -> None:
+    needs = {
+        "retrieval": ("retrieves sentences", bool(model.config.get("retrieve"))),
+        "edges": ("follows edges", any(name.endswith(EDGES) for name in model.input)),
+        "attention": (
+            "attends in both directions",
+            any(layer.name == "bidirectional_attention" for layer in model.layers),
+        ),
+    }
+    does = [words for need, (words, there) in needs.items() if there and need in lacks]
+    if does:
+        raise ValueError(
+            f"{model.name} {' and '.join(does)}, which {name} does not: write a SavedModel."
+        )
 
 
 def trace(model: Any, shapes: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -70,6 +70,7 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
         simulated = [each for task in tasks for each in simulator.load(task, test=count).test]
         if simulated:
             return simulated, "simulated"
+    found: Sequence[Example]
     if known.load_test:
         # Its file alone is needed, those to train on are not.
         found = known.load_test(task, data_dir) if data_dir else []
