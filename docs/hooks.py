@@ -3,6 +3,7 @@
 import importlib
 import posixpath
 import re
+import types
 from pathlib import Path
 
 import griffe
@@ -20,8 +21,8 @@ PAGES = {
 FILES = ("CITATION.cff", "LICENSE")
 ROOMS = (
     *(f"keras_corefmem.{name}" for name in keras_corefmem.__all__ if name != "utils"),
-    "keras_corefmem.graphs.coreference",
-    *("zoo", "zoo.reports", "zoo.training", "zoo.experiments", "tuning"),
+    *("keras_corefmem.graphs.coreference", "keras_corefmem.graphs.formats"),
+    *("zoo", "zoo.reading", "zoo.reports", "zoo.training", "zoo.experiments", "tuning"),
 )
 
 
@@ -40,8 +41,12 @@ def reference(room):
     parts = [f"# {room}", (module.__doc__ or "").strip()]
     for name in sorted(getattr(module, "__all__", ())):
         thing = getattr(module, name)
-        if callable(thing) and getattr(thing, "__module__", "").startswith(room.split(".")[0]):
-            path = f"{thing.__module__}.{thing.__qualname__}"
+        if isinstance(thing, types.ModuleType):
+            path = thing.__name__
+        else:
+            path = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
+        # Constants are described where they are used.
+        if path.startswith(room.partition(".")[0]):
             options = f"options: {{heading: {room}.{name}, toc_label: {name}}}"
             parts.append(f"::: {path}\n    {options}")
     return "\n\n".join(parts)

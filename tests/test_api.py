@@ -2,12 +2,14 @@
 
 import importlib.util
 import pathlib
+import re
 
 import pytest
 
-import zoo
-
 pytest.importorskip("mkdocstrings")
+
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
 
 PATH = pathlib.Path(__file__).parents[1] / "docs" / "hooks.py"
 spec = importlib.util.spec_from_file_location("hooks", PATH)
@@ -15,9 +17,22 @@ hooks = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(hooks)
 
 
-def test_the_reference_of_a_room_has_its_public_names():
-    page = hooks.reference("zoo")
-    assert all(
-        f"heading: zoo.{name}," in page for name in zoo.__all__ if callable(getattr(zoo, name))
-    )
-    assert "::: zoo.architectures.passage." in page
+def test_the_reference_of_each_room_has_its_public_names():
+    for room in hooks.ROOMS:
+        page, module = hooks.reference(room), importlib.import_module(room)
+        names = [name for name in module.__all__ if not name.isupper()]
+        assert names and all(f"heading: {room}.{name}," in page for name in names), room
+    assert "::: zoo.architectures.passage." in hooks.reference("zoo")
+
+
+@pytest.mark.slow
+def test_call_arguments_are_a_section_of_the_site(tmp_path, monkeypatch):
+    monkeypatch.chdir(PATH.parents[1])
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/index.md").write_text("::: keras_corefmem.layers.rnn.coref_gru.CorefGRU")
+    places = {"docs_dir": str(tmp_path / "docs"), "site_dir": str(tmp_path / "site")}
+    build(load_config("mkdocs.yml", nav=None, hooks=[], **places))
+    page = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    section = page[page.index("Call arguments:") : page.index("Returns:")]
+    names = re.findall(r"<(?:b|code)>(\w+)</", section)
+    assert names[:2] == ["x", "antecedents"]
