@@ -1,5 +1,6 @@
 """Examples and commands of the README and the guides do what the pages say."""
 
+import configparser
 import functools
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 import keras_corefmem
 import zoo
 from keras_corefmem.datasets import simulator
+from tests.support.events import read_hparams
 from zoo.architectures.trainer import TextTrainer
 from zoo.cli import app as cli
 from zoo.cli.options import parse_settings
@@ -37,13 +39,17 @@ COMMANDS = [
     for _, language, text in BLOCKS
     if language == ""
     for line in text.replace("\\\n", " ").splitlines()
-    for command in line.split("&&")
+    for command in re.split(r"&&|; do |; done", line)
     if re.match(r"\s*([A-Z_]+=\S+ +)*(\S*/)?corefmem( |$)", command)
 ]
 # What each `print` of a page prints.
 PRINTED = {
     "README": [r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=", "kitchen$"],
-    "asks": [r"tf\.Tensor\(\[b'\w+' b''\], "],
+    "asks": [
+        r"\['word\\trank\\tkind', '.+\\t0\\tword'\]$",
+        r"tf\.Tensor\(\[b'\w+' b''\], ",
+        r"\[1, 2, 2, 3\]$",
+    ],
     "flagship": [r"e,n$", r"one$"],
     "layers": [r"(bathroom|bedroom|garden|hallway|kitchen|office)$"],
     "presets": [
@@ -87,6 +93,9 @@ def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(TextTrainer.compile.__kwdefaults__, "jit_compile", with_xla)
     small = functools.partial(zoo.GatedAttentionReader.from_examples, layers=1)
     monkeypatch.setattr(zoo.GatedAttentionReader, "from_examples", small)
+    if page == "asks":
+        # The page of SavedModels has XLA compile them.
+        monkeypatch.setattr(zoo, "export", functools.partial(zoo.export, jit_compile=with_xla))
     namespace = {}
     for example in EXAMPLES[page]:
         # Each example of the README stands alone.
@@ -96,6 +105,9 @@ def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     lines = iter(capsys.readouterr().out.splitlines())
     for pattern in PRINTED.get(page, ()):
         assert any(re.match(pattern, line) for line in lines), pattern
+    if page == "asks":
+        row, end = read_hparams("logs/trials/0")
+        assert row.hparams["slots"].number_value == 5 and end is not None
     if page == "README":
         assert namespace["reader"].name == "ga_coref_gru_babi_1"
         assert namespace["logits"].shape == (1, 2)
@@ -194,3 +206,7 @@ def test_pages_have_examples_commands_and_links_that_lead_somewhere():
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", TEXTS[page.stem]):
             assert (page.parent / link).exists(), f"{page.name} links {link}"
     assert TEXTS["README"].count("\n") <= 200
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    named = re.findall(r"\.\[([\w,]+)\]", "".join(TEXTS.values()))
+    assert set(",".join(named).split(",")) <= set(setup["options.extras_require"])
