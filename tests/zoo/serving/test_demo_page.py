@@ -1,0 +1,140 @@
+"""What the demo page shows and copies, without a browser."""
+
+import dataclasses
+import re
+from types import SimpleNamespace
+
+import pytest
+
+import zoo
+from keras_corefmem.datasets.stories import simulator
+from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
+from tests.support.model_cases import SPANS, make
+from zoo.serving.demo import answers, stories
+from zoo.serving.demo.layout import EXACT, WORDS
+from zoo.serving.demo.page import _model, _Page
+
+EXAMPLES = simulator.simulate(1, 12)
+STORY = "Mary went to the kitchen. John moved to the garden.", "Where is Mary?"
+
+
+@pytest.fixture
+def page():
+    """The handlers of a page, whose updates of components are dictionaries."""
+    return _Page(SimpleNamespace(gr=SimpleNamespace(update=dict)), None)
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(model):
+        path = str(tmp_path / "model.keras")
+        model.save(path)
+        return path
+
+    return save
+
+
+def run(code, capsys):
+    """The answer and the probability that a program prints."""
+    capsys.readouterr()
+    exec(code, {})
+    answer, probability = capsys.readouterr().out.rsplit(maxsplit=1)
+    return answer, pytest.approx(float(probability), abs=1e-6)
+
+
+def best(odds):
+    return next(iter(odds.items()))
+
+
+@pytest.mark.slow
+def test_edges_of_any_type_are_drawn_followed_and_copied(page, save, capsys):
+    types = {"edge_types": ["coreference", "near"], "edge_units": 2}
+    examples = [dataclasses.replace(each, edges=[(1, 5, "near")]) for each in EXAMPLES]
+    path = save(
+        zoo.AttentionSumReader.from_examples(examples, encoder="mage_gru", units=8, **types)
+    )
+    plain, _, note, _, html, *_ = page.ask(path, "", *STORY, WORDS)
+    assert note == "" and 'data-type="near"' not in html
+    choices = path, "", 2, WORDS
+    drawn, *shown = page.edit("draw", 1, 5, "near", plain, *choices)
+    assert drawn.edges == ((1, 5, "near"),) and shown[2].count('data-type="near"') == 1
+    merged, *shown = page.edit("merge", 2, 5, "near", drawn, *choices)
+    found = [answers.answer(_model(path), each).odds for each in (plain, drawn, merged)]
+    assert len({f"{best(odds)[1]:.7f}" for odds in found}) == 3
+    python = shown[-2]
+    assert "chains=" in python and "edges=((1, 5, 'near'),)" in python
+    assert run(python, capsys) == best(found[2])
+
+
+@pytest.mark.slow
+def test_attention_of_tokens_is_shown_and_a_question_with_an_annotator_copied(page, save, capsys):
+    path = save(annotated_reader())
+    asked = page.ask(path, "", PASSAGE, QUESTION, EXACT)
+    odds, words = (
+        answers.answer(_model(path), example).odds
+        for example in (asked[0], page.ask(path, "", PASSAGE, QUESTION, WORDS)[0])
+    )
+    assert odds != words
+    shares = re.findall(r"<title>(\d+)% of the attention", asked[4])
+    assert 97 <= sum(map(int, shares)) <= 103 and len(shares) == 15
+    python = asked[-2]
+    assert "annotator='exact'" in python and run(python, capsys) == best(odds)
+
+
+@pytest.mark.slow
+def test_passes_of_a_memory_are_shown():
+    memory = zoo.DynamicMemoryNetwork.from_examples(EXAMPLES, units=6, passes=2)
+    html = answers.answer(memory, EXAMPLES[0]).html
+    assert "<th>pass 1</th><th>pass 2</th>" in html
+    assert "each beginning read anew" in html and f"{EXAMPLES[0].sentences[0]}</td>" in html
+
+
+@pytest.mark.thorough
+def test_supervised_heads_stand_beside_their_targets():
+    html = answers.answer(make("bidaf-supervised", encoder="gru"), SPANS[0]).html
+    for signal in ("coref_all", "dependency", "roles"):
+        assert f"<h2>{signal}</h2>" in html
+    assert "<th>attends to</th><th>targets</th>" in html
+
+
+@pytest.mark.slow
+def test_a_pipeline_of_spacy_finds_the_chain_of_a_pronoun(page, save, ud_pipeline):
+    path, pipeline = save(annotated_reader()), str(ud_pipeline.path)
+    texts = "Mary met John in Rome. Then she left.", "So they saw"
+    _, _, _, _, html, _, _, tokens, *_ = page.ask(path, "", *texts, pipeline)
+    chains = dict(label.split(" · ") for label, _ in tokens["choices"] if "chain" in label)
+    assert chains["8 she"] == chains["1 mary"]
+
+
+def test_a_sample_is_written_to_the_page(page):
+    handle = "ga_coref_gru_babi_20"
+    first = page.choose_model(handle)
+    assert page.choose_sample(handle, 0) == first[1:]
+    for number, example in enumerate(stories.samples({"dataset": "babi", "task": 20})):
+        passage, question = page.choose_sample(handle, number)
+        assert passage == "\n".join(example.sentences) and question == example.question
+    assert "\n" in first[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("cut", None, None), "^Choose a token.$"),
+        (("merge", None, 2), "^Choose a token.$"),
+        (("merge", 1, None), "^Choose another token to join it to.$"),
+        (("draw", 1, 1), "^Choose another token to join it to.$"),
+    ],
+)
+def test_an_edit_without_its_tokens_says_what_to_choose(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        _Page._edited(*arguments, "coreference", None, None)
+
+
+def test_models_of_sentences_are_refused(monkeypatch):
+    monkeypatch.setattr(
+        "zoo.serving.demo.page.load", lambda handle: SimpleNamespace(TEXTS=["sentence"])
+    )
+    with pytest.raises(
+        ValueError, match="tagger.keras answers no questions about passages: choose"
+    ):
+        _model("tagger.keras")
