@@ -206,6 +206,10 @@ def test_pages_have_examples_commands_and_links_that_lead_somewhere():
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", TEXTS[page.stem]):
             assert (page.parent / link).exists(), f"{page.name} links {link}"
     assert TEXTS["README"].count("\n") <= 200
+    first_screen = "\n".join(TEXTS["README"].splitlines()[:30])
+    assert re.search(r"^!\[.+\]\(docs/demo-answer.png\)$", first_screen, re.MULTILINE)
+    assert COMMANDS[0] in first_screen and COMMANDS[0].startswith(".venv/bin/corefmem predict ")
+    assert "pip install -q -e ." in first_screen and "clone" in first_screen
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
     named = re.findall(r"\.\[([\w,]+)\]", "".join(TEXTS.values()))
