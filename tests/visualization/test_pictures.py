@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 from keras_corefmem.visualization import HeadView, TableView, TokenView, draw
-from keras_corefmem.visualization.pictures import MANY, _named, edge_colours
+from keras_corefmem.visualization.pictures import MANY, SIZE, _named, edge_colours
 from tests.support.pictures import ATTENTION, TARGETS, WORDS, pixels
 
 
@@ -105,6 +105,8 @@ def test_stories_are_readable_as_thumbnails(columns):
     seen = TokenView(tokens, np.zeros(60), np.zeros(60, int), where, [0] * 4)
     names = [f"slot {n}" for n in range(columns)]
     table = TableView(sentences, np.zeros((10, columns)), names, "where is mary ?")
-    # Pixels of a letter of size 10 where TensorBoard shows the picture 290 pixels wide.
-    for view, least in ((seen, 9), (table, 7 if columns <= MANY else 6)):
-        assert 290 / pixels(draw(view)).shape[1] * 110 * 10 / 72 > least
+    heads = HeadView(WORDS, [("coref_all", ATTENTION, TARGETS)] * 2)
+    # Pixels of a letter where TensorBoard shows the picture 290 pixels wide.
+    sizes = (seen, 10, 9), (table, 10, 7 if columns <= MANY else 6), (heads, SIZE, 6)
+    for view, size, least in sizes:
+        assert 290 / pixels(draw(view)).shape[1] * 110 * size / 72 > least
