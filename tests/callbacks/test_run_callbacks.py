@@ -183,6 +183,14 @@ def test_hyper_parameters_of_train_have_distinct_names(tmp_path):
     assert values["encoder"] == "gru" and "dropout" in values
     # No defaults that are the same in most runs, and nothing learned from the data.
     assert not {"question_overlap", "average", "optimizer", "train_size"} & set(values)
+    # Nor what the configuration of the model says, as its name does.
+    qdren = Experiment("qdren", changes={"arguments": {"slots": 2}})
+    model = make_model(simulator.simulate(1, 8), qdren.settings)
+    assert hyper_parameters(qdren, model).keys() == {
+        *("dataset", "task", "language", "model", "seed", "slots", "units"),
+        *("epochs", "batch_size", "learning_rate", "dropout"),
+    }
+    model = make_model(simulator.simulate(1, 8), settings)
     assert not {"arguments", "vocabulary_size", "preprocessor"} & set(values)
     # What was set to a default is shown.
     changes = {"arguments": {"question_overlap": False}, "optimizer": "adam"}

@@ -192,19 +192,12 @@ def watch(
 
 
 def hyper_parameters(experiment: Experiment, model: keras.Model) -> dict[str, Any]:
-    """What is usually compared, and what the model's configuration or the user changed."""
+    """What is usually compared and what the user changed; the rest the model's name says."""
     settings = dataclasses.asdict(experiment.settings)
     arguments = settings.pop("arguments")
     values = {name: model.config[name] for name in model.arguments() if name in model.config}
     values |= arguments | settings
-    defaults = model.defaults() | {
-        field.name: field.default for field in dataclasses.fields(training.Settings)
-    }
     changes = {**experiment.changes, **experiment.changes.get("arguments", {})}
-    chosen = {
-        name: value
-        for name, value in values.items()
-        if name in COMPARED or name in changes or value != defaults.get(name)
-    }
+    chosen = {n: value for n, value in values.items() if n in COMPARED or n in changes}
     places = {name: getattr(experiment, name) for name in ("dataset", "task", "language")}
     return places | chosen
