@@ -11,6 +11,7 @@ import numpy as np
 from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import odds_to_html, view_to_html
+from keras_corefmem.visualization.views import beginning_views
 from zoo.reading import read_examples
 from zoo.reading.answers import STRUCTURE
 
@@ -39,9 +40,8 @@ def answer(model: Any, example: Example) -> Answer:
         shown = [*model.views([example])[0]]
         if not any(name.endswith(STRUCTURE) for name in model.features):
             shown = [_without_chains(view) for view in shown]
-        after_sentences = model.answer_views([example])[0].get("after-sentence")
-    if after_sentences is not None and (len(example.sentences) > 1 or not shown):
-        shown.append(after_sentences)
+        if model.has_shared_answers and (len(example.sentences) > 1 or not shown):
+            shown += beginning_views([example], model.preprocessor, model.inspect)
     odds = dict(zip(reading.answers, reading.probabilities, strict=True))
     return Answer(odds, reading.unknown_words, shown)
 
