@@ -253,6 +253,8 @@ def look_at_words(page):
         "return Number(elements.filter(e => e.classList.contains('numDataPoints')).map(text)[0])"
     )
     assert points == 22
+    label = "return named('vz-projector-data-panel').map(panel => panel.selectedLabelOption)[0]"
+    assert page.see(label) == "word"
     search = (
         "const within = (e, id) => e && (e.id === id || within(e.getRootNode().host, id));"
         "return named('input').filter(input => within(input, 'search-box'))[0]"
