@@ -132,7 +132,7 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
         content = load_json(find_again(CONFIG), remedy=DAMAGED)
     number = content.get("format") if isinstance(content, dict) else None
     if not isinstance(number, int):
-        raise ValueError(
+        raise BadFileError(
             f"{path} is not the config.json of a preset, as it has no format: give another folder."
         )
     if number > FORMAT:
