@@ -97,6 +97,7 @@ def test_fine_tuned_preset(cook):
     assert reader.preprocessor.vocabulary.known != preset.preprocessor.vocabulary.known
 
 
+@pytest.mark.thorough
 def test_encoders(cook):
     names = cook("Swap the encoder")
     layers = names["reader"].get_config()["encoder"]
@@ -114,6 +115,7 @@ def test_classifier(cook):
     np.testing.assert_allclose(linked[1], plain[1], atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_metrics_and_callbacks(cook):
     names = cook("Metrics and callbacks of your own")
     history = names["reader"].history.history
@@ -135,6 +137,7 @@ def test_hub(cook, tmp_path):
     assert names["reader"].read(*WHERE).answer == "kitchen"
 
 
+@pytest.mark.thorough
 def test_search(cook):
     names = cook("Search, and use the best model")
     assert names["best"].read(*WHERE).answer in names["best"].preprocessor.answers

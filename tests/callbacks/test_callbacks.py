@@ -111,6 +111,7 @@ def test_pictures_at_the_chosen_epochs_and_at_the_end(run):
             assert 150 < height < 2000 and 200 < width < 2000
 
 
+@pytest.mark.thorough
 def test_table_of_answers(run):
     model, _, folder = run
     events = read_events(folder / "validation").Tensors("answers")
@@ -187,6 +188,7 @@ def test_answers_from_the_states_of_one_reading(model, tmp_path):
     assert sorted(read_events(tmp_path / "validation").Tags()["images"]) == sorted(tags)
 
 
+@pytest.mark.thorough
 def test_watching_does_not_change_training(run):
     plain = reader("pointer_sum")
     history = train(plain, [])

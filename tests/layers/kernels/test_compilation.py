@@ -43,6 +43,7 @@ def node_types(graph):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", standing_for(["coref", "memory"], ["coref"]))
 def test_every_way_to_call_a_layer_gives_the_same(name):
     call = layers()[name]

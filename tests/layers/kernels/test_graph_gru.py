@@ -141,6 +141,7 @@ def test_xla_changes_nothing_on_tensorflow(name):
         np.testing.assert_allclose(gradient, expected, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", standing_for(WITH_CELLS, ["mage_gathered"]))
 def test_layers_equal_their_cells_in_a_keras_rnn(name):
     result = run(name, masked=True)

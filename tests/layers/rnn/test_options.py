@@ -80,7 +80,7 @@ def oracle(kind, layer, x, edges, mask, states, weights, **options):
         pytest.param("coref", "softsign", "hard_sigmoid", marks=pytest.mark.thorough),
         pytest.param("coref", "relu", "tanh", marks=pytest.mark.thorough),
         pytest.param("dag", "softsign", "sigmoid", marks=pytest.mark.thorough),
-        ("mage", "linear", "hard_sigmoid"),
+        pytest.param("mage", "linear", "hard_sigmoid", marks=pytest.mark.thorough),
     ],
 )
 def test_states_and_gradients_follow_the_equations(kind, activation, recurrent_activation):

@@ -92,6 +92,7 @@ def test_weights_of_answers_that_are_no_classes_are_refused(name, examples, mess
             model.fit(*data, class_weight={1: 2.0}, verbose=0)
 
 
+@pytest.mark.thorough
 def test_tags_weigh_by_their_class():
     options = {"passes": 1, "bidirectional": False, "dropout": 0.0, "word_dropout": 0.0}
     model = make("dmn-tagger", **options)

@@ -213,6 +213,7 @@ def copies_of(model, folder):
     yield keras.saving.load_model(folder / "model.keras", {type(model).__name__: type(model)})
 
 
+@pytest.mark.thorough
 def test_copies_have_the_frozen_layers(tmp_path):
     model = make("lstm")
     assert "frozen" not in model.get_config()
@@ -352,7 +353,7 @@ def test_keras_finds_the_classes_of_files(paths, run_python):
     assert run_python(LOAD, data) == ["Functional", "QueryReductionNetwork"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_installed_packages_register_their_classes_with_the_layers(paths, tmp_path, run_python):
     installed = tmp_path / "installed-1.0.dist-info"
     installed.mkdir()
@@ -363,7 +364,7 @@ def test_installed_packages_register_their_classes_with_the_layers(paths, tmp_pa
     assert run_python(LOAD, data, PYTHONPATH=path) == ["Functional", "QueryReductionNetwork"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_keras_names_what_to_import(paths, run_python):
     layer, model = run_python(LOAD, {"paths": paths, "imports": []})
     assert "Could not locate class 'CorefGRU'" in layer

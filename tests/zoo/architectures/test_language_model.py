@@ -27,6 +27,7 @@ def trained(tmp_path_factory):
     return path, losses
 
 
+@pytest.mark.thorough
 def test_training_lowers_the_loss(trained):
     losses = trained[1]
     assert losses[-1] < 0.8 * losses[0]

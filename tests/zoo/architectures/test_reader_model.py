@@ -206,6 +206,7 @@ def test_any_layer_of_sources_reads_typed_edges(tmp_path):
     assert zoo.load(tmp_path / "reader.keras").read(*texts).probability == expected
 
 
+@pytest.mark.thorough
 def test_a_pointer_or_class_is_a_mixture_of_both(make_reader, examples):
     reader = make_reader("coref_gru", answer_head="pointer_or_class")
     features, *_ = reader.batches(examples)[0]

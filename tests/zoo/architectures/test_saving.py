@@ -59,7 +59,7 @@ def test_a_trained_reader_is_the_same_after_loading(trained, examples):
     "explicit",
     [
         pytest.param(True, marks=pytest.mark.thorough, id="keras"),
-        pytest.param(False, marks=pytest.mark.slow, id="zoo"),
+        pytest.param(False, marks=pytest.mark.thorough, id="zoo"),
     ],
 )
 def test_loads_in_a_fresh_process(explicit, make_reader, examples, tmp_path, run_python):

@@ -126,6 +126,7 @@ ALIKE = {"relu", "sigmoid", "tanh", "linear", "one_layer", "compact", "relu_upda
 ALIKE |= {"slot_slopes", "sigmoid_output", "no_slopes"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", standing_for(SWITCHES, SWITCHES.keys() - ALIKE))
 def test_switches_change_weights_and_results_as_described(name):
     switch = SWITCHES[name]

@@ -105,6 +105,7 @@ def test_a_plain_fit_learns_from_supporting_facts_first():
     assert between == after == 1 and loss > np.log(len(model.preprocessor.answers) - 1)
 
 
+@pytest.mark.thorough
 def test_keys_tied_to_entities():
     model = make("ren", spread=0, tied_keys=True, units=8)
     words = model.preprocessor.vocabulary.words

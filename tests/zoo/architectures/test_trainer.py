@@ -181,6 +181,7 @@ def test_predictions_are_a_row_an_example_in_their_order(model):
     assert len(rows) == 16
 
 
+@pytest.mark.thorough
 def test_callbacks_may_change_the_learning_rate(tmp_path):
     model = make()
     plateau = keras.callbacks.ReduceLROnPlateau("loss", 0.1, patience=1, min_delta=100)
@@ -324,6 +325,7 @@ def test_epochs_of_some_steps_go_on_where_they_stopped(steps):
         assert np.mean(halves) == pytest.approx(np.mean(whole), rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_layers_frozen_after_compilation_stay():
     model = make(run_eagerly=False)
     table = model.get_layer("word_embedding")
@@ -340,6 +342,7 @@ def test_layers_frozen_after_compilation_stay():
     assert not np.array_equal(table.get_weights()[0], before)
 
 
+@pytest.mark.thorough
 def test_answers_weigh_by_their_class():
     count = ANSWERS.count("kitchen")
     weight = {"kitchen": 3.0}

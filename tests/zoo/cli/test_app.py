@@ -28,7 +28,7 @@ def test_help_needs_no_keras():
     assert run_fresh(code).stdout.endswith("\n[]\n")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_training_needs_no_reports():
     code = "import sys; from zoo.cli import main; main(['train', '--task', '4'])\n"
     code += "print([name for name in sys.modules if name.startswith('zoo.reports')"

@@ -121,7 +121,7 @@ def test_evaluate_predict_and_export_agree(trained, data_dir, tmp_path, capsys, 
     assert (tmp_path / "saved" / "saved_model.pb").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_reproduce_makes_results_presets_and_a_table(data_dir, tmp_path, capsys):
     results, runs, presets = (str(tmp_path / name) for name in ("results", "runs", "presets"))
     command = ["reproduce", "babi-1k", "--models", "qrn", "--tasks", "1", "--jobs", "1"]

@@ -54,6 +54,7 @@ def explain(capsys, *arguments):
     return printed(capsys, "explain", *arguments).splitlines()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", standing_for(MODELS, ["qdren"]))
 def test_prints_the_answer_that_read_gives(name, folder, capsys):
     lines = explain(capsys, folder / f"{name}.keras", *STORY)
@@ -63,6 +64,7 @@ def test_prints_the_answer_that_read_gives(name, folder, capsys):
     assert "\x1b" not in "".join(lines)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["ren", "dmn", "memn2n"])
 def test_prints_what_the_model_attends_to(name, folder, capsys):
     model = build(name)

@@ -104,7 +104,7 @@ def test_logs_on_a_full_disk_are_noticed_before_training(disk, place, capsys, un
     assert files_in(disk) == [] and not (place / "models").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [(), ("--workers", 2)])
 @pytest.mark.parametrize("left", [0, 2**16])
 def test_a_search_on_a_full_disk_says_so(disk, place, capsys, left, more):

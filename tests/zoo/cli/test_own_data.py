@@ -36,7 +36,7 @@ def test_files_of_ones_own_are_checked(words, message, tmp_path, monkeypatch, ca
     assert message in refused(capsys, "train", *words.split())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_file_of_ones_own_is_trained_on_and_measured(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name, seed in (("my", 0), ("valid", 1)):

@@ -173,7 +173,7 @@ def test_text_without_annotation_is_read_too(plain):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_reader_trains_on_streamed_records(annotated):
     pytest.importorskip("tensorflow")
     from keras_corefmem.preprocessing.record_batches import stream

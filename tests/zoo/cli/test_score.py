@@ -83,6 +83,7 @@ def test_what_is_missing_is_said(pipeline, data_dir, capsys, tmp_path):
         assert re.search(f"corefmem: error: {message}", capsys.readouterr().err)
 
 
+@pytest.mark.thorough
 def test_mentions_of_a_resolving_pipeline_are_its_own(pipeline, data_dir, tmp_path, capsys):
     spacy = pytest.importorskip("spacy")
     nlp = spacy.load(pipeline)

@@ -29,6 +29,7 @@ def test_conditions_change_what_they_say_alone():
     assert {example.answer for example in conditions["unanswerable"]} == {"unknown"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", standing_for(["usual", "prepared"], ["prepared"]))
 def test_a_study_measures_them(variant, tmp_path, babi_dir):
     settings = {"epochs": 1, "train_size": 40, "buckets": 1, "arguments": {"units": 4}}

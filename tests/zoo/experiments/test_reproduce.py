@@ -169,7 +169,7 @@ if __name__ == "__main__":
     "killed",
     [
         pytest.param(False, marks=pytest.mark.thorough, id="interrupted"),
-        pytest.param(True, marks=pytest.mark.slow, id="killed"),
+        pytest.param(True, marks=pytest.mark.thorough, id="killed"),
     ],
 )
 def test_workers_end_with_their_parent(killed, tmp_path):

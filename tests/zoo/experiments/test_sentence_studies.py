@@ -118,6 +118,7 @@ def test_evaluate_reads_the_development_or_the_test_part_of_ud(data_dir, tmp_pat
     assert re.match(r"pos task UPOS, test: accuracy \S+%, \d of 5 labels\n", tested)
 
 
+@pytest.mark.thorough
 def test_evaluate_reads_the_development_or_the_test_part_of_lambada(tmp_path, capsys):
     context = {"text": "Ann met Tom . He saw Ann", "context_tokens": 4, "query_tokens": 2}
     for part in ("train", "valid"):
@@ -215,7 +216,7 @@ def test_reproduce_trains_measures_and_reports(data_dir, tmp_path, capsys):
     assert "reads sentence, not passage and question: give --sentence" in error
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_train_evaluate_predict_and_explain(data_dir, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["train", "--model", "dmn-tagger", "--dataset", "pos", "--data-dir", data_dir]
@@ -272,6 +273,7 @@ def event_tags(folder):
     return EventAccumulator(str(folder)).Reload().Tags()
 
 
+@pytest.mark.thorough
 def test_accuracy_counts_every_tag(data_dir):
     splits = data.load("pos", "XPOS", data_dir)
     settings = training.Settings.of("dmn-tagger", **TINY)

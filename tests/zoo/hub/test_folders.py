@@ -99,7 +99,7 @@ result = [type(TextModel.from_preset(data)).__name__, len(TextModel.presets)]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_base_classes_load_what_was_not_imported(folder, run_python):
     assert run_python(LOAD, str(folder)) == ["QueryReductionNetwork", len(zoo.presets())]
 

@@ -87,6 +87,7 @@ def test_a_model_says_what_it_was_trained_with(model, tmp_path):
         annotated_reader("gru").read(PASSAGE, QUESTION)
 
 
+@pytest.mark.thorough
 def test_examples_are_read_with_their_chains_and_candidates(model):
     (example,) = annotate_examples(questions(1), tokenizer=str.split)
     apart = dataclasses.replace(example, chain_ids=[0] * len(example.chain_ids))
@@ -107,6 +108,7 @@ def test_refuses_annotators_of_no_use(model):
             reader.read(PASSAGE, QUESTION, **options)
 
 
+@pytest.mark.thorough
 def test_presets_of_lambada_cut_raw_text_as_their_passages_and_remember_their_annotator():
     reader = zoo.from_preset("ga_coref_gru_lambada")
     passage = 'Mary saw him. "I lived in Rome," said Mr. Hall. She didn\'t ask him.'

@@ -68,7 +68,7 @@ def test_unicode_script_tokenizer(tmp_path, make_reader, answers, texts):
     assert_answers_as_read_does(outputs, model, texts, top=5)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(JIT, reason="the run on TensorFlow exports from JAX too")
 def test_export_from_jax(tmp_path, make_reader, run_python, answers, texts):
     pytest.importorskip("jax")
@@ -86,6 +86,7 @@ result = [*tf.saved_model.load(data[1]).signatures["logits"].structured_outputs]
     assert_answers_as_read_does(answers(files[1]), model, texts, top=5)
 
 
+@pytest.mark.thorough
 def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
     tf = pytest.importorskip("tensorflow")
     path = tmp_path / "new folder" / "model"
