@@ -16,7 +16,7 @@ def make(model, space, **arguments):
     return tuning.ZooHyperModel(model, SPLITS, space, **SMALL, arguments=arguments)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_tuner_of_keras_tuner_searches_it(tmp_path):
     hyper_model = make("qdren", {"slots": [2, 3], "learning_rate": [0.01, 0.02]}, units=4)
     tuner = keras_tuner.RandomSearch(

@@ -47,7 +47,7 @@ def trained(data_dir, tmp_path_factory):
 NAME = "qrn-babi-task-01-seed-0-batch_size-50-buckets-1-units-4"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_training_says_where_everything_is(trained, capsys):
     folder, command = trained
     out = printed(capsys, *command, "--epochs", 2)

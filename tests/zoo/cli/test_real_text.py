@@ -189,7 +189,7 @@ def test_a_reader_trains_on_streamed_records(annotated):
     assert len(history["loss"]) == 2 and history["loss"][1] < history["loss"][0]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_train_and_explain(annotated, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(zoo, "export", lambda model, folder: None)

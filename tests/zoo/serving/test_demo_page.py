@@ -66,7 +66,7 @@ def test_edges_of_any_type_are_drawn_followed_and_copied(page, save, capsys):
     assert run(python, capsys) == best(found[2])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_attention_of_tokens_is_shown_and_a_question_with_an_annotator_copied(page, save, capsys):
     path = save(annotated_reader())
     asked = page.ask(path, "", PASSAGE, QUESTION, EXACT)
@@ -81,7 +81,7 @@ def test_attention_of_tokens_is_shown_and_a_question_with_an_annotator_copied(pa
     assert "annotator='exact'" in python and run(python, capsys) == best(odds)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_passes_of_a_memory_are_shown():
     memory = zoo.DynamicMemoryNetwork.from_examples(EXAMPLES, units=6, passes=2)
     html = answers.answer(memory, EXAMPLES[0]).html
