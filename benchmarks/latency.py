@@ -5,8 +5,8 @@
 
 A SavedModel of a reader of bAbI 2 answers strings in a process without this package; the same
 preset reads different stories one by one, and answers one question of `corefmem predict`; and
-`corefmem train` runs as in the README, in an empty folder. Both also answer a passage of 10,000
-words, and a layer reads 5,000 tokens eagerly. All in turn, in fresh processes.
+`corefmem train` runs as in the README, in an empty folder. The SavedModel and `read` also answer
+a passage of 10,000 words, and a layer reads 5,000 tokens eagerly. All in turn, in fresh processes.
 """
 
 import json

@@ -129,7 +129,6 @@ LOOPING = {"coref_gru", "mage_gru_mixed", "entity_memory_asked", "episodic_memor
 LOOPING |= {"query_reduction", "end_to_end_memory", "supervised_attention"}
 if keras.backend.backend() == "jax":
     KEPT = [case for case in KEPT if case.name in LOOPING]
-# Those with gradients of their own, one of each kernel; what is made of operations of Keras trains
-# under XLA in models, and a coreference GRU in `test_options`.
+# Those with gradients of their own that no model trains in an ordinary run.
 LOOPS = {"entity_memory_asked", "query_reduction", "supervised_attention"}
 LOOPS = [case for case in CASES if case.name in LOOPS]

@@ -75,8 +75,6 @@ def test_layers_stay_apart():
         np.testing.assert_allclose(vectors[:, :, n], wanted, atol=1e-5)
 
 
-# `test_bidaf_reader` has a reader with a word encoder that is trained, `test_language_model` one
-# with a frozen one.
 @pytest.mark.thorough
 @pytest.mark.parametrize("freeze", [True, False])
 def test_a_reader_of_pieces_trains_and_is_saved(freeze, tmp_path):

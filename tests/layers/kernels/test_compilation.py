@@ -6,7 +6,6 @@ import pytest
 
 from keras_corefmem.layers import CorefGRU, EntityMemory
 from keras_corefmem.layers.kernels.compilation import uncompiled
-from tests.support.tiers import standing_for
 
 if keras.backend.backend() != "tensorflow":
     pytest.skip("JAX compiles whole functions", allow_module_level=True)
@@ -44,7 +43,7 @@ def node_types(graph):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", standing_for(["coref", "memory"], ["coref"]))
+@pytest.mark.parametrize("name", ["coref", "memory"])
 def test_every_way_to_call_a_layer_gives_the_same(name):
     call = layers()[name]
     expected = loss_and_gradients(call, X)

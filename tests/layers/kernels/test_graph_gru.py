@@ -142,7 +142,7 @@ def test_xla_changes_nothing_on_tensorflow(name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", standing_for(WITH_CELLS, ["mage_gathered"]))
+@pytest.mark.parametrize("name", WITH_CELLS)
 def test_layers_equal_their_cells_in_a_keras_rnn(name):
     result = run(name, masked=True)
     cell, columns, directions = result.graph.cell, result.graph.columns, []

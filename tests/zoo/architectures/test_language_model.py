@@ -105,7 +105,7 @@ def test_a_language_model_that_is_none_is_refused(tmp_path):
         zoo.BiDAFReader.from_examples(ANNOTATED, language_model=missing)
 
 
-# `test_experiment` has the experiments, `test_recipes` trains it on stories.
+# `test_experiment` has the experiments.
 @pytest.mark.thorough
 def test_experiments_train_it_on_stories(tmp_path):
     changes = {"epochs": 1, "arguments": SMALL, "train_size": 32, "buckets": 1}

@@ -37,7 +37,7 @@ PADDED |= {"as-one-hot", "dmn-printed", "dmn-sentiment", "dmn-supervised", "dmn-
 PADDED |= {"as-coref-gru", "bidaf-supervised", "character-lm", "dmn-lists", "dmn-tagger"}
 PADDED |= {"qdren-wind"}
 PADDED = [name for name in OF_EVERY_KIND if name not in PADDED]
-# What is alike compiles to the same on JAX, and `test_backends_agree` has it read there.
+# What is alike compiles to the same on JAX; `test_backends_agree`, mostly thorough, reads it there.
 every_model = pytest.mark.parametrize(
     "name",
     standing_for(DISTINCT, KINDS) if JIT else standing_for(WITHOUT_TWINS, PADDED),
@@ -48,14 +48,13 @@ ATTENDING += ["dmn-tagger", "memn2n", "qrn", "lstm", "ngram"]
 most_models = pytest.mark.parametrize(
     "name", standing_for(ONE_EACH, KINDS) if JIT else standing_for(OF_EVERY_KIND, ATTENDING)
 )
-# What layers have no part in: one of each class and head. `test_bidaf_reader` has the losses of
-# supervised heads, and saves its readers; `test_saving` and `test_free_symbols` save others.
+# What layers have no part in: most classes and heads. `test_bidaf_reader` saves its readers,
+# `test_free_symbols` others, and thorough tests the rest.
 SAVED = ["as-mage-gru-spans", "dmn-lists", "qdren", "memn2n", "qrn", "lstm", "ngram"]
 # `test_trainer` has the numbers of `qrn`: here, other answers and losses.
 COUNTED = ["dmn-tagger", "ngram"]
-# Readers learn in `test_reader_model` and `test_saving`, the language model in
-# `test_language_model`, query reduction and labels in `test_trainer`, recurrent readers in
-# `test_interruption`, taggers in `test_sentence_studies`, lists on JAX.
+# Readers learn in `test_reader_model`, query reduction in `test_trainer`, lists on JAX; thorough
+# tests train entity networks, recurrent readers, taggers, labels and the language model.
 TRAINED = ["memn2n", "ngram"]
 PRECISE = ["as-coref-gru", "memn2n", "qrn"]
 HALF = ["qdren"]

@@ -55,13 +55,8 @@ def test_a_trained_reader_is_the_same_after_loading(trained, examples):
 
 
 # `test_keras_manners` has Keras find the classes of files.
-@pytest.mark.parametrize(
-    "explicit",
-    [
-        pytest.param(True, marks=pytest.mark.thorough, id="keras"),
-        pytest.param(False, marks=pytest.mark.thorough, id="zoo"),
-    ],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("explicit", [True, False], ids=["keras", "zoo"])
 def test_loads_in_a_fresh_process(explicit, make_reader, examples, tmp_path, run_python):
     model, path = make_reader("mage_gru", layers=2), tmp_path / "reader.keras"
     model.save(path)

@@ -35,7 +35,7 @@ CASES = {
     "lstm": (zoo.RecurrentReader, {"embedding_dim": 3}),
     "gru": (zoo.RecurrentReader, {"embedding_dim": 3, "cell": "gru"}),
 }
-# `test_story_switches` has the equations of the others, and "dmn-printed" answers in words.
+# The thorough `test_story_switches` has those of the others; "dmn-printed" answers in words.
 KEPT = ["qdren", "dmn-printed", "dmn-plus", "memn2n", "lstm"]
 every_case = pytest.mark.parametrize("name", standing_for(CASES, KEPT))
 

@@ -23,7 +23,6 @@ from tests.support.story_oracles import (
     stories,
     values_of,
 )
-from tests.support.tiers import standing_for
 
 SLOTS = 3
 KINDS = {
@@ -120,14 +119,8 @@ def far(found, expected):
     return np.abs(np.subtract(found, expected)).max() > 1e-2
 
 
-# `test_entity_memory` has all activations, `test_story_oracles` the parts of a DMN+ together.
-ALIKE = {"relu", "sigmoid", "tanh", "linear", "one_layer", "compact", "relu_update"}
-# `cloze` and `own_slopes` have them together.
-ALIKE |= {"slot_slopes", "sigmoid_output", "no_slopes"}
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", standing_for(SWITCHES, SWITCHES.keys() - ALIKE))
+@pytest.mark.parametrize("name", SWITCHES)
 def test_switches_change_weights_and_results_as_described(name):
     switch = SWITCHES[name]
     model, (default, expected) = build(switch.kind, **switch.options), plain(switch.kind)
@@ -242,7 +235,7 @@ def test_entity_networks_drop_parts_of_the_words_of_the_story_alone():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("module", standing_for(["words", "fusion"], ["fusion"]))
+@pytest.mark.parametrize("module", ["words", "fusion"])
 def test_dynamic_memory_networks_drop_stories_and_answers_in_training_alone(module):
     model = build("dmn", dropout=1.0, input_module=module)
     training = keras.Model(model.inputs, [model.output, model.attention_output])

@@ -55,7 +55,7 @@ def explain(capsys, *arguments):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", standing_for(MODELS, ["qdren"]))
+@pytest.mark.parametrize("name", MODELS)
 def test_prints_the_answer_that_read_gives(name, folder, capsys):
     lines = explain(capsys, folder / f"{name}.keras", *STORY)
     reading = build(name).read(PASSAGE, QUESTION)

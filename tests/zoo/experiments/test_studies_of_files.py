@@ -60,7 +60,6 @@ SLOW, THOROUGH = pytest.mark.slow, pytest.mark.thorough
         pytest.param("cnn", "qdren-sent", "questions", marks=THOROUGH),
         pytest.param("wikihop", "ga-coref-gru", "questions", marks=THOROUGH),
         pytest.param("medhop", "ga-coref-gru", "questions", marks=THOROUGH),
-        # `test_sentence_studies` has one of sentences.
         pytest.param("wsj", "dmn-tagger", "words-1", marks=THOROUGH),
         pytest.param("emory", "ga-coref-gru", "fold-2", marks=THOROUGH),
     ],

@@ -213,7 +213,7 @@ def run(capsys, *arguments):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("place", standing_for(["folder", "handle"], ["handle"]))
+@pytest.mark.parametrize("place", ["folder", "handle"])
 def test_commands_take_presets(place, request, tmp_path, capsys, babi_dir):
     model = str(request.getfixturevalue(place))
     line = run(capsys, "predict", model, "--passage", TEXT[0], "--question", TEXT[1])
@@ -226,7 +226,6 @@ def test_commands_take_presets(place, request, tmp_path, capsys, babi_dir):
 PREDICT = "from zoo.cli import main\nresult = main(data)"
 
 
-# `test_folders` loads a preset in a fresh process.
 @pytest.mark.thorough
 def test_a_command_of_its_own_process_takes_a_preset(folder, run_python):
     texts = ["--passage", TEXT[0], "--question", TEXT[1]]

@@ -114,7 +114,6 @@ def test_a_memory_network_keeps_rows_of_words_ages_and_answers(tmp_path):
     np.testing.assert_array_equal(ages[0][:shortest], ages[1][:shortest])
 
 
-# `test_recipes` tunes a preset.
 @pytest.mark.thorough
 def test_a_preset_learns_faster_than_from_scratch():
     test, accuracies = translated(1, 200, 2), []

@@ -54,9 +54,7 @@ def test_onnx_gives_the_logits_of_the_model(name, tmp_path):
 
 @onnx_only
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "name", standing_for(["ga_coref_gru_babi_1", "qdren_babi_1"], ["qdren_babi_1"])
-)
+@pytest.mark.parametrize("name", ["ga_coref_gru_babi_1", "qdren_babi_1"])
 def test_a_thousand_questions_have_the_answers_of_the_model(name, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("tf2onnx")
@@ -82,7 +80,7 @@ def test_a_thousand_questions_have_the_answers_of_the_model(name, tmp_path):
 
 @onnx_only
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", standing_for(BEYOND, ("bidaf-mage-gru",)))
+@pytest.mark.parametrize("name", BEYOND)
 def test_what_onnx_does_not_do_is_refused(name, tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("tf2onnx")

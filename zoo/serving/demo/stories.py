@@ -64,6 +64,8 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
     """
     name, task = card.get("dataset", "babi"), card.get("task", 1)
     known = registry.find(name)
+    # The folder is of other models on the page too.
+    data_dir = data_dir if known.files else None
     if not data_dir and name in ("babi", "simulator"):
         tasks = simulator.TASKS if task == babi.ALL else {task}.intersection(simulator.TASKS)
         count = LOOKED_AT // max(len(tasks), 1)
