@@ -152,21 +152,26 @@ def redraw(page: str | os.PathLike, results: str | os.PathLike = "results") -> l
     page = pathlib.Path(page)
     links = re.findall(r"\((\S+)\.png\)", page.read_text(encoding="utf-8"))
     places = [pathlib.Path(os.path.normpath(page.parent / link)) for link in dict.fromkeys(links)]
-    figures = ((place, _figure_named(place.name, results)) for place in places)
-    return [path for place, figure in figures if figure for path in _save(figure, place)]
+    figures = _figures_named({place.name for place in places}, results)
+    shown = ((place, figures[place.name]) for place in places if place.name in figures)
+    return [path for place, figure in shown for path in _save(figure, place)]
 
 
-def _figure_named(name: str, results: str | os.PathLike) -> Any:
-    """The figure that `draw` or `draw_search` saves under a name; None for other pictures."""
-    if name in recorded_searches(results):
-        return figure_of_search(name, results)
-    for study in sorted(filter(name.startswith, STUDIES), key=len, reverse=True):
-        runs, end = recorded_runs(study, results), name.removeprefix(study)
-        if runs and end.startswith("-by-"):
-            return draw_by(runs, end.removeprefix("-by-"))
-        if runs and (figure := figures_of(study, runs).get(end)):
-            return figure
-    return None
+def _figures_named(names: set[str], results: str | os.PathLike) -> dict[str, Any]:
+    """Figures by the names that `draw` and `draw_search` save them under; other names have none."""
+    searches = names.intersection(recorded_searches(results))
+    found = {name: figure_of_search(name, results) for name in searches}
+    for study in STUDIES:
+        ends = {name.removeprefix(study) for name in names if name.startswith(study)}
+        runs = recorded_runs(study, results) if ends else []
+        if not runs:
+            continue
+        of_study = figures_of(study, runs)
+        for end in ends:
+            if end.startswith("-by-"):
+                of_study[end] = draw_by(runs, end.removeprefix("-by-"))
+        found |= {study + end: of_study[end] for end in ends & of_study.keys()}
+    return found
 
 
 def _save(figure: Any, path: pathlib.Path) -> list[pathlib.Path]:
