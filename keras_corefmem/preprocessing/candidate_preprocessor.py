@@ -71,8 +71,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         signals: room for pairs of `attention_pairs` at each token, by the name of their signal.
         annotator: name of what annotated the training examples, `None` for nothing.
         truecase: name of what gave them capital letters before, `None` for nothing.
-        **kwargs: `joint`, `order`, `max_chains`, `unknown_types`, `free_symbols`, `edge_types` and
-            `max_sources`, see `ReaderPreprocessor`.
+        **kwargs: `joint`, `order`, `max_chains`, `unknown_types`, `free_symbols`, `edge_types`,
+            `max_sources` and `refuses_others`, see `ReaderPreprocessor`.
 
     Raises:
         ValueError: if `num_candidates` or `word_length` is less than 1, the tokenizer keeps capital
@@ -170,6 +170,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         chains = {word: n for n, word in enumerate(sorted(answers), 1)}
         annotator, truecase = made_by.pop() if len(made_by) == 1 else ("", "")
         kwargs = {"annotator": annotator or None, "truecase": truecase or None, **kwargs}
+        kwargs.setdefault("refuses_others", "edge_types" in kwargs)
         preprocessor = cls(
             words,
             [chains.get(word, 0) for word in words],
@@ -180,8 +181,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
             signals=room,
             **kwargs,
         )
-        are_chosen = "edge_types" in kwargs
-        return preprocessor.with_edges_of(examples, max_sources, are_chosen=are_chosen)
+        return preprocessor.with_edges_of(examples, max_sources)
 
     def encode(self, example: Example) -> EncodedCandidates:
         sentences = [example.tokens(text, self.tokenizer) for text in example.sentences]

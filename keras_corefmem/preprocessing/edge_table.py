@@ -40,12 +40,14 @@ class EdgeTable:
     inverse type `TYPE^-1` or, where that is not among the types, in that of its own.
     """
 
-    def __init__(self, types: Sequence[str], max_sources: int) -> None:
+    def __init__(
+        self, types: Sequence[str], max_sources: int, refuses_others: bool = False
+    ) -> None:
         self.types = check_edge_types(types)
         self.limit(max_sources)
         self.bases = list(dict.fromkeys(map(base_type, self.types)))
         # Of examples whose reader has chosen no types, others are left unread.
-        self.refuses_others = self.bases != [COREFERENCE]
+        self.refuses_others = refuses_others or self.bases != [COREFERENCE]
         self._has_warned = False
         columns = {edge_type: column for column, edge_type in enumerate(self.types)}
         pairs = ((base, inverse(base)) for base in self.bases)

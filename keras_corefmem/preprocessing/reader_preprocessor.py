@@ -93,6 +93,8 @@ class ReaderPreprocessor(Preprocessor):
             among the names.
         max_sources: edges of one type that enter a token at most, the nearest ones.
         word_types: number of the edge type, from 1, of the chain of each word, beside coreference.
+        refuses_others: whether edges of other types than coreference alone are refused, as they are
+            beside several types; if not, they are left unread.
 
     Raises:
         ValueError: if there is no such order, or an argument is not as described.
@@ -109,7 +111,7 @@ class ReaderPreprocessor(Preprocessor):
     batches_class = Batches
     arguments: ClassVar[tuple[str, ...]] = (
         *("unknown_types", "free_symbols", "joint", "order", "max_chains"),
-        *("edge_types", "max_sources"),
+        *("edge_types", "max_sources", "refuses_others"),
     )
     reads_edges = True
     renamed = {"entities": "word_chains"}
@@ -129,6 +131,7 @@ class ReaderPreprocessor(Preprocessor):
         max_sources: int = 1,
         word_types: Sequence[int] = (),
         free_symbols: int = 0,
+        refuses_others: bool = False,
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
@@ -140,7 +143,7 @@ class ReaderPreprocessor(Preprocessor):
         pointed = self.symbol_answers or [0] * free_symbols
         self.pointers = np.array([0, 0, *pointers, *specials, *pointed], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
-        self.edge_table = EdgeTable(edge_types, max_sources)
+        self.edge_table = EdgeTable(edge_types, max_sources, refuses_others)
         self.word_types = self._table_of_types(word_types) if word_types else None
 
     @classmethod
@@ -182,6 +185,7 @@ class ReaderPreprocessor(Preprocessor):
         others = [word for word in words if counts[word] >= min_count and word not in own]
         kept = own.union(others[:max_words])
         words = [word for word in words if word in kept]
+        kwargs.setdefault("refuses_others", "edge_types" in kwargs)
         preprocessor = cls(
             words,
             answers,
@@ -196,7 +200,7 @@ class ReaderPreprocessor(Preprocessor):
             preprocessor.type_words([types.get(lemmas[word]) for word in words])
             # Stories may lack things.
             learned = {*types.values(), *ENTITY_TYPES}
-        return preprocessor.with_edges_of(examples, max_sources, learned, "edge_types" in kwargs)
+        return preprocessor.with_edges_of(examples, max_sources, learned)
 
     def type_words(self, names: Sequence[str | None]) -> None:
         """Tells the edge type of the chain of each word, besides coreference."""
@@ -214,7 +218,6 @@ class ReaderPreprocessor(Preprocessor):
         examples: Sequence[Example],
         max_sources: int | None,
         learned: Iterable[str] = (),
-        are_chosen: bool = False,
     ) -> Self:
         """Chooses how many edges of a type may enter a token, unless that is known.
 
@@ -222,9 +225,8 @@ class ReaderPreprocessor(Preprocessor):
             ValueError: if no example has an edge of one of the types, but for those of words that
                 are `learned`; or one has an edge of another type than those that are chosen.
         """
-        self.edge_table.refuses_others |= are_chosen
         own = [base for base in self.edge_table.bases if base not in {COREFERENCE, *learned}]
-        if not self.edge_table.refuses_others:
+        if not self.refuses_others:
             warn_of_unread_edges(examples, [COREFERENCE])
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
@@ -244,6 +246,10 @@ class ReaderPreprocessor(Preprocessor):
     @property
     def max_sources(self) -> int:
         return self.edge_table.max_sources
+
+    @property
+    def refuses_others(self) -> bool:
+        return self.edge_table.refuses_others
 
     @property
     def feature_names(self) -> tuple[str, ...]:

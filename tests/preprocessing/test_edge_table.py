@@ -223,6 +223,10 @@ def test_another_type_than_the_one_that_was_chosen_is_refused(kind):
     example = dataclasses.replace(EXAMPLE, source="b:2")
     with pytest.raises(ValueError, match=r"b:2: edge 1, .* does not know. It reads coreference:"):
         kind.fit([example], tokenizer="spaces", edge_types=["coreference"])
+    bare = dataclasses.replace(EXAMPLE, edges=())
+    preprocessor = kind.fit([bare], tokenizer="spaces", edge_types=["coreference"])
+    with pytest.raises(ValueError, match=r"b:2: edge 1, .* does not know. It reads coreference:"):
+        kind.from_config(preprocessor.get_config()).encode(example)
 
 
 def test_one_warning_tells_of_edges_across_texts_that_are_read_apart():
