@@ -153,6 +153,19 @@ def test_contextual_vectors(freeze, tmp_path):
     np.testing.assert_allclose(loaded.inspect(features)[0], expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("is_frozen", [True, False])
+def test_frozen_word_vectors_stay_as_they_are(is_frozen, tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("mary 1 1 1\n")
+    model = build(word_vectors=path, embedding_dim=3, freeze_word_vectors=is_frozen)
+    model.compile(**QUICK)
+    table = model.get_layer("word_embedding").embeddings
+    before = keras.ops.convert_to_numpy(table).copy()
+    assert [1, 1, 1] in before.tolist()
+    model.fit(ANNOTATED, epochs=1, verbose=0)
+    assert (keras.ops.convert_to_numpy(table) == before).all() == is_frozen
+
+
 def test_supervision_is_filled_in():
     def plan(supervision, self_attention="both", layers=LAYERS):
         return plan_supervision(supervision, self_attention, layers, 4)

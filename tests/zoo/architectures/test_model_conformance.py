@@ -50,7 +50,16 @@ most_models = pytest.mark.parametrize(
 )
 # What layers have no part in: most classes and heads. `test_bidaf_reader` saves its readers,
 # `test_free_symbols` others, and thorough tests the rest.
-SAVED = ["as-mage-gru-spans", "dmn-lists", "qdren", "memn2n", "qrn", "lstm", "ngram"]
+SAVED = [
+    "as-mage-gru-spans",
+    "ga-mage-gru-typed",
+    "dmn-lists",
+    "qdren",
+    "memn2n",
+    "qrn",
+    "lstm",
+    "ngram",
+]
 # `test_trainer` has the numbers of `qrn`: here, other answers and losses.
 COUNTED = ["dmn-tagger", "ngram"]
 # Readers learn in `test_reader_model`, query reduction in `test_trainer`, lists on JAX; thorough

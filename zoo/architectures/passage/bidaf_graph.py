@@ -49,7 +49,8 @@ def build_bidaf(inputs, config, word_encoder):
         frozen = config.freeze_word_encoder
         table = ContextualVectors(word_encoder, frozen, name="contextual_vectors")
     highway = Highway(2, name="highway")
-    words = embed(inputs, config, CHARACTER_DIM, table=table)
+    trainable = not config.freeze_word_vectors
+    words = embed(inputs, config, CHARACTER_DIM, table=table, trainable=trainable)
     vectors = {name: highway(drop(words[name])) for name in PARTS}
     masks = {name: ops.not_equal(inputs[name], 0) for name in PARTS}
     shown = {}

@@ -34,12 +34,12 @@ def make_inputs(config):
     return inputs
 
 
-def embed(inputs, config, character_dim=10, activation="relu", table=None):
+def embed(inputs, config, character_dim=10, activation="relu", table=None, trainable=True):
     """Embeds the words of passage and question."""
     table = table or keras.layers.Embedding(
         config.vocabulary_size,
         config.embedding_dim,
-        trainable=not getattr(config, "freeze_word_vectors", False),
+        trainable=trainable,
         name="word_embedding",
     )
     vectors = {name: [table(inputs[name])] for name in PARTS}
