@@ -56,7 +56,7 @@ def make_reader():
     from keras_corefmem.preprocessing import ReaderPreprocessor
     from zoo import AttentionSumReader, GatedAttentionReader
 
-    def make(encoder="coref_gru", layers=1, tokenizer="words", spread=0.8, **kwargs):
+    def make(encoder="coref_gru", layers=1, tokenizer="words", spread=0.8, kind=None, **kwargs):
         keras.utils.set_random_seed(3)
         shared = {name: kwargs[name] for name in ("joint", "order", "max_chains") if name in kwargs}
         preprocessor = ReaderPreprocessor.fit(
@@ -65,10 +65,8 @@ def make_reader():
         sizes = len(preprocessor.vocabulary), len(preprocessor.answers)
         options = {"units": 8, "edge_units": 3, "embedding_dim": 6, "preprocessor": preprocessor}
         options |= kwargs
-        if layers == 1:
-            reader = AttentionSumReader(*sizes, encoder, **options)
-        else:
-            reader = GatedAttentionReader(*sizes, encoder, layers=layers, **options)
+        kind = kind or (AttentionSumReader if layers == 1 else GatedAttentionReader)
+        reader = kind(*sizes, encoder, layers=layers, **options)
         if spread:
             random = np.random.default_rng(3)
             reader.set_weights([random.normal(0, spread, w.shape) for w in reader.get_weights()])

@@ -11,6 +11,7 @@ from keras_corefmem.preprocessing import Batches, pad
 from keras_corefmem.preprocessing.reader_preprocessor import Encoded
 from tests.support.evaluation import JIT
 from tests.support.tiers import standing_for
+from zoo.architectures.passage.parts import PARTS
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +157,25 @@ def test_edges_that_no_encoder_reads_are_refused(options, message):
     options = {"encoder": "mage_gru", "units": 8, "edge_units": 2, **options}
     with pytest.raises(ValueError, match=message):
         zoo.AttentionSumReader(5, 3, **{"edge_types": ["coreference", "person"], **options})
+
+
+def test_layers_of_an_attention_sum_reader_follow_each_other(make_reader, encoded):
+    reader = make_reader("gru", kind=zoo.AttentionSumReader, layers=2, joint=False)
+    (row,) = encoded[:1]
+    lengths = len(row.passage), len(row.question)
+    features = reader.preprocessor.collate([row], 1, *lengths, reader.features)
+    states = {name: reader.get_layer("word_embedding")(features[name]) for name in PARTS}
+    for name in PARTS:
+        for n in (1, 2):
+            states[name] = reader.get_layer(f"{name}_encoder_{n}")(states[name])
+    passage, question = (np.asarray(states[name])[0] for name in PARTS)
+    half = question.shape[-1] // 2
+    scores = np.exp(passage @ np.append(question[-1, :half], question[0, half:]))
+    mentions = features["candidates"][0]
+    shares = np.bincount(mentions, scores, len(reader.preprocessor.answers))[1:]
+    expected = shares / shares.sum()
+    got = keras.ops.softmax(reader(features))[0][1:]
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("joint", standing_for([True, False], [False]))

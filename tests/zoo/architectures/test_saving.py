@@ -85,9 +85,3 @@ def test_a_model_keeps_its_precision(make_reader, tmp_path):
     assert loaded.dtype_policy.name == "mixed_bfloat16"
     names = {layer.dtype_policy.name for layer in loaded.layers if layer.weights}
     assert "mixed_bfloat16" in names and keras.config.dtype_policy() == before
-
-
-def test_attention_sum_reader_has_one_layer(make_reader):
-    with pytest.raises(TypeError, match="layers"):
-        zoo.AttentionSumReader(9, 3, layers=2)
-    assert "layers" not in make_reader("gru").get_config()

@@ -133,6 +133,7 @@ def test_mage_is_as_printed(model, dataset, units, edge_units):
     arguments = printed(model, dataset)[1]
     expect(arguments, encoder="mage_gru", units=units, edge_units=edge_units, carry="previous")
     expect(arguments, order="random", joint=True, language="")
+    assert arguments["layers"] == (3 if model.startswith("ga") or dataset == "babi" else 1)
 
 
 def test_mage_has_as_many_weights_as_a_gru():
@@ -140,9 +141,8 @@ def test_mage_has_as_many_weights_as_a_gru():
 
     def count(name):
         known = configuration(name)
-        return (
-            getattr(zoo, known.class_name).from_examples(examples, **known.arguments).count_params()
-        )
+        reader = getattr(zoo, known.class_name).from_examples(examples, **known.arguments)
+        return reader.count_params()
 
     for family in ("ga", "as"):
         assert (

@@ -29,14 +29,14 @@ class AttentionSumReader(ReaderModel):
     """Reads passage and question once, and points at the answer.
 
     ```
-    D = encoder(passage),  Q = encoder(question)
-    q = last forward state of Q ‖ first backward state of Q
-    P(c) ∝ Σ_{t mentions c} exp(D_t · q)
+    D^k = encoder(dropout(D^{k-1})),  Q^k = encoder(Q^{k-1}),  k ≤ K
+    q = last forward state of Q^K ‖ first backward state of Q^K
+    P(c) ∝ Σ_{t mentions c} exp(D^K_t · q)
     ```
 
-    It is a `GatedAttentionReader` of one layer, which has nothing to gate: same arguments but for
-    `layers` and `tied`, same input and output. The paper's own reader has `encoder="gru"`,
-    `joint=False` and `dropout=0`.
+    `D^0` and `Q^0` are word vectors. It is a `GatedAttentionReader` without its gates: same
+    arguments, input and output. The paper's own reader has `encoder="gru"`, `joint=False`,
+    `dropout=0` and one layer.
 
     Args:
         vocabulary_size: int, number of token ids.
@@ -56,7 +56,8 @@ class AttentionSumReader(ReaderModel):
         edge_attention: bool, whether a MAGE-GRU weighs the edges into a token by attention.
         max_sources: int, edges of one type that enter a token at most, the nearest ones.
         embedding_dim: int, width of the word vectors.
-        dropout: float, dropout rate before the output, on the passage, one mask for all tokens.
+        dropout: float, dropout rate between layers and before the output, on the passage, one mask
+            for all tokens of a sequence.
         max_chains: int, number of chains of the one-hot baseline.
         num_characters: int, number of character ids where words are spelled, otherwise 0.
         word_length: int, characters of a word that are read.
@@ -71,6 +72,9 @@ class AttentionSumReader(ReaderModel):
             words.
         question_overlap: bool, whether each word of the passage has a feature that says if the
             question has it too.
+        layers: int, number K of layers.
+        tied: bool, whether all layers but the first, which reads word vectors, share their weights;
+            it makes a difference from three layers on.
         preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
             that turns text into features.
         name: str, name of the model.
@@ -91,7 +95,7 @@ class AttentionSumReader(ReaderModel):
     ('passage', 'question', 'candidates')
     """
 
-    FIXED = {"layers": 1, "tied": False}
+    FIXED = {"gated": False}
 
     @renamed_arguments(**RENAMED)
     def __init__(
@@ -116,6 +120,8 @@ class AttentionSumReader(ReaderModel):
         joint: bool = True,
         order: Order = "question_first",
         question_overlap: bool = False,
+        layers: Size = 1,
+        tied: bool = False,
         preprocessor: Any = None,
         name: str | None = None,
         trainable: bool = True,

@@ -113,6 +113,8 @@ class GatedAttentionReader(ReaderModel):
     True
     """
 
+    FIXED = {"gated": True}
+
     @renamed_arguments(**RENAMED)
     def __init__(
         self,

@@ -29,7 +29,7 @@ from zoo.configs.renamed import RENAMED
 
 
 class ReaderModel(PassageModel):
-    """A reader whose recurrent layers are gated by the question between them."""
+    """A reader of recurrent layers, which the question may gate between them."""
 
     @classmethod
     def build_graph(cls, config):
@@ -37,7 +37,7 @@ class ReaderModel(PassageModel):
         vectors = embed(inputs, config, activation=config.character_activation)
         masks = {name: ops.not_equal(inputs[name], 0) for name in PARTS}
         structure, order = structure_of(inputs, config.encoder), ORDERS[config.order]
-        gate = GatedAttention(name="gated_attention")
+        gate = GatedAttention(name="gated_attention") if config.gated else None
         # One mask for all tokens of a sequence: better for recurrences, and XLA on TensorFlow takes
         # half a microsecond for every random number on a CPU.
         drop = keras.layers.Dropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
@@ -54,9 +54,10 @@ class ReaderModel(PassageModel):
             else:
                 vectors = encode_apart(encoders, vectors, structure, masks)
             if n < config.layers:
-                question_mask = masks["question"]
-                gated = gate(vectors["passage"], vectors["question"], question_mask=question_mask)
-                vectors["passage"] = drop(gated)
+                if gate is not None:
+                    question, mask = vectors["question"], masks["question"]
+                    vectors["passage"] = gate(vectors["passage"], question, question_mask=mask)
+                vectors["passage"] = drop(vectors["passage"])
         query = last_states(vectors["question"], masks["question"], config.encoder, config.units)
         passage = drop(vectors["passage"])
         attention = attend(passage, query, readable_tokens(inputs, masks, config.answer_head))
