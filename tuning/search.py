@@ -178,7 +178,7 @@ class Search:
         return load_json(path, remedy=REMEDY, kind=Trial) if path.exists() else None
 
     def count_start(self, trial: str) -> None:
-        """Notes that this process begins a trial, or goes on with it; `leave` takes that back."""
+        """Notes that this process begins a trial, or goes on with it; see `clear_starts`."""
         folder = self.trial_folder(trial)
         now = {"epochs": epochs_done(folder), "times": 1}
         if (folder / STARTS).exists():

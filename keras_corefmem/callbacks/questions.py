@@ -7,6 +7,7 @@ import warnings
 import keras
 
 from keras_corefmem.callbacks.events import EventFile
+from keras_corefmem.utils.markdown import table_cell
 from keras_corefmem.visualization import draw, views
 
 # TensorBoard keeps ten pictures of a tag.
@@ -118,9 +119,6 @@ class EdgeAttention(Questions):
 
     COUNT = 16
 
-    def __init__(self, log_dir, examples, preprocessor, attend, *args, **kwargs):
-        super().__init__(log_dir, examples, preprocessor, attend, *args, **kwargs)
-
     def write(self, step):
         shares = views.edge_shares(self.examples, self.preprocessor, self.inspect)
         tags = {f"questions/edge_attention/{name}": share for name, share in shares.items()}
@@ -142,9 +140,6 @@ class HeadPictures(_Pictures):
     """
 
     TAG, COUNT = "heads", 2
-
-    def __init__(self, log_dir, examples, preprocessor, look, *args, **kwargs):
-        super().__init__(log_dir, examples, preprocessor, look, *args, **kwargs)
 
     def views(self):
         return views.head_views(self.examples, self.preprocessor, self.inspect)
@@ -209,11 +204,6 @@ class AnswerAfterSentence(_Pictures):
 
     TAG, COUNT = "answer_after_sentence", 2
 
-    def distributions(self, example):
-        """Logits and probabilities `(sentences, answers)` after each sentence."""
-        logits = views.logits_of_beginnings(example, self.preprocessor, self.inspect)
-        return logits, views.softmax(logits)
-
     def views(self):
         return views.beginning_views(self.examples, self.preprocessor, self.inspect)
 
@@ -235,9 +225,6 @@ class AnswerFromOneReading(_Pictures):
     """
 
     TAG, COUNT = "answer_from_one_reading", 2
-
-    def __init__(self, log_dir, examples, preprocessor, follow, *args, **kwargs):
-        super().__init__(log_dir, examples, preprocessor, follow, *args, **kwargs)
 
     def views(self):
         return views.reading_views(self.examples, self.preprocessor, self.inspect)
@@ -264,7 +251,7 @@ class AnswerTable(Questions):
             answer, probability = views.predicted_answer(example, logits, self.preprocessor)
             sign = "✓" if answer == example.answer else "✗"
             cells = sign, self.text(example), example.answer, answer, f"{probability:.0%}"
-            lines.append("|".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]))
+            lines.append("|".join(["", *map(table_cell, cells), ""]))
         self.events.text(step, "answers", "\n".join(lines))
 
     def text(self, example):

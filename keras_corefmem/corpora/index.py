@@ -14,11 +14,12 @@ from typing import Annotated, Literal, NotRequired
 import pydantic
 from typing_extensions import TypedDict
 
-from keras_corefmem.corpora.texts import STANDARD_INPUT, describe_file
+from keras_corefmem.corpora.texts import STANDARD_INPUT
 from keras_corefmem.utils.files import (
     BadFileError,
     Path,
     different_fields,
+    digest_of,
     load_json,
     write_json,
 )
@@ -170,7 +171,7 @@ def verify_folder(folder: Path, hashes: bool = True) -> dict:
         if size != shard["bytes"]:
             what = f"{size} bytes of {shard['bytes']}, is it truncated?"
             raise BadFileError(f"{path}: {what} {REMEDY}")
-        if hashes and describe_file(path)["sha256"] != shard["sha256"]:
+        if hashes and digest_of(path) != shard["sha256"]:
             raise BadFileError(f"{path}: the content has changed; {REMEDY}")
     return index
 

@@ -16,7 +16,7 @@ from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate, load_pipeline
 from keras_corefmem.text.truecase import NOVELS
-from keras_corefmem.utils.files import load_json
+from keras_corefmem.utils.files import digest_of, load_json
 
 
 class _Meta(TypedDict):
@@ -129,7 +129,7 @@ def _describe_annotator(name):
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if "__pycache__" not in path.parts:
             name = path.relative_to(folder).as_posix()
-            digest.update(f"{name} {describe_file(path)['sha256']}\n".encode())
+            digest.update(f"{name} {digest_of(path)}\n".encode())
     return {
         "name": f"{meta['lang']}_{meta['name']}",
         "version": meta["version"],

@@ -1,7 +1,5 @@
 """Recurrent cells, memories, attention and answer heads, on TensorFlow and JAX."""
 
-import warnings
-
 from keras_corefmem.layers import attention, core, embedding, heads, kernels, memory, rnn
 from keras_corefmem.layers.attention import *  # noqa: F403
 from keras_corefmem.layers.core import *  # noqa: F403
@@ -10,6 +8,7 @@ from keras_corefmem.layers.heads import *  # noqa: F403
 from keras_corefmem.layers.kernels import *  # noqa: F403
 from keras_corefmem.layers.memory import *  # noqa: F403
 from keras_corefmem.layers.rnn import *  # noqa: F403
+from keras_corefmem.utils.deprecation import renamed_names
 
 __all__ = [
     *(*attention.__all__, *core.__all__, *embedding.__all__, *heads.__all__),
@@ -17,8 +16,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
-    if name == "hit_rate":
-        warnings.warn("hit_rate is now called attention_mass.", DeprecationWarning, stacklevel=2)
-        return attention.attention_mass
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = renamed_names(__name__, hit_rate="attention_mass")

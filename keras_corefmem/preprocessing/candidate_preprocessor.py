@@ -20,7 +20,7 @@ from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences, check_examples
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
-from keras_corefmem.preprocessing.preprocessor import of, ranked
+from keras_corefmem.preprocessing.preprocessor import of_source, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import Encoded, ReaderPreprocessor
 from keras_corefmem.text.tokenizers import (
     SENTENCE_ENDS,
@@ -216,10 +216,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
     ) -> EncodedCandidates:
         for name, tokens in (("passage", passage), ("question", question)):
             if not tokens:
-                raise ValueError(f"The {name}{of(source)} is empty. Give at least one word.")
+                raise ValueError(f"The {name}{of_source(source)} is empty. Give at least one word.")
         if not candidates and not any(map(has_letters, passage)):
             raise ValueError(
-                f"The passage{of(source)} has nothing but punctuation: give it a word."
+                f"The passage{of_source(source)} has nothing but punctuation: give it a word."
             )
         ids = np.concatenate(self.vocabulary.encode_texts([passage, question]))
         most = len(self.answers) - 1

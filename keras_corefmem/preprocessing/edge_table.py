@@ -98,7 +98,7 @@ class EdgeTable:
         structure = getattr(example, "structure", None)
         if structure is None:
             return own
-        groups = [np.zeros((0, 3), "int32")]
+        groups = [NO_EDGES]
         for number, base in enumerate(self.bases):
             pairs = [edges_of(structure, base), edges_of(structure, base + INVERSE)[:, ::-1]]
             groups += [np.insert(each, 2, number, axis=1) for each in pairs]

@@ -224,7 +224,7 @@ class Preprocessor(abc.ABC):
         for (name, text), words in zip(texts, tokens, strict=True):
             if not words:
                 raise ValueError(
-                    f"The {name}{of(source)} is empty: {text!r}. Give at least one word."
+                    f"The {name}{of_source(source)} is empty: {text!r}. Give at least one word."
                 )
         ids = self.vocabulary.encode_texts(tokens)
         return ids, self._spelled([text for _, text in texts], ids)
@@ -329,7 +329,7 @@ class Preprocessor(abc.ABC):
         return ranked(texts, odds if symbols is None else tf.where(texts == "", 0.0, odds))
 
 
-def of(source: str) -> str:
+def of_source(source: str) -> str:
     """Names the source of an example in errors."""
     return f" of {source}" if source else ""
 

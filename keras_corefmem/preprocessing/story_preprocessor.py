@@ -13,7 +13,7 @@ from keras_corefmem.preprocessing.answers import END, SEPARATOR, check_examples,
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import pad
-from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of
+from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of_source
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
@@ -164,7 +164,7 @@ class StoryPreprocessor(Preprocessor):
         ids = [array[None] for array in arrays]
         for name, (problem, rows) in self.invalid_rows(*ids).items():
             if name in checked and rows[0]:
-                raise ValueError(f"The {name}{of(source)} {problem}.")
+                raise ValueError(f"The {name}{of_source(source)} {problem}.")
         sentences, question_ids, _ = self.features(*ids).values()
         number = self.number_of(answer, symbols)
         return EncodedStory(sentences[0], question_ids[0], number, (), source, symbols)

@@ -336,8 +336,8 @@ _KINDS = (
 _TOKENIZERS: dict[str, type[Tokenizer]] = {kind.name: kind for kind in _KINDS}
 
 
-def get_tokenizer(name: str) -> Tokenizer:
-    """Returns the tokenizer of a name.
+def get_tokenizer(name: str | Tokenizer) -> Tokenizer:
+    """Returns the tokenizer of a name, and a tokenizer as it is.
 
     Args:
         name: `"words"`, `"penn"`, `"penn_lower"`, `"prose"`, `"unicode_script"` or `"spaces"`, also
@@ -353,6 +353,8 @@ def get_tokenizer(name: str) -> Tokenizer:
         >>> keras_corefmem.text.get_tokenizer("penn_lower")("Mary's milk")
         ['mary', "'s", 'milk']
     """
+    if isinstance(name, Tokenizer):
+        return name
     underscored = name.replace("-", "_")
     if underscored not in _TOKENIZERS:
         raise ValueError(f"Unknown tokenizer {name!r}: choose one of {sorted(_TOKENIZERS)}.")

@@ -3,6 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 
+def table_cell(text: str) -> str:
+    """Escapes a text of any kind for a cell of a table."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
 def markdown_table(rows: Iterable[Sequence[str]], text_columns: int = 1) -> str:
     """Writes rows of cells as a Markdown table."""
     lines = [f"| {' | '.join(row)} |" for row in rows]

@@ -4,7 +4,7 @@ from typing import Any
 
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.formats.spacy_docs import chains_of
-from keras_corefmem.visualization.pictures import CHAINS
+from keras_corefmem.visualization.pictures import chain_colour
 
 
 def chains_to_html(document: Any, page: bool = False) -> str:
@@ -41,7 +41,7 @@ def chains_to_html(document: Any, page: bool = False) -> str:
         for number, chain in enumerate(chains, 1)
         for start, end in chain
     ]
-    colours = {str(n): CHAINS[(n - 1) % len(CHAINS)] for n in range(1, len(chains) + 1)}
+    colours = {str(n): chain_colour(n) for n in range(1, len(chains) + 1)}
     content = {"text": document.text, "tokens": tokens, "spans": spans}
     return displacy.render(
         content, style="span", manual=True, page=page, jupyter=False, options={"colors": colours}

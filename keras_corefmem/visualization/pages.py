@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from keras_corefmem.visualization.pictures import CHAINS, edge_colours
+from keras_corefmem.graphs.chains import antecedents
+from keras_corefmem.visualization.pictures import chain_colour, edge_colours
 from keras_corefmem.visualization.views import HeadView, TableView, TokenView
 
 BODY = "body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em}"
@@ -105,7 +106,8 @@ def _tokens(view: TokenView) -> str:
             x += width + CHARACTER
     for word, place, weight, chain in zip(words, places, attention, chains, strict=True):
         drawn.append(_token(word, place, float(weight), chain))
-    arcs = [(*ends, "coreference", _colour(chains[ends[1] - 1])) for ends in _antecedents(chains)]
+    links = enumerate(antecedents(chains).tolist(), 1)
+    arcs = [(s, t, "coreference", chain_colour(chains[t - 1])) for t, s in links if s]
     colours = edge_colours(view)
     arcs += [(*edge, colours[edge[2]]) for edge in view.edges]
     drawn += [_arc(places[s - 1], places[t - 1], kind, colour) for s, t, kind, colour in arcs]
@@ -119,21 +121,10 @@ def _tokens(view: TokenView) -> str:
     )
 
 
-def _antecedents(chains: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of the 1-based positions of an antecedent and of the next token of its chain."""
-    last: dict[int, int] = {}
-    pairs = []
-    for position, chain in enumerate(chains.tolist(), 1):
-        if chain and chain in last:
-            pairs.append((last[chain], position))
-        last[chain] = position
-    return pairs
-
-
 def _token(word: str, place: tuple[float, int, float], weight: float, chain: int) -> str:
     x, y, width = place
     title = f"<title>{weight:.0%} of the attention</title>"
-    ink = _colour(chain) if chain else "#1f2430"
+    ink = chain_colour(chain) if chain else "#1f2430"
     return (
         f'<g class="token" data-chain="{chain}">{title}'
         f'<rect x="{x}" y="{y - 14}" width="{width}" height="19" fill="{_shade(weight, ORANGE)}"/>'
@@ -151,10 +142,6 @@ def _arc(source: tuple, target: tuple, kind: str, colour: str) -> str:
         f'd="M{x:.0f} {y} Q{bend_x:.0f} {bend_y:.0f} {to_x:.0f} {to_y}">'
         f"<title>{escape(kind)}</title></path>"
     )
-
-
-def _colour(chain: int) -> str:
-    return CHAINS[(chain - 1) % len(CHAINS)]
 
 
 def _table(view: TableView) -> str:

@@ -90,6 +90,11 @@ def _draw_tokens(view: TokenView) -> bytes:
     return _png(page.canvas)
 
 
+def chain_colour(chain: int) -> str:
+    """The colour of a chain, by its number from 1."""
+    return CHAINS[(chain - 1) % len(CHAINS)]
+
+
 def edge_colours(view: TokenView) -> dict[str, str]:
     """The colour of each edge type of a view."""
     types = sorted({edge_type for *_, edge_type in view.edges})
@@ -236,8 +241,8 @@ class _Page:
             if weight > 0.005:
                 self.box(x, y + 0.03, width, LINE - 0.1, self.shades[0](0.08 + 0.5 * weight))
             if chain:
-                colour = CHAINS[(chain - 1) % len(CHAINS)]
-                self.box(x + CHARACTER / 2, y + LINE - 0.07, width - CHARACTER, 0.035, colour)
+                bar = width - CHARACTER, 0.035, chain_colour(chain)
+                self.box(x + CHARACTER / 2, y + LINE - 0.07, *bar)
             self.text(x + width / 2, y + LINE / 2 - 0.02, token, ha="center")
             places.append((x + width / 2, y + 0.05))
             x += width

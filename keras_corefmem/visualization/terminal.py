@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keras_corefmem.graphs.chains import chain_ids
-from keras_corefmem.visualization.pictures import CHAINS, MANY, edge_colours, highest_columns
+from keras_corefmem.visualization.pictures import MANY, chain_colour, edge_colours, highest_columns
 from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
 
 # Where there is no terminal, lines are as long as they need to be.
@@ -84,7 +84,7 @@ def print_annotation(console: Console, annotation: Any) -> None:
     """Prints an `Annotation`, a sentence a line, `Mary#1` for a chain that is mentioned twice."""
     chains = chain_ids(annotation.chain_ids())
     pieces = [
-        (f"{token}#{chain}", _colour(chain)) if chain else (token, "")
+        (f"{token}#{chain}", chain_colour(chain)) if chain else (token, "")
         for token, chain in zip(annotation.tokens, chains, strict=True)
     ]
     for start, end in pairwise([*annotation.sentences, len(annotation)]):
@@ -129,7 +129,7 @@ def _print_tokens(console: Console, view: TokenView) -> None:
             text += f"[{weight:.0%}]"
         if weight >= VISIBLE:
             return text, _shade(console, weight, ORANGES)
-        return text, _colour(chain) if chain else ""
+        return text, chain_colour(chain) if chain else ""
 
     question = zip(view.question, view.question_chains, strict=True)
     line = _line(piece(word, 0.0, chain) for word, chain in question)
@@ -188,10 +188,6 @@ def _percent(console: Console, value: float, width: int) -> Text:
 def _row_label(number: int, supporting_facts: Sequence[int]) -> Text:
     fact = number in supporting_facts
     return Text(f"{'▸' if fact else ' '}{number}", style=GOOD if fact else PALE, justify="right")
-
-
-def _colour(chain: int) -> str:
-    return CHAINS[(chain - 1) % len(CHAINS)]
 
 
 def _line(pieces: Iterable[tuple[str, str]]) -> Text:

@@ -66,7 +66,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Factor = Annotated[float, Field(ge=0)]
 Learned = Annotated[Size, LEARNED]
 LearnedCount = Annotated[Count, LEARNED]
-LearnedSize = Annotated[Size, LEARNED]
 Tokens = Annotated[list[int | None] | None, LEARNED]
 Layer = Annotated[Any, AfterValidator(_layer)]
 # A layer is kept as its configuration: every place has a copy of it, with weights of its own.

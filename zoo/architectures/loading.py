@@ -36,7 +36,7 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
     import keras
 
     from zoo.architectures.text_model import TextModel
-    from zoo.hub.loading import check_sizes
+    from zoo.hub.loading import check_model_size
     from zoo.hub.presets import find_bundled
 
     path = os.path.expanduser(path)
@@ -66,7 +66,7 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
             )
         with keras.saving.custom_object_scope(custom_objects or {}):
             complaint = f"{path}: the weights do not fit the model: copy it again."
-            check_sizes(complaint, cls, content["config"], shapes)
+            check_model_size(complaint, cls, content["config"], shapes)
         return keras.saving.load_model(path, custom_objects)
 
 

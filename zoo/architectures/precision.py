@@ -1,6 +1,7 @@
 """The precision of a model: policies of its layers, and quantization."""
 
 import contextlib
+import functools
 import warnings
 
 import keras
@@ -24,6 +25,12 @@ def answer_dtype():
     """
     policy = keras.config.dtype_policy()
     return "float32" if policy.compute_dtype != policy.variable_dtype else policy
+
+
+def cached_names(cls):
+    """Names of what objects of a class make when they are first asked for it, and keep."""
+    attributes = (pair for each in cls.__mro__ for pair in vars(each).items())
+    return {name for name, value in attributes if isinstance(value, functools.cached_property)}
 
 
 class QuantizableModel(keras.Model):
@@ -59,5 +66,5 @@ class QuantizableModel(keras.Model):
             raise ValueError(f"{type(self).__name__} has no {kinds} to quantize to {mode}.")
         self.quantized = keras.saving.serialize_keras_object(config)
         # Made of the weights of before.
-        self.__dict__.pop("_inspect", None)
-        self.__dict__.pop("_look", None)
+        for name in cached_names(type(self)):
+            self.__dict__.pop(name, None)

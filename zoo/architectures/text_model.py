@@ -21,7 +21,7 @@ from zoo.architectures.checks import check_features
 from zoo.architectures.cloning import STATE, CloneableModel, freeze, frozen_layers, pop_state
 from zoo.architectures.config import ExamplesMethod, check_names, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
-from zoo.architectures.precision import QuantizableModel, precision
+from zoo.architectures.precision import QuantizableModel, cached_names, precision
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
@@ -229,9 +229,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     def __dir__(self):
         # Keras reads all attributes when it saves: these warn, read files or build models.
-        return sorted(
-            {*super().__dir__()} - {"reader", "presets", "_inspect", "_look", "_state_logits"}
-        )
+        return sorted({*super().__dir__()} - {"reader", "presets"} - cached_names(type(self)))
 
     @property
     def has_attention(self):

@@ -17,12 +17,11 @@ from zoo.training import evaluate
 TIMES = 4
 
 
-def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[Example]]:
+def make_conditions(splits: Splits) -> dict[str, list[Example]]:
     """Makes the test questions of each condition, by its name.
 
     Args:
         splits: a data set of stories with supporting facts.
-        tokenizer: name of the tokenizer.
 
     Returns:
         `"unchanged"` questions; these with all `"persons"`, or all other `"things"` and places,
@@ -36,7 +35,7 @@ def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[
         >>> list(make_conditions(splits))
         ['unchanged', 'persons', 'things', 'long', 'unanswerable']
     """
-    cut, test = get_tokenizer(tokenizer), splits.test
+    cut, test = get_tokenizer("words"), splits.test
     words = learn_entity_words(splits.train, cut)
     types = entity_types(splits.train, words, cut)
     texts = {text for e in splits.train for text in (*e.sentences, e.question, e.answer)}
@@ -46,7 +45,7 @@ def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[
 
     def unseen(entities: Iterable[str]) -> UnseenEntities:
         names = [written[word] for word in sorted(entities)]
-        return UnseenEntities([names], tokenizer, written, share=1.0)
+        return UnseenEntities([names], cut, written, share=1.0)
 
     persons = {word for word, kind in types.items() if kind == "person"}
     stories = [example.sentences for example in test]
@@ -54,8 +53,8 @@ def make_conditions(splits: Splits, tokenizer: str = "words") -> dict[str, list[
         UNCHANGED: lambda example, random: example,
         "persons": unseen(persons),
         "things": unseen(types.keys() - persons),
-        "long": LengthenStories(stories, TIMES, share=1.0, exact=True, tokenizer=tokenizer),
-        UNANSWERABLE: RemoveEvidence(words, tokenizer),
+        "long": LengthenStories(stories, TIMES, share=1.0, exact=True, tokenizer=cut),
+        UNANSWERABLE: RemoveEvidence(words, cut),
     }
     conditions = {}
     for name, change in changes.items():

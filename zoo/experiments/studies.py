@@ -10,9 +10,8 @@ from keras_corefmem.datasets import DATASETS
 from keras_corefmem.utils.files import validate
 from zoo.configs.configurations import FOLDER, TrainingOptions, configuration, models, read_toml
 
-TASKS = tuple(range(1, 21))
-# What the tables count: the share of answers to the test part that are wrong, or right.
-ERROR, ACCURACY, DEV_ACCURACY = "test error in %", "test accuracy in %", "dev accuracy in %"
+# What tables count, unless a study says otherwise.
+ERROR = "test error in %"
 
 # Conditions that tables combine, see `zoo.experiments.conditions`.
 UNCHANGED, UNANSWERABLE = "unchanged", "unanswerable"

@@ -47,7 +47,7 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
     return presets.read_bundled(name, folder)
 
 
-def check_sizes(complaint: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:
+def check_model_size(complaint: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:
     """Checks that a model has no more numbers than its weights, before there is room for any.
 
     Args:
@@ -85,7 +85,7 @@ def load_preset(
         shapes = preset.shapes or {n: w.shape for n, w in preset.read_weights().items()}
         config = {**rename(preset.arguments), "preprocessor": preset.preprocessor}
         with naming_damage(preset.handle, REMEDY):
-            check_sizes(preset.misfit, cls, config, shapes)
+            check_model_size(preset.misfit, cls, config, shapes)
     if examples is not None:
         return _adapted(cls, preset, load_weights, examples, overrides)
     weights = preset.read_weights() if load_weights else {}

@@ -9,6 +9,7 @@ from typing import Any
 import keras
 
 from keras_corefmem.preprocessing import Preprocessor
+from keras_corefmem.utils.markdown import table_cell
 
 TASKS = {
     ("passage", "question"): "question-answering",
@@ -109,7 +110,7 @@ def _cell(name: str, fact: Any) -> str:
         return ", ".join(f"{key} {_cell(key, value)}" for key, value in fact.items())
     if isinstance(fact, float):
         return f"{fact:.2%}" if name.endswith("accuracy") else f"{fact:.4g}"
-    text = str(fact).replace("|", "\\|").replace("\n", " ")
+    text = table_cell(str(fact))
     return text if len(text) <= 200 else f"{text[:200]} …"
 
 

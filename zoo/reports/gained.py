@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from keras_corefmem.utils.markdown import markdown_table
+from keras_corefmem.utils.markdown import markdown_table, table_cell
 from keras_corefmem.utils.names import did_you_mean
 from zoo.experiments.results import Result, read_results, result_name
 from zoo.experiments.studies import study_named
@@ -74,7 +74,7 @@ def gains(
     if shown is not None and len(rows) > shown:
         shortest = sorted(rows, key=lambda row: len(row[1]))[:shown]
         rows = [row for row in rows if row in shortest]
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    cells = [list(map(table_cell, row)) for row in rows]
     head = ["", "text", "right answer", f"`{first}`"]
     some = f"; the shortest {len(rows)} of them" if len(rows) < counts.second else ""
     return (

@@ -1,9 +1,9 @@
 """Kinds of LAMBADA's questions."""
 
-import collections
 import dataclasses
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.example import most_frequent
 from keras_corefmem.datasets.passages.lambada import is_word
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.lexicons import PRONOUNS
@@ -36,7 +36,7 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
     places = {n for n in range(end) if tokens[n] == lower(example.answer)}
     kinds = ["answerable"] if places else []
     if places and annotation.tags:
-        tag = _most_frequent(annotation.tags, places)
+        tag = most_frequent(annotation.tags[n] for n in sorted(places))
         kinds.append(next((kind for kind, tags in TAGS.items() if tag in tags), "other"))
     mentioned = [
         chain
@@ -47,7 +47,7 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
     if heads & PRONOUNS.keys():
         kinds.append("pronoun")
     if annotation.named_entities:
-        label = _most_frequent(annotation.named_entities, places) if places else ""
+        label = most_frequent(annotation.named_entities[n] for n in sorted(places))
         kinds += ["named_entity"] if label else []
         kinds += ["named_person"] if label in PERSONS else []
     elif "name" in kinds and heads & PRONOUNS.keys() - IMPERSONAL:
@@ -55,12 +55,6 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
     pairs = zip(tokens[:end], annotation.tags, strict=False)
     names = tuple(token for token, tag in pairs if tag in TAGS["name"] and is_word(token))
     return dataclasses.replace(example, kinds=tuple(kinds), name_words=names)
-
-
-def _most_frequent(labels, places):
-    """The label that tokens have most often, of several the first one."""
-    counts = collections.Counter(labels[n] for n in sorted(places))
-    return max(counts, key=counts.__getitem__)
 
 
 def _names(mention, places, annotation):

@@ -14,7 +14,12 @@ from keras_corefmem.graphs.coreference.quotations import attribute, find_quotati
 from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS, span_groups
 from keras_corefmem.utils.checks import check_sizes
 
-STEPS = ("names", "appositions", "predicates", "quotations", "nominals", "pronouns")
+LINKERS = {
+    "names": link_names,
+    "appositions": nominals.link_appositions,
+    "predicates": nominals.link_predicates,
+}
+STEPS = (*LINKERS, "quotations", "nominals", "pronouns")
 # What an entity is, by the first of these that a mention of it tells.
 KINDS = ("person", "name", "place", "other")
 PRONOUN_DISTANCE, NOMINAL_DISTANCE = 4, 100
@@ -23,9 +28,9 @@ PRONOUN_DISTANCE, NOMINAL_DISTANCE = 4, 100
 def resolve(
     parse: Parse,
     phrases: list[Phrase],
-    steps: Iterable[str] = STEPS,
-    pronoun_distance: int = PRONOUN_DISTANCE,
-    nominal_distance: int = NOMINAL_DISTANCE,
+    steps: Iterable[str],
+    pronoun_distance: int,
+    nominal_distance: int,
 ) -> list[list[Phrase]]:
     """Joins the mentions of a text that refer to the same entity.
 
@@ -35,8 +40,7 @@ def resolve(
     """
     phrases = sorted(phrases, key=lambda phrase: (phrase.head, phrase.start - phrase.end))
     clusters = Clusters(parse, phrases)
-    linkers = (link_names, nominals.link_appositions, nominals.link_predicates)
-    for step, link in zip(STEPS, linkers, strict=False):
+    for step, link in LINKERS.items():
         if step in steps:
             link(clusters)
     quotations = find_quotations(parse) if "quotations" in steps else []

@@ -39,7 +39,7 @@ class RemoveEvidence:
 
     def __init__(self, entities: Iterable[str], tokenizer: Any = "words") -> None:
         self.entities = frozenset(entities)
-        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        self.tokenizer = get_tokenizer(tokenizer)
 
     @classmethod
     def fit(cls, examples: Sequence[Example], tokenizer: Any = "words") -> Self:

@@ -57,7 +57,7 @@ class LengthenStories:
         check_sizes(2, times=times)
         check_shares(share=share)
         self.times, self.share, self.exact = times, share, exact
-        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        self.tokenizer = get_tokenizer(tokenizer)
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         stays = hasattr(example, "chain_ids") or example.answer == NO_ANSWER

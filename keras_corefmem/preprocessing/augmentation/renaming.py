@@ -60,7 +60,7 @@ class RenameEntities:
         tokenizer: Any = "words",
         is_answer: Callable[[str], bool] = bool,
     ) -> None:
-        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        self.tokenizer = get_tokenizer(tokenizer)
         self.is_answer = is_answer
         # Entities that may be exchanged, each the list of its forms in the order of the endings.
         self.groups: list[list[list[str]]] = []

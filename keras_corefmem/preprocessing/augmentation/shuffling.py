@@ -27,7 +27,7 @@ class ShuffleSentences:
     """
 
     def __init__(self, tokenizer: Any = "words") -> None:
-        self.tokenizer = get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        self.tokenizer = get_tokenizer(tokenizer)
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         order = random.permutation(len(example.sentences))

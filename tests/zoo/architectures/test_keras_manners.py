@@ -89,6 +89,7 @@ def test_saving_reads_no_other_attributes(tmp_path, recwarn, monkeypatch):
     model = make("qrn")
     model.save(tmp_path / "model.keras")
     loaded = zoo.load(tmp_path / "model.keras")
+    assert not {"_edge_weights", "_state_logits"} & {*dir(shared("ga-mage-gru-typed"))}
     assert not [each for each in recwarn if "is now called" in str(each.message)]
     assert not {"_inspect", "reader"} & {*vars(model), *vars(loaded), *dir(model)}
     with pytest.warns(DeprecationWarning, match="`reader` is now called"):

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from keras_corefmem.datasets.stories.babi import TASKS
 from tests.support.commands import printed, refused
 from tests.support.results import RESULTS, ROOT, record_trial, result_of
 from tests.support.tiers import standing_for
 from zoo.cli.app import main
 from zoo.experiments.results import append_result, read_results, recorded_searches, replace_results
 from zoo.experiments.runs import plan
-from zoo.experiments.studies import STUDIES, TASKS
+from zoo.experiments.studies import STUDIES
 from zoo.reports import plots
 from zoo.reports.curves import (
     BASELINE,

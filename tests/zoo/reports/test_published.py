@@ -1,7 +1,8 @@
 import pytest
 
+from keras_corefmem.datasets.stories.babi import TASKS
 from zoo.configs.configurations import FOLDER
-from zoo.experiments.studies import STUDIES, TASKS
+from zoo.experiments.studies import STUDIES
 from zoo.reports import published
 from zoo.reports.published import published_rows
 

@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from keras_corefmem.datasets.stories.babi import TASKS
 from keras_corefmem.utils.files import BadFileError, load_json
 from tests.support.commands import printed, refused
 from tests.support.results import RESULTS, ROOT, record, record_trial, result_of
@@ -12,7 +13,7 @@ from zoo.cli import app
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
 from zoo.experiments.runs import plan
-from zoo.experiments.studies import STUDIES, TASKS
+from zoo.experiments.studies import STUDIES
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
 from zoo.reports.plots import draw

@@ -20,10 +20,9 @@ from zoo.architectures.passage.parts import (
     make_inputs,
     structure_of,
 )
-from zoo.architectures.passage.supervision import heads_at
+from zoo.architectures.passage.supervision import SELF_ATTENTION, heads_at
 from zoo.architectures.precision import answer_dtype
 
-ORDER = ("passage", "question")
 MODELING_LAYERS = 2
 CHARACTER_DIM = 16
 EPSILON = 1e-6
@@ -63,7 +62,7 @@ def build_bidaf(inputs, config, word_encoder):
         query_mask=masks["question"],
     )
     joined = keras.layers.LayerNormalization(epsilon=EPSILON, name="attention_norm")(joined)
-    if config.self_attention in ("late", "both"):
+    if "late" in SELF_ATTENTION[config.self_attention]:
         late = make_attention(config, "late")
         joined = attend_to_passage(late, joined, inputs, masks["passage"], shown)
     modelled = joined
@@ -80,7 +79,7 @@ def build_bidaf(inputs, config, word_encoder):
 
 def contextual(inputs, config, vectors, masks, shown):
     """States of passage and question, each `(batch, time, 2 · units)`, of one encoder for both."""
-    if config.self_attention in ("early", "both"):
+    if "early" in SELF_ATTENTION[config.self_attention]:
         early = make_attention(config, "early")
         passage = attend_to_passage(early, vectors["passage"], inputs, masks["passage"], shown)
         question = attend_to_question(early, vectors["question"], masks["question"])
@@ -89,7 +88,7 @@ def contextual(inputs, config, vectors, masks, shown):
     structure = structure_of(inputs, own)
     encoder = make_encoder(config, "encoder_contextual", own)
     if config.joint:
-        return encode_joint(encoder, "contextual", ORDER, vectors, structure, masks)
+        return encode_joint(encoder, "contextual", PARTS, vectors, structure, masks)
     return encode_apart(dict.fromkeys(PARTS, encoder), vectors, structure, masks)
 
 

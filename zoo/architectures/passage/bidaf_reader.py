@@ -21,7 +21,6 @@ from zoo.architectures.config import (
     Layer,
     Learned,
     LearnedCount,
-    LearnedSize,
     Share,
     Size,
     Sizes,
@@ -30,7 +29,11 @@ from zoo.architectures.passage.bidaf_graph import bidaf_inputs, build_bidaf
 from zoo.architectures.passage.encoders import copy_layer, structure_read
 from zoo.architectures.passage.parts import attend, readable_tokens
 from zoo.architectures.passage.passage_model import PassageModel
-from zoo.architectures.passage.supervision import as_sequences, plan_supervision
+from zoo.architectures.passage.supervision import (
+    SELF_ATTENTION,
+    as_sequences,
+    plan_supervision,
+)
 from zoo.architectures.sentences.character_language_model import load_language_model
 from zoo.architectures.text_model import Graph
 
@@ -146,7 +149,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         carry: Carry = "mixed",
         edge_types: EdgeTypes = ("coreference",),
         edge_attention: bool = False,
-        max_sources: LearnedSize = 1,
+        max_sources: Learned = 1,
         embedding_dim: Size = 100,
         dropout: Share = 0.2,
         joint: bool | None = None,
@@ -177,7 +180,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             raise ValueError(
                 "one_hot is no encoder of the modeling layer: take coref_gru or mage_gru there."
             )
-        early = config.self_attention in ("early", "both")
+        early = "early" in SELF_ATTENTION[config.self_attention]
         if early and config.encoder != "gru" and config.encoder_at == "contextual":
             raise ValueError(
                 f"Early self-attention is in place of the contextual encoder, so that "

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
+from keras_corefmem.layers.core.masking import MASKED
 from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, RANDOM, Layout
 from zoo.architectures.passage.encoders import encode, structure_read
 
@@ -100,7 +101,7 @@ def encode_apart(encoders, vectors, structure, masks):
 def attend(passage, query, readable):
     """Softmax of `passage · query` over the tokens that are readable, 0 elsewhere."""
     scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
-    attention = ops.softmax(ops.where(readable, scores, -1e9), axis=-1)
+    attention = ops.softmax(ops.where(readable, scores, MASKED), axis=-1)
     return ops.where(readable, attention, 0.0)
 
 
@@ -110,7 +111,7 @@ def mix_answers(gate, pointed, classes, candidates):
     `gate`, `(batch, 1)`, is the logit of pointing, which needs a mention of some answer.
     """
     there = ops.any(ops.not_equal(candidates, 0), axis=1, keepdims=True)
-    gate = ops.where(there, gate, -1e9)
+    gate = ops.where(there, gate, MASKED)
     pointed = ops.log_sigmoid(gate) + ops.log_softmax(pointed)
     classes = ops.log_sigmoid(-gate) + ops.log_softmax(classes)
     return ops.logsumexp(ops.stack([pointed, classes]), axis=0)

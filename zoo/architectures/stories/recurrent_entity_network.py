@@ -225,7 +225,7 @@ class RecurrentEntityNetwork(StoryModel):
             examples: training examples, stories or `ClozeExample`s; `free_symbols` are for the
                 former, all but `tied_keys`, `max_sentences` and `read_ends` for the latter.
             passages: `"sentences"` or `"windows"`.
-            tied_keys: whether there is a slot for each word of `learn_entity_words`, or marker of
+            tied_keys: whether there is a slot for each word of `learn_entity_words` (or marker of
                 cloze questions), with its word vector for a key.
             max_sentences: sentences of a passage that are read, the last ones.
             read_ends: whether the mark that ends a sentence of a story is one of its words; `None`
