@@ -20,7 +20,7 @@ from zoo.reading.readings import Reading, Tagging
 # Texts are read in batches of a few sizes, so that few shapes are compiled.
 BATCH_SIZES = 1, 8, 32
 # How the names of features end that annotations make.
-STRUCTURE = tuple(f"_{link}" for link in LINKS)
+LINK_SUFFIXES = tuple(f"_{link}" for link in LINKS)
 # Unknown words of other texts that a warning names.
 SHOWN_WORDS = 5
 
@@ -251,7 +251,7 @@ def annotate_for(
 def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
     """Warns where a model reads the structure of text, but text is read without an annotator."""
     known = model.preprocessor
-    if known.annotator and any(name.endswith(STRUCTURE) for name in model.features):
+    if known.annotator and any(name.endswith(LINK_SUFFIXES) for name in model.features):
         behind = f" behind the truecaser {known.truecase}" if known.truecase else ""
         more = " and truecase=" if known.truecase else ""
         warnings.warn(

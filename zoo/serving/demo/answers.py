@@ -13,7 +13,7 @@ from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import odds_to_html, view_to_html
 from keras_corefmem.visualization.views import beginning_views
 from zoo.reading import read_examples
-from zoo.reading.answers import STRUCTURE
+from zoo.reading.answers import LINK_SUFFIXES
 
 
 class Answer(NamedTuple):
@@ -38,7 +38,7 @@ def answer(model: Any, example: Example) -> Answer:
         warnings.simplefilter("ignore")
         (reading,) = read_examples(model, [example])
         shown = [*model.views([example])[0]]
-        if not any(name.endswith(STRUCTURE) for name in model.features):
+        if not any(name.endswith(LINK_SUFFIXES) for name in model.features):
             shown = [_without_chains(view) for view in shown]
         if model.has_shared_answers and (len(example.sentences) > 1 or not shown):
             shown += beginning_views([example], model.preprocessor, model.inspect)
