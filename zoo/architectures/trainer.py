@@ -184,6 +184,41 @@ class TextTrainer(LightModel):
             warn_of_missing_structure(self, stacklevel=4)
         return encoded
 
+    def _training_batches(self, encoded, held, held_size, **options):
+        """Batches to train on and, where texts are held out, to validate on."""
+        lengths = common_lengths(self.preprocessor, encoded + held)
+        make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
+        by_rows = getattr(self.loss, "reduction", "") != "mean_with_sample_weight"
+        seed = np.random.randint(2**31)
+        batches = make(encoded, mean_of_rows=by_rows, seed=seed, **options)
+        return batches, make(held, batch_size=held_size) if held else None
+
+    def _checked_arrays(self, x, y, sample_weight, weights, is_split):
+        """Features in any form that Keras takes, and the weights of samples and of classes."""
+        shape = self.output.shape
+        if y is None:
+            x = checked(x, shape)
+        else:
+            sample_weight = weights_of(y, x, sample_weight)
+            check_numbers(y, sample_weight, shape)
+            if weights is not None and len(shape) == 3 and not is_split:
+                sample_weight, weights = weights_of(y, x, sample_weight, weights), None
+        return x, sample_weight, None if weights is None else by_number(weights, shape)
+
+    def _as_datasets(self, x, batches, validation_data, own):
+        """Datasets of TensorFlow in place of batches; `own` gets the callbacks that they need."""
+        if batches is not None:
+            if self.chooses_xla:
+                own.append(LateXLA(len(x) * batches.batch_size * max(batches.buckets)))
+            own.append(EpochHooks(x))
+            x = tensorflow_dataset(x, like=batches)
+        elif self.by_kernel:
+            # An earlier `fit` may have ended before XLA was to compile.
+            self.by_kernel, self.train_function = False, None
+        if isinstance(validation_data, Batches):
+            validation_data = tensorflow_dataset(validation_data)
+        return x, validation_data
+
     def fit(
         self,
         x=None,
@@ -229,12 +264,11 @@ class TextTrainer(LightModel):
             self.compile()
         match_optimizer(self)
         x, validation_data = opened(x), opened(validation_data)
-        held, shape = validation_examples(validation_data), self.output.shape
+        held, weights = validation_examples(validation_data), None
         size = kwargs.pop("validation_batch_size", batch_size) or 32
         last = kwargs.pop("validation_steps", None)
-        class_weight = class_weight or None
-        weights = class_weight and class_weights(class_weight, self.preprocessor, shape)
-        whole, own = None, self.training_callbacks()
+        if class_weight:
+            weights = class_weights(class_weight, self.preprocessor, self.output.shape)
         if is_text(x):
             if sample_weight is not None:
                 raise ValueError("sample_weight is for arrays; weigh texts by class_weight.")
@@ -243,63 +277,43 @@ class TextTrainer(LightModel):
                 cut = math.floor(len(examples) * (1 - validation_split))
                 examples, held = examples[:cut], examples[cut:]
             held = first_of(held, last, size)
+            options = {"batch_size": batch_size or 32, "shuffle": shuffle}
             encoded = self._encode(examples), self._encode(held)
-            lengths = common_lengths(self.preprocessor, sum(encoded, []))
-            make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
-            seed = np.random.randint(2**31)
-            options = {"batch_size": batch_size or 32, "shuffle": shuffle, "seed": seed}
-            by_rows = getattr(self.loss, "reduction", "") != "mean_with_sample_weight"
-            x = make(encoded[0], mean_of_rows=by_rows, **options)
+            x, held_batches = self._training_batches(*encoded, size, **options)
+            validation_data = validation_data if held_batches is None else held_batches
             y, batch_size, validation_split = None, None, 0.0
-            if held:
-                validation_data = make(encoded[1], batch_size=size)
         elif held is not None:
             held = first_of(held, last, size)
             validation_data = self.batches(held, size)
         else:
             kwargs["validation_batch_size"] = size
+        own, batches, class_weight = self.training_callbacks(), None, None
         if isinstance(x, Batches):
             x.check_answers()
-            whole, steps, shuffle = x, kwargs.pop("steps_per_epoch", None), False
+            batches, steps, shuffle = x, kwargs.pop("steps_per_epoch", None), False
             if steps:
                 x = PartsOfEpochs(x, steps)
                 own.append(keras.callbacks.LambdaCallback(on_epoch_end=x.advance))
-            if class_weight is not None:
-                x, class_weight = with_weights(x, weights), None
-        elif y is None:
-            # They have an order of their own.
-            shuffle = shuffle and not (hasattr(x, "element_spec") or isinstance(x, GeneratorType))
-            x = checked(x, shape)
-            class_weight = class_weight and by_number(weights, shape)
+            x = x if weights is None else with_weights(x, weights)
         else:
-            sample_weight = weights_of(y, x, sample_weight)
-            check_numbers(y, sample_weight, shape)
-            if class_weight is not None and len(shape) == 3 and not validation_split:
-                sample_weight, class_weight = weights_of(y, x, sample_weight, weights), None
-            class_weight = class_weight and by_number(weights, shape)
+            # Datasets and generators have an order of their own.
+            shuffle = shuffle and not (hasattr(x, "element_spec") or isinstance(x, GeneratorType))
+            x, sample_weight, class_weight = self._checked_arrays(
+                x, y, sample_weight, weights, is_split=bool(validation_split)
+            )
         if isinstance(validation_data, Batches):
             warn_of_unknown_answers(self.preprocessor, validation_data.encoded, held)
             validation_data = validation_data.in_order(last)
         elif validation_data is not None or validation_split:
             kwargs["validation_steps"] = last
-            validation_data = checked_validation(validation_data, shape)
-        for known in (validation_data, whole):
-            if isinstance(known, Batches):
-                own += self.measuring_callbacks(known)
-                break
-        if keras.backend.backend() != "tensorflow":
-            x = x if whole is None else local_rows(x)
-        else:
-            if whole is not None:
-                if self.chooses_xla:
-                    own.append(LateXLA(len(x) * whole.batch_size * max(whole.buckets)))
-                own.append(EpochHooks(x))
-                x = tensorflow_dataset(x, like=whole)
-            elif self.by_kernel:
-                # An earlier `fit` may have ended before XLA was to compile.
-                self.by_kernel, self.train_function = False, None
-            if isinstance(validation_data, Batches):
-                validation_data = tensorflow_dataset(validation_data)
+            validation_data = checked_validation(validation_data, self.output.shape)
+        measured = validation_data if isinstance(validation_data, Batches) else batches
+        if measured is not None:
+            own += self.measuring_callbacks(measured)
+        if keras.backend.backend() == "tensorflow":
+            x, validation_data = self._as_datasets(x, batches, validation_data, own)
+        elif batches is not None:
+            x = local_rows(x)
         return super().fit(
             x,
             y,
