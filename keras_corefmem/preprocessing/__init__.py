@@ -10,10 +10,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             *("AugmentKinds", "LengthenStories", "RemoveEvidence", "RenameEntities"),
             *("ShuffleSentences", "UnseenEntities", "augmentations"),
         ],
-        "batches": [
-            *("Batches", "SentenceBatches"),
-            *("common_lengths", "length_buckets", "tensorflow_dataset"),
-        ],
+        "batches": ["Batches", "common_lengths", "length_buckets"],
         "candidate_preprocessor": ["CandidatePreprocessor"],
         "features": ["pad"],
         "fitting": ["fit_preprocessor", "get"],
@@ -21,8 +18,10 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "preprocessor": ["UNKNOWN_ANSWER", "Preprocessor", "count_words"],
         "reader_preprocessor": ["ReaderPreprocessor"],
         "record_batches": ["stream"],
+        "sentence_batches": ["SentenceBatches"],
         "sentence_preprocessor": ["SentencePreprocessor"],
         "story_preprocessor": ["StoryPreprocessor"],
+        "tf_data": ["tensorflow_dataset"],
         "window_preprocessor": ["WindowPreprocessor"],
     },
 )

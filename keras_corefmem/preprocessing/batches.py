@@ -1,4 +1,4 @@
-"""Batches of encoded examples in few shapes, and these as a `tf.data.Dataset`."""
+"""Batches of encoded examples in few shapes."""
 
 import copy
 import itertools
@@ -9,7 +9,6 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_corefmem.datasets.sentences.sst import epoch_phrases
 from keras_corefmem.preprocessing.augmentation import choices
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
@@ -165,9 +164,11 @@ class Batches(keras.utils.PyDataset):
                 "`encoded`, the `examples`."
             )
         _check_answers(encoded, len(preprocessor.answers), shuffle)
-        self.names, self.seed, self.examples = tuple(names), seed, examples
+        self.names, self.seed = tuple(names), seed
         self.augment = choices.augmentations(augment, examples, preprocessor)
-        self.encoded = choices.change_once(self, encoded, preprocessor)
+        self.examples, self.encoded = choices.change_once(
+            self.augment, examples, encoded, preprocessor, seed
+        )
         self.preprocessor = preprocessor.with_target_room(self.encoded)
         lengths, questions = self._lengths()
         if buckets is None or self.encoded is not encoded:
@@ -276,8 +277,15 @@ class Batches(keras.utils.PyDataset):
 
     def __getitem__(self, index: int) -> tuple:
         members, length, question_length = self.batches[index]
-        augmented = self.shuffle and self.augment
-        rows = [choices.draw(self, i) if augmented else self.encoded[i] for i in members]
+        rows = [self.encoded[i] for i in members]
+        if self.shuffle and self.augment:
+            rows = [
+                choices.draw(
+                    *(self.augment, self.examples[i], row, self.preprocessor),
+                    seed=(self.seed, self.epoch, int(i), 1),
+                )
+                for i, row in zip(members, rows, strict=True)
+            ]
         features = self.preprocessor.collate(
             rows, self.batch_size, length, question_length, self.names
         )
@@ -297,104 +305,3 @@ class Batches(keras.utils.PyDataset):
     def numbers(self, index: int) -> np.ndarray:
         """Returns the index of each answer of a batch among all, 0 where there is none."""
         return pad([self.batches[index][0]], self.batch_size)[0]
-
-
-class SentenceBatches(Batches):
-    """Batches of a classifier or tagger of sentences: `(features, answers, weights)`.
-
-    If it is shuffled, an epoch has all whole sentences and a random share of the phrases, chosen by
-    the seed. Tags and their weights are `(batch, time)`, 0 on padding.
-
-    Args:
-        encoded: list of `EncodedSentence`.
-        *args: further arguments of `Batches`.
-        share: share of the phrases that an epoch has.
-        **kwargs: further arguments of `Batches`.
-
-    Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Section 4.2.
-
-    Example:
-        >>> sentence = keras_corefmem.datasets.Sentence(("Good", "film"), ("JJ", "NN"))
-        >>> preprocessor = keras_corefmem.preprocessing.SentencePreprocessor.fit([sentence])
-        >>> batches = preprocessor.batches([preprocessor.encode(sentence)], ["words"], batch_size=1)
-        >>> batches[0][1]
-        array([[1, 2]], dtype=int32)
-    """
-
-    def __init__(self, encoded: Sequence, *args: Any, share: float = 0.5, **kwargs: Any) -> None:
-        self.share, self.all_encoded = share, list(encoded)
-        super().__init__(encoded, *args, **kwargs)
-
-    def start_epoch(self, epoch: int) -> None:
-        share = self.share if self.shuffle else 1.0
-        self.encoded = epoch_phrases(self.all_encoded, epoch, share, self.seed)
-        super().start_epoch(epoch)
-
-    def targets(self, rows: Sequence, length: int) -> tuple[np.ndarray, np.ndarray]:
-        if not self.preprocessor.tags:
-            return super().targets(rows, length)
-        answers = pad([row.answer for row in rows], length, self.batch_size)
-        ones = [np.ones(len(row.answer)) for row in rows]
-        return answers, pad(ones, length, self.batch_size).astype("float32")
-
-    def numbers(self, index: int) -> np.ndarray:
-        if not self.preprocessor.tags:
-            return super().numbers(index)
-        members, length, _ = self.batches[index]
-        ends = np.cumsum([0, *(len(sentence.words) for sentence in self.encoded)])
-        words = [np.arange(ends[i], ends[i + 1]) for i in members]
-        return pad(words, length, self.batch_size)
-
-    @property
-    def count(self) -> int:
-        return sum(np.size(sentence.answer) for sentence in self.all_encoded)
-
-
-def tensorflow_dataset(
-    batches: keras.utils.PyDataset, like: keras.utils.PyDataset | None = None
-) -> Any:
-    """Makes a `tf.data.Dataset` of the batches of an epoch, for `model.fit` on TensorFlow.
-
-    The one that Keras makes tunes itself: between epochs, training waits for it, often seconds.
-
-    Args:
-        batches: as many in every epoch. What differs in length has to differ between the first two.
-        like: other batches whose first two show that, where those of `batches` may not.
-
-    Example:
-        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
-        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
-        >>> encoded = list(map(preprocessor.encode, examples))
-        >>> batches = preprocessor.batches(encoded, ["question"], batch_size=8)
-        >>> len(keras_corefmem.preprocessing.tensorflow_dataset(batches))
-        3
-    """
-    import tensorflow as tf
-
-    def spec(first: Any, second: Any) -> tf.TensorSpec:
-        pairs = zip(first.shape, second.shape, strict=True)
-        return tf.TensorSpec([a if a == b else None for a, b in pairs], first.dtype)
-
-    shown = batches if like is None else like
-    signature = keras.tree.map_structure(spec, shown[0], shown[min(1, len(shown) - 1)])
-    options = tf.data.Options()
-    options.autotune.enabled = False
-    dataset = tf.data.Dataset.from_generator(
-        lambda: (batches[n] for n in range(len(batches))), output_signature=signature
-    )
-    count = tf.data.experimental.assert_cardinality(len(batches))
-    return dataset.apply(count).prefetch(2).with_options(options)
-
-
-class EpochHooks(keras.callbacks.Callback):
-    """Tells a `keras.utils.PyDataset` when epochs begin and end, as Keras does with its own."""
-
-    def __init__(self, batches: keras.utils.PyDataset) -> None:
-        super().__init__()
-        self.batches = batches
-
-    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
-        self.batches.on_epoch_begin()
-
-    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
-        self.batches.on_epoch_end()

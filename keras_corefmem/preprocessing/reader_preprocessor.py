@@ -15,7 +15,8 @@ from keras_corefmem.graphs.edges import COREFERENCE
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.edge_table import NO_EDGES, EdgeTable, warn_of_unread_edges
+from keras_corefmem.preprocessing.edge_table import EdgeTable, warn_of_unread_edges
+from keras_corefmem.preprocessing.encoded import Encoded
 from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.layout import (
     ORDERS,
@@ -38,27 +39,6 @@ FEATURES = (
     *(f"{part}_{link}" for part in ("passage", "question") for link in LINKS),
     "passage_asked",
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Encoded:
-    """An example as ids."""
-
-    passage: np.ndarray  # int32 (T,)
-    question: np.ndarray  # int32 (Q,)
-    answer: int  # 0 = unknown.
-    source: str = ""
-    # int32 (T + Q,): chain of each token of passage and question, 0 = none.
-    chain_ids: np.ndarray = dataclasses.field(kw_only=True)
-    # int32 (N, 3): see `EdgeTable.encode`.
-    edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
-    # The word that each of the free symbols is, "" for none; empty where no word is unknown.
-    symbols: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-
-    def part(self, name: str, values: Any) -> Any:
-        """Returns the values of the tokens of `"passage"` or `"question"`, of those of both."""
-        count = len(self.passage)
-        return values[:count] if name == "passage" else values[count:]
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")

@@ -11,10 +11,10 @@ import numpy as np
 from keras_corefmem.datasets.example import UNANSWERED
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.preprocessing.answers import check_examples
-from keras_corefmem.preprocessing.batches import SentenceBatches
 from keras_corefmem.preprocessing.features import Spelling, pad
 from keras_corefmem.preprocessing.graph import look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
+from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
 from keras_corefmem.text.tokenizers import graph_lower, lower
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import check_sizes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.batches import SentenceBatches
+from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor
 
 RANDOM = np.random.default_rng(8)

@@ -9,12 +9,8 @@ import numpy as np
 
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
-from keras_corefmem.preprocessing.batches import (
-    Batches,
-    EpochHooks,
-    common_lengths,
-    tensorflow_dataset,
-)
+from keras_corefmem.preprocessing.batches import Batches, common_lengths
+from keras_corefmem.preprocessing.tf_data import EpochHooks, tensorflow_dataset
 from zoo.architectures.checks import (
     by_number,
     check_numbers,

@@ -148,30 +148,40 @@ def is_once(augmentation: Augmentation) -> bool:
     return getattr(augmentation, "once", False)
 
 
-def change_once(batches: Any, encoded: Sequence, preprocessor: Any) -> Sequence:
-    """Changes the examples of batches by augmentations that do so once; returns all encoded."""
-    once = [augmentation for augmentation in batches.augment if is_once(augmentation)]
+def change_once(
+    augment: Sequence[Augmentation],
+    examples: Sequence[Example],
+    encoded: Sequence,
+    preprocessor: Any,
+    seed: int,
+) -> tuple[Sequence[Example], Sequence]:
+    """Changes examples by the augmentations that do so once; returns them and all encoded."""
+    once = [augmentation for augmentation in augment if is_once(augmentation)]
     if not once:
-        return encoded
-    before, batches.examples = batches.examples, []
-    for index, example in enumerate(before):
-        random = np.random.default_rng((batches.seed, index, 2))
+        return examples, encoded
+    changed = []
+    for index, example in enumerate(examples):
+        random = np.random.default_rng((seed, index, 2))
         for augmentation in once:
             example = augmentation(example, random)
-        batches.examples.append(example)
-    triples = zip(batches.examples, before, encoded, strict=True)
-    return [old if new is e else preprocessor.encode(new) for new, e, old in triples]
+        changed.append(example)
+    triples = zip(changed, examples, encoded, strict=True)
+    return changed, [old if new is e else preprocessor.encode(new) for new, e, old in triples]
 
 
-def draw(batches: Any, index: int) -> Any:
-    """Returns an encoded example of batches, as the augmentation of their epoch leaves it."""
-    encoded, example = batches.encoded[index], batches.examples[index]
+def draw(
+    augment: Sequence[Augmentation],
+    example: Example,
+    encoded: Any,
+    preprocessor: Any,
+    seed: Sequence[int],
+) -> Any:
+    """Changes an example by the augmentations of each epoch; returns it encoded if it fits."""
     # Each example draws alone, so that no order of batches matters.
-    random = np.random.default_rng((batches.seed, batches.epoch, index, 1))
-    for augmentation in batches.augment:
+    random = np.random.default_rng(seed)
+    for augmentation in augment:
         if not is_once(augmentation):
             example = augmentation(example, random)
-    preprocessor = batches.preprocessor
     other = preprocessor.encode(example)
     sizes = preprocessor.length, preprocessor.question_length
     fits = all(size(other) <= size(encoded) for size in sizes) and np.all(other.answer)

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.preprocessing.batches import EpochHooks, tensorflow_dataset
+from keras_corefmem.preprocessing.tf_data import EpochHooks, tensorflow_dataset
 from tests.support.evaluation import QUICK
 from zoo import EndToEndMemoryNetwork
 

@@ -1,0 +1,55 @@
+"""Batches as a `tf.data.Dataset`."""
+
+from typing import Any
+
+import keras
+
+
+def tensorflow_dataset(
+    batches: keras.utils.PyDataset, like: keras.utils.PyDataset | None = None
+) -> Any:
+    """Makes a `tf.data.Dataset` of the batches of an epoch, for `model.fit` on TensorFlow.
+
+    The one that Keras makes tunes itself: between epochs, training waits for it, often seconds.
+
+    Args:
+        batches: as many in every epoch. What differs in length has to differ between the first two.
+        like: other batches whose first two show that, where those of `batches` may not.
+
+    Example:
+        >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
+        >>> preprocessor = keras_corefmem.preprocessing.StoryPreprocessor.fit(examples)
+        >>> encoded = list(map(preprocessor.encode, examples))
+        >>> batches = preprocessor.batches(encoded, ["question"], batch_size=8)
+        >>> len(keras_corefmem.preprocessing.tensorflow_dataset(batches))
+        3
+    """
+    import tensorflow as tf
+
+    def spec(first: Any, second: Any) -> tf.TensorSpec:
+        pairs = zip(first.shape, second.shape, strict=True)
+        return tf.TensorSpec([a if a == b else None for a, b in pairs], first.dtype)
+
+    shown = batches if like is None else like
+    signature = keras.tree.map_structure(spec, shown[0], shown[min(1, len(shown) - 1)])
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    dataset = tf.data.Dataset.from_generator(
+        lambda: (batches[n] for n in range(len(batches))), output_signature=signature
+    )
+    count = tf.data.experimental.assert_cardinality(len(batches))
+    return dataset.apply(count).prefetch(2).with_options(options)
+
+
+class EpochHooks(keras.callbacks.Callback):
+    """Tells a `keras.utils.PyDataset` when epochs begin and end, as Keras does with its own."""
+
+    def __init__(self, batches: keras.utils.PyDataset) -> None:
+        super().__init__()
+        self.batches = batches
+
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
+        self.batches.on_epoch_begin()
+
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        self.batches.on_epoch_end()
