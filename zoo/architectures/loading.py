@@ -132,3 +132,8 @@ def from_preset(
         warnings.warn(message, DeprecationWarning, stacklevel=2)
         load_weights, folder = True, load_weights
     return TextModel.from_preset(handle, load_weights, examples, folder=folder, **overrides)
+
+
+def open_model(handle: str) -> "TextModel":
+    """Loads a model of a `.keras` file, or of a preset by any other name."""
+    return load(handle) if handle.endswith(".keras") else from_preset(handle)

@@ -43,10 +43,10 @@ def load_model(name: str) -> "keras.Model":
     """
     check_model(name)
     import_keras()
-    import zoo
+    from zoo.architectures.loading import open_model
     from zoo.reading import preprocessor_of
 
-    model = zoo.load(name) if name.endswith(".keras") else zoo.from_preset(name)
+    model = open_model(name)
     try:
         preprocessor_of(model)
     except ValueError as error:

@@ -62,9 +62,9 @@ class DocReader:
         return self._model
 
     def _load(self) -> Any:
-        from zoo.architectures.loading import from_preset, load
+        from zoo.architectures.loading import open_model
 
-        model = (load if self.handle.endswith(".keras") else from_preset)(self.handle)
+        model = open_model(self.handle)
         strings = preprocessor_of(model).strings
         if QUESTION not in strings:
             raise ValueError(

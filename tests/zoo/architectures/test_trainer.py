@@ -391,12 +391,10 @@ def test_a_model_without_a_preprocessor_reads_no_text():
 
 def test_the_old_name_of_batches_warns(model):
     with pytest.warns(DeprecationWarning, match=r"make_batches\(model, …\) is now model.batches"):
-        batches = training.make_batches(model, STORIES, batch_size=16)
-    assert len(batches) == 3
+        assert len(training.make_batches(model, STORIES, batch_size=16)) == 3
 
 
 def test_sentences_without_answers_are_predicted():
-    sizes = {"units": 4, "passes": 1, "bidirectional": False}
-    model = zoo.SentenceDynamicMemoryNetwork.from_examples(TAGGED, **sizes)
+    model = zoo.SentenceDynamicMemoryNetwork.from_examples(TAGGED, units=4, passes=1)
     sentences = [Sentence(("The", "film"), ("DT", "NN")), Sentence(("Great",), ("JJ",))]
     assert model.predict(sentences, verbose=0).shape[:2] == (2, 2)

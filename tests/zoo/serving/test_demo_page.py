@@ -132,7 +132,7 @@ def test_an_edit_without_its_tokens_says_what_to_choose(arguments, message):
 
 def test_models_of_sentences_are_refused(monkeypatch):
     monkeypatch.setattr(
-        "zoo.serving.demo.page.load", lambda handle: SimpleNamespace(TEXTS=["sentence"])
+        "zoo.serving.demo.page.open_model", lambda handle: SimpleNamespace(TEXTS=["sentence"])
     )
     with pytest.raises(
         ValueError, match="tagger.keras answers no questions about passages: choose"

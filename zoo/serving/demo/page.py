@@ -9,7 +9,7 @@ from unittest import mock
 
 from keras_corefmem.datasets import DATASETS, Example
 from keras_corefmem.utils.extras import extra
-from zoo.architectures.loading import from_preset, load
+from zoo.architectures.loading import open_model
 from zoo.hub import open_preset
 from zoo.hub.presets import presets
 from zoo.serving.demo import answers, links, stories
@@ -58,7 +58,7 @@ def _bundled() -> list[str]:
 
 @functools.lru_cache(KEPT)
 def _model(handle: str) -> Any:
-    model = load(handle) if handle.endswith(".keras") else from_preset(handle)
+    model = open_model(handle)
     if set(model.TEXTS) != {"passage", "question"}:
         raise ValueError(f"{handle} answers no questions about passages: choose another model.")
     return model
