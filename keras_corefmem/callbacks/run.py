@@ -179,7 +179,7 @@ class WordProjector(keras.callbacks.Callback):
         # Without padding; rank 0 is an unknown word.
         words = self.preprocessor.vocabulary.words[1 : 1 + self.count]
         columns = {"word": map(_printable, words), "rank": range(len(words))}
-        chains = getattr(self.preprocessor, "word_chains", None)
+        chains = self.preprocessor.word_chains
         if chains is not None:
             columns["kind"] = ["entity" if n else "word" for n in chains[1 : 1 + len(words)]]
         rows = ["\t".join(map(str, row)) for row in zip(*columns.values(), strict=True)]

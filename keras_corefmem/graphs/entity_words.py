@@ -79,7 +79,7 @@ def learn_entity_words(
 
 
 def entity_types(
-    examples: Iterable[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
+    examples: Sequence[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
     """Sorts entity words of English stories into persons, places and things.
 

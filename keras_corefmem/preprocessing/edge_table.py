@@ -60,7 +60,7 @@ class EdgeTable:
         check_sizes(max_sources=max_sources)
         self.max_sources = max_sources
 
-    def warn_of_edges_across(self, example: Example, passage: int, stacklevel: int = 4) -> None:
+    def warn_of_edges_across(self, example: Example, passage: int) -> None:
         """Warns once where a user's edge joins question and passage, which are read apart."""
         for number, (source, target, edge_type) in enumerate(example.edges, 1):
             read = base_type(edge_type) in self.bases
@@ -70,7 +70,7 @@ class EdgeTable:
                     f"{self._named(example, number)} joins passage and question, which this reader "
                     "reads apart: it leaves such edges out. Give joint=True to a reader that can "
                     "read them as one sequence.",
-                    stacklevel=stacklevel,
+                    stacklevel=4,
                 )
 
     @staticmethod

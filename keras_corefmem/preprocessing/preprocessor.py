@@ -81,6 +81,9 @@ class Preprocessor(abc.ABC):
     annotator: str | None = None
     truecase: str | None = None
     spelling = Spelling("", 1)
+    # Words of the longest answer and its end, and the chain of each word where words have some.
+    answer_length = 1
+    word_chains: np.ndarray | None = None
 
     def __init__(
         self,
@@ -207,9 +210,9 @@ class Preprocessor(abc.ABC):
         """Looks up the ids of words, int32 `(words,)`."""
         return self.vocabulary.encode(words)
 
-    def ids_of_text(self, text: str, name: str = "text", source: str = "") -> np.ndarray:
-        """Looks up the ids of the words of a text, whose `name` and `source` are for errors."""
-        return self.ids_of_texts([(name, text)], source)[0][0]
+    def ids_of_text(self, text: str) -> np.ndarray:
+        """Looks up the ids of the words of a text."""
+        return self.ids_of_texts([("text", text)])[0][0]
 
     def ids_of_texts(
         self, texts: Sequence[tuple[str, str]], source: str = ""

@@ -95,6 +95,7 @@ class ReaderPreprocessor(Preprocessor):
     )
     reads_edges = True
     renamed = {"entities": "word_chains"}
+    word_chains: np.ndarray
 
     def __init__(
         self,

@@ -121,7 +121,7 @@ def test_the_best_epoch_by_validation_is_compared(tmp_path):
 
 
 def preprocessor(**attributes):
-    return SimpleNamespace(vocabulary=Vocabulary(WORDS), **attributes)
+    return SimpleNamespace(**{"vocabulary": Vocabulary(WORDS), "word_chains": None, **attributes})
 
 
 def table_of(folder):

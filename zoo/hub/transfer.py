@@ -69,6 +69,9 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
             f"{preset.handle} has no preprocessor to learn like: make a model by "
             f"{preset.short_class_name}.from_examples(examples)."
         )
+    if preprocessor.reads_edges and not preprocessor.refuses_others:
+        # Nobody chose them.
+        arguments.pop("edge_types", None)
     names_of = "half_width", "max_sentences", "max_windows", "read_ends"
     learned = {
         name: getattr(preprocessor, name)
@@ -77,7 +80,7 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
     }
     known = preprocessor.vocabulary.known
     learned |= {
-        "answer_words": getattr(preprocessor, "answer_length", 1) > 1,
+        "answer_words": preprocessor.answer_length > 1,
         "characters": bool(preprocessor.characters),
         "local_answers": preprocessor.local,
         "lower_case": all(word == lower(word) for word in known),

@@ -13,7 +13,7 @@ from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.passages import cnn
 from keras_corefmem.datasets.passages.cnn import ClozeExample
 from keras_corefmem.datasets.splits import Splits, hold_out
-from keras_corefmem.utils.files import Path, load_json, validate
+from keras_corefmem.utils.files import Path, load_json
 
 ORIGIN = "https://github.com/emorynlp/reading-comprehension"
 FOLDS = 5
@@ -86,8 +86,7 @@ def read_file(path: Path) -> list[DialogueExample]:
     A sentence of the passage is an utterance behind its speakers, `"@entity0 : hi there ."`, or
     a note. Persons are written as CNN's entities and numbered like these, see `cnn.relabel`.
     """
-    content = load_json(path, _FORM)
-    questions = validate(path, content, list[_Question])
+    questions = load_json(path, _FORM, f"pass a {_FORM} file.", list[_Question])
     if not questions:
         raise ValueError(f"{path}: no question in the file, pass a {_FORM} file.")
     return [

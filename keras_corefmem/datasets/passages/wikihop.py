@@ -18,7 +18,7 @@ from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.utils.checks import check_sizes
-from keras_corefmem.utils.files import Path, load_json, validate
+from keras_corefmem.utils.files import Path, load_json
 
 ORIGIN = "https://qangaroo.cs.ucl.ac.uk"
 NAMES = ("wikihop", "medhop")
@@ -73,7 +73,7 @@ def read_file(path: Path) -> list[CandidateExample]:
     answer follows from the documents, and of such questions also `single` or `multiple`, from one
     document or from several.
     """
-    questions = validate(path, load_json(path), list[_Question])
+    questions = load_json(path, kind=list[_Question])
     if not questions:
         raise ValueError(f"{path}: no question in the file, pass a file of {' or '.join(NAMES)}.")
     return [_example(question, f"{path}:{n}:{question.id}") for n, question in enumerate(questions)]

@@ -214,7 +214,7 @@ def _spell(token: str, old: str, new: str) -> str:
 
 
 def _can_learn(preprocessor: Any, answer: str) -> bool:
-    several = getattr(preprocessor, "answer_length", 1) > 1
+    several = preprocessor.answer_length > 1
     words = answer.split(SEPARATOR) if several else [answer]
     return preprocessor.local or all(word in preprocessor.answer_numbers for word in words)
 
@@ -237,11 +237,11 @@ def _entities(examples: Sequence[Example], preprocessor: Any) -> list[list[str]]
     if any(hasattr(example, "named_entities") for example in examples):
         return []
     forms = collections.defaultdict(list)
-    known = preprocessor.vocabulary.known
-    chains = getattr(preprocessor, "word_chains", np.zeros(0, int))[2:]
-    for word, chain in zip(known, chains.tolist(), strict=False):
-        if chain:
-            forms[chain].append(word)
+    if preprocessor.word_chains is not None:
+        chains = preprocessor.word_chains[2:].tolist()
+        for word, chain in zip(preprocessor.vocabulary.known, chains, strict=False):
+            if chain:
+                forms[chain].append(word)
     return list(forms.values()) or [
         [word] for word in sorted(learn_entity_words(examples, preprocessor.tokenizer))
     ]
