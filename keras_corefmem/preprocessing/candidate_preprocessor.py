@@ -18,10 +18,11 @@ from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences, check_examples
+from keras_corefmem.preprocessing.encoded import Encoded
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of_source, ranked
-from keras_corefmem.preprocessing.reader_preprocessor import Encoded, ReaderPreprocessor
+from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from keras_corefmem.text.tokenizers import (
     SENTENCE_ENDS,
     get_tokenizer,
@@ -72,7 +73,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         annotator: name of what annotated the training examples, `None` for nothing.
         truecase: name of what gave them capital letters before, `None` for nothing.
         **kwargs: `joint`, `order`, `max_chains`, `unknown_types`, `free_symbols`, `edge_types`,
-            `max_sources` and `refuses_others`, see `ReaderPreprocessor`.
+            `max_sources` and `strict_edge_types`, see `ReaderPreprocessor`.
 
     Raises:
         ValueError: if `num_candidates` or `word_length` is less than 1, the tokenizer keeps capital
@@ -170,7 +171,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         chains = {word: n for n, word in enumerate(sorted(answers), 1)}
         annotator, truecase = made_by.pop() if len(made_by) == 1 else ("", "")
         kwargs = {"annotator": annotator or None, "truecase": truecase or None, **kwargs}
-        kwargs.setdefault("refuses_others", "edge_types" in kwargs)
+        kwargs.setdefault("strict_edge_types", "edge_types" in kwargs)
         preprocessor = cls(
             words,
             [chains.get(word, 0) for word in words],

@@ -40,14 +40,12 @@ class EdgeTable:
     inverse type `TYPE^-1` or, where that is not among the types, in that of its own.
     """
 
-    def __init__(
-        self, types: Sequence[str], max_sources: int, refuses_others: bool = False
-    ) -> None:
+    def __init__(self, types: Sequence[str], max_sources: int, is_strict: bool = False) -> None:
         self.types = check_edge_types(types)
         self.limit(max_sources)
         self.bases = list(dict.fromkeys(map(base_type, self.types)))
         # Of examples whose reader has chosen no types, others are left unread.
-        self.refuses_others = refuses_others or self.bases != [COREFERENCE]
+        self.is_strict = is_strict or self.types != [COREFERENCE]
         self._has_warned = False
         columns = {edge_type: column for column, edge_type in enumerate(self.types)}
         pairs = ((base, inverse(base)) for base in self.bases)
@@ -135,7 +133,7 @@ class EdgeTable:
     def _number(self, place, source, target, edge_type, example, tokens):
         named, known = self._named(example, place), base_type(edge_type) in self.bases
         # Who chooses no types is warned once, by `fit`.
-        if not known and self.refuses_others:
+        if not known and self.is_strict:
             hint = did_you_mean(edge_type, self.types)
             raise ValueError(
                 f"{named} has a type that the reader does not know.{hint} It "

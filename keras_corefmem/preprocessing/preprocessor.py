@@ -55,6 +55,8 @@ class Preprocessor(abc.ABC):
         reads_edges: whether there are models of it that read typed edges.
         local: whether answers are candidates of the text at hand, as `answers_of` tells.
         num_characters: number of character ids, 0 where words are not spelled.
+        answer_length: words of the longest answer and its end, 1 where answers are whole.
+        word_chains: chain of each word, or `None`.
         signals: room for attention targets by the name of their signal.
         annotator: name of what annotated the text that a model was trained on, or `None`.
         truecase: name of what gave it capital letters before, or `None`.
@@ -81,7 +83,6 @@ class Preprocessor(abc.ABC):
     annotator: str | None = None
     truecase: str | None = None
     spelling = Spelling("", 1)
-    # Words of the longest answer and its end, and the chain of each word where words have some.
     answer_length = 1
     word_chains: np.ndarray | None = None
 

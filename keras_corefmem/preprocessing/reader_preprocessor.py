@@ -73,8 +73,8 @@ class ReaderPreprocessor(Preprocessor):
             among the names.
         max_sources: edges of one type that enter a token at most, the nearest ones.
         word_types: number of the edge type, from 1, of the chain of each word, beside coreference.
-        refuses_others: whether edges of other types than coreference alone are refused, as they are
-            beside several types; if not, they are left unread.
+        strict_edge_types: whether edges of a user of other types are an error, as they are anyway
+            where `edge_types` is not coreference alone; if not, they are left unread.
 
     Raises:
         ValueError: if there is no such order, or an argument is not as described.
@@ -91,7 +91,7 @@ class ReaderPreprocessor(Preprocessor):
     batches_class = Batches
     arguments: ClassVar[tuple[str, ...]] = (
         *("unknown_types", "free_symbols", "joint", "order", "max_chains"),
-        *("edge_types", "max_sources", "refuses_others"),
+        *("edge_types", "max_sources", "strict_edge_types"),
     )
     reads_edges = True
     renamed = {"entities": "word_chains"}
@@ -112,7 +112,7 @@ class ReaderPreprocessor(Preprocessor):
         max_sources: int = 1,
         word_types: Sequence[int] = (),
         free_symbols: int = 0,
-        refuses_others: bool = False,
+        strict_edge_types: bool = False,
     ) -> None:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
@@ -124,7 +124,7 @@ class ReaderPreprocessor(Preprocessor):
         pointed = self.symbol_answers or [0] * free_symbols
         self.pointers = np.array([0, 0, *pointers, *specials, *pointed], "int32")
         self.joint, self.order, self.max_chains = joint, order, max_chains
-        self.edge_table = EdgeTable(edge_types, max_sources, refuses_others)
+        self.edge_table = EdgeTable(edge_types, max_sources, strict_edge_types)
         self.word_types = self._table_of_types(word_types) if word_types else None
 
     @classmethod
@@ -166,7 +166,7 @@ class ReaderPreprocessor(Preprocessor):
         others = [word for word in words if counts[word] >= min_count and word not in own]
         kept = own.union(others[:max_words])
         words = [word for word in words if word in kept]
-        kwargs.setdefault("refuses_others", "edge_types" in kwargs)
+        kwargs.setdefault("strict_edge_types", "edge_types" in kwargs)
         preprocessor = cls(
             words,
             answers,
@@ -207,7 +207,7 @@ class ReaderPreprocessor(Preprocessor):
                 are `learned`; or one has an edge of another type than those that are chosen.
         """
         own = [base for base in self.edge_table.bases if base not in {COREFERENCE, *learned}]
-        if not self.refuses_others:
+        if not self.strict_edge_types:
             warn_of_unread_edges(examples, [COREFERENCE])
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
@@ -229,8 +229,8 @@ class ReaderPreprocessor(Preprocessor):
         return self.edge_table.max_sources
 
     @property
-    def refuses_others(self) -> bool:
-        return self.edge_table.refuses_others
+    def strict_edge_types(self) -> bool:
+        return self.edge_table.is_strict
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -336,8 +336,8 @@ _KINDS = (
 _TOKENIZERS: dict[str, type[Tokenizer]] = {kind.name: kind for kind in _KINDS}
 
 
-def get_tokenizer(name: str | Tokenizer) -> Tokenizer:
-    """Returns the tokenizer of a name, and a tokenizer as it is.
+def get_tokenizer(name: str) -> Tokenizer:
+    """Returns the tokenizer of a name.
 
     Args:
         name: `"words"`, `"penn"`, `"penn_lower"`, `"prose"`, `"unicode_script"` or `"spaces"`, also
@@ -353,9 +353,12 @@ def get_tokenizer(name: str | Tokenizer) -> Tokenizer:
         >>> keras_corefmem.text.get_tokenizer("penn_lower")("Mary's milk")
         ['mary', "'s", 'milk']
     """
-    if isinstance(name, Tokenizer):
-        return name
     underscored = name.replace("-", "_")
     if underscored not in _TOKENIZERS:
         raise ValueError(f"Unknown tokenizer {name!r}: choose one of {sorted(_TOKENIZERS)}.")
     return _TOKENIZERS[underscored]()
+
+
+def as_tokenizer(tokenizer: Any) -> Any:
+    """Returns the tokenizer of a name, and any other callable as it is."""
+    return get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer

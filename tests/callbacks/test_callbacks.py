@@ -143,9 +143,12 @@ def test_attention_is_a_distribution_over_the_passage(model, tmp_path):
 
 
 @one_head
-def test_answer_after_each_sentence(model):
+def test_answer_after_each_sentence(model, tmp_path):
     example = max(EXAMPLES, key=lambda example: len(example.sentences))
+    callback = AnswerAfterSentence(tmp_path, [example], model.preprocessor, model.inspect)
     rows = softmax(logits_of_beginnings(example, model.preprocessor, model.inspect))
+    (view,) = callback.views()
+    assert view.values.max() == pytest.approx(rows.max(), abs=1e-5)
     assert rows.shape == (len(example.sentences), len(model.preprocessor.answers))
     np.testing.assert_allclose(rows.sum(axis=-1), 1, rtol=1e-5)
     np.testing.assert_allclose(rows[-1], predict(model, [example])[0], atol=1e-5)

@@ -229,6 +229,11 @@ def test_another_type_than_the_one_that_was_chosen_is_refused(kind):
         kind.from_config(preprocessor.get_config()).encode(example)
 
 
+def test_a_table_of_more_than_coreference_takes_no_others():
+    assert EdgeTable(["coreference", "coreference^-1"], 1).is_strict
+    assert not EdgeTable(["coreference"], 1).is_strict
+
+
 def test_one_warning_tells_of_edges_across_texts_that_are_read_apart():
     example = dataclasses.replace(EXAMPLE, source="b:2", edges=[(1, 3, "near"), (4, 1, "near")])
     with pytest.warns(UserWarning, match=r"b:2: edge 2, \(4, 1, 'near'\), joins passage") as found:

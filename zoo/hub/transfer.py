@@ -69,7 +69,7 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
             f"{preset.handle} has no preprocessor to learn like: make a model by "
             f"{preset.short_class_name}.from_examples(examples)."
         )
-    if preprocessor.reads_edges and not preprocessor.refuses_others:
+    if preprocessor.reads_edges and not preprocessor.strict_edge_types:
         # Nobody chose them.
         arguments.pop("edge_types", None)
     names_of = "half_width", "max_sentences", "max_windows", "read_ends"

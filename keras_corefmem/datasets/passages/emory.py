@@ -86,9 +86,9 @@ def read_file(path: Path) -> list[DialogueExample]:
     A sentence of the passage is an utterance behind its speakers, `"@entity0 : hi there ."`, or
     a note. Persons are written as CNN's entities and numbered like these, see `cnn.relabel`.
     """
-    questions = load_json(path, _FORM, f"pass a {_FORM} file.", list[_Question])
+    questions = load_json(path, _FORM, f"pass an {_FORM} file.", list[_Question])
     if not questions:
-        raise ValueError(f"{path}: no question in the file, pass a {_FORM} file.")
+        raise ValueError(f"{path}: no question in the file, pass an {_FORM} file.")
     return [
         _example(question, f"{path}:{n}:{question.scene_id}")
         for n, question in enumerate(questions)
@@ -97,7 +97,7 @@ def read_file(path: Path) -> list[DialogueExample]:
 
 def _example(question, source):
     if cnn.PLACEHOLDER not in question.query.split():
-        raise ValueError(f"{source}: no {cnn.PLACEHOLDER} in the query; pass a {_FORM} file.")
+        raise ValueError(f"{source}: no {cnn.PLACEHOLDER} in the query; pass an {_FORM} file.")
     sentences = tuple(filter(None, map(_sentence, question.utterances)))
     example = DialogueExample(
         sentences,

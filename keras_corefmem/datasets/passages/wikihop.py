@@ -18,7 +18,7 @@ from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.utils.checks import check_sizes
-from keras_corefmem.utils.files import Path, load_json
+from keras_corefmem.utils.files import Path, check_content, load_json
 
 ORIGIN = "https://qangaroo.cs.ucl.ac.uk"
 NAMES = ("wikihop", "medhop")
@@ -73,9 +73,10 @@ def read_file(path: Path) -> list[CandidateExample]:
     answer follows from the documents, and of such questions also `single` or `multiple`, from one
     document or from several.
     """
-    questions = load_json(path, kind=list[_Question])
+    remedy = f"pass a file of {' or '.join(NAMES)}."
+    questions = check_content(path, load_json(path), list[_Question], remedy)
     if not questions:
-        raise ValueError(f"{path}: no question in the file, pass a file of {' or '.join(NAMES)}.")
+        raise ValueError(f"{path}: no question in the file, {remedy}")
     return [_example(question, f"{path}:{n}:{question.id}") for n, question in enumerate(questions)]
 
 

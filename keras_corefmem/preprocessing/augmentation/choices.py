@@ -176,7 +176,7 @@ def draw(
     preprocessor: Any,
     seed: Sequence[int],
 ) -> Any:
-    """Changes an example by the augmentations of each epoch; returns it encoded if it fits."""
+    """Encodes an example as the augmentations of an epoch change it, or as it was if too long."""
     # Each example draws alone, so that no order of batches matters.
     random = np.random.default_rng(seed)
     for augmentation in augment:

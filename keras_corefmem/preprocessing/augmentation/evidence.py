@@ -10,7 +10,7 @@ from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.text.lexicons import PRONOUNS
-from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.tokenizers import as_tokenizer
 
 
 class RemoveEvidence:
@@ -39,7 +39,7 @@ class RemoveEvidence:
 
     def __init__(self, entities: Iterable[str], tokenizer: Any = "words") -> None:
         self.entities = frozenset(entities)
-        self.tokenizer = get_tokenizer(tokenizer)
+        self.tokenizer = as_tokenizer(tokenizer)
 
     @classmethod
     def fit(cls, examples: Sequence[Example], tokenizer: Any = "words") -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import NO_ANSWER
-from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.tokenizers import as_tokenizer
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
@@ -57,7 +57,7 @@ class LengthenStories:
         check_sizes(2, times=times)
         check_shares(share=share)
         self.times, self.share, self.exact = times, share, exact
-        self.tokenizer = get_tokenizer(tokenizer)
+        self.tokenizer = as_tokenizer(tokenizer)
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         stays = hasattr(example, "chain_ids") or example.answer == NO_ANSWER

@@ -13,7 +13,7 @@ import numpy as np
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.entity_words import entity_classes, entity_types, learn_entity_words
 from keras_corefmem.preprocessing.answers import SEPARATOR
-from keras_corefmem.text.tokenizers import get_tokenizer, has_letters, lower
+from keras_corefmem.text.tokenizers import as_tokenizer, has_letters, lower
 
 # Share of its occurrences from which a word is a name of the kind that an annotator says.
 MOSTLY = 0.9
@@ -60,7 +60,7 @@ class RenameEntities:
         tokenizer: Any = "words",
         is_answer: Callable[[str], bool] = bool,
     ) -> None:
-        self.tokenizer = get_tokenizer(tokenizer)
+        self.tokenizer = as_tokenizer(tokenizer)
         self.is_answer = is_answer
         # Entities that may be exchanged, each the list of its forms in the order of the endings.
         self.groups: list[list[list[str]]] = []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.text.tokenizers import get_tokenizer
+from keras_corefmem.text.tokenizers import as_tokenizer
 
 
 class ShuffleSentences:
@@ -27,7 +27,7 @@ class ShuffleSentences:
     """
 
     def __init__(self, tokenizer: Any = "words") -> None:
-        self.tokenizer = get_tokenizer(tokenizer)
+        self.tokenizer = as_tokenizer(tokenizer)
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         order = random.permutation(len(example.sentences))

@@ -153,6 +153,14 @@ def test_quantized_models_answer_alike_and_are_saved(name, mode, tmp_path, recwa
     np.testing.assert_allclose(inspected(loaded, name)[0], found, atol=1e-5)
 
 
+def test_quantized_models_forget_what_was_made_before():
+    model = make("ga-mage-gru-typed", layers=1)
+    features = features_of(model, CASES["ga-mage-gru-typed"].examples[:4], 40, 12)
+    before = model.attend_to_edges(features)
+    model.quantize("int8")
+    assert model.attend_to_edges(features) != before
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [

@@ -8,7 +8,7 @@ import zoo
 from keras_corefmem.datasets import simulator
 from keras_corefmem.layers import MAGEGRU
 from keras_corefmem.preprocessing import Batches, pad
-from keras_corefmem.preprocessing.reader_preprocessor import Encoded
+from keras_corefmem.preprocessing.encoded import Encoded
 from tests.support.evaluation import JIT
 from tests.support.tiers import standing_for
 from zoo.architectures.passage.parts import PARTS

@@ -28,12 +28,13 @@ class AttentionSumReader(ReaderModel):
     """Reads passage and question once, and points at the answer.
 
     ```
-    D^k = encoder(dropout(D^{k-1})),  Q^k = encoder(Q^{k-1}),  k ≤ K
+    D^k = encoder(X^{k-1}),  Q^k = encoder(Q^{k-1})
+    X^k = dropout(D^k),  k < K
     q = last forward state of Q^K ‖ first backward state of Q^K
     P(c) ∝ Σ_{t mentions c} exp(D^K_t · q)
     ```
 
-    `D^0` and `Q^0` are word vectors. It is a `GatedAttentionReader` without its gates: same
+    `X^0` and `Q^0` are word vectors. It is a `GatedAttentionReader` without its gates: same
     arguments, input and output. The paper's own reader has `encoder="gru"`, `joint=False`,
     `dropout=0` and one layer.
 

@@ -112,8 +112,6 @@ class GatedAttentionReader(ReaderModel):
     True
     """
 
-    FIXED = {"gated": True}
-
     @renamed_arguments(**RENAMED)
     def __init__(
         self,

@@ -31,6 +31,8 @@ from zoo.configs.renamed import RENAMED
 class ReaderModel(PassageModel):
     """A reader of recurrent layers, which the question may gate between them."""
 
+    FIXED = {"gated": True}
+
     @classmethod
     def build_graph(cls, config):
         inputs = make_inputs(config)
