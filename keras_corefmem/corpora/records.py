@@ -21,7 +21,6 @@ relations. Numbers count from 0, strings are UTF-8.
 
 import itertools
 import operator
-import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -182,7 +181,7 @@ def serialized_dataset(
 ) -> tf.data.Dataset:
     """Streams the strings of `record_dataset`, whose arguments and errors are the same."""
     index = verify_folder(folder, hashes)
-    paths = [os.path.join(folder, shard["name"]) for shard in index["shards"]]
+    paths = [str(pathlib.Path(folder, shard["name"])) for shard in index["shards"]]
     for path in paths:
         check_lengths(path)
     if seed is None:
