@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from keras_corefmem.graphs.edge_types import check_edges
 
-# Stands for an answer that is not known, in examples that are only read.
-UNANSWERED = "[unknown]"
+# Of examples that are only read; models of training with unanswerable ones give it as well.
+UNKNOWN_ANSWER = "[unknown]"
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])\s+|\s*\n\s*")
 
 
@@ -83,14 +83,14 @@ class Example:
         Sentences end behind `.`, `?` and `!` before a space, and with each line.
         """
         sentences = filter(None, _BETWEEN_SENTENCES.split(passage.strip()))
-        return cls(tuple(sentences), question, UNANSWERED)
+        return cls(tuple(sentences), question, UNKNOWN_ANSWER)
 
     @property
     def _place(self):
         return f"{self.source}: " if self.source else ""
 
     def _check_answer(self, candidates):
-        if self.answer not in (*candidates, UNANSWERED):
+        if self.answer not in (*candidates, UNKNOWN_ANSWER):
             raise ValueError(
                 f"{self._place}the answer {self.answer!r} is none of the {len(candidates)} "
                 "candidates; leave the question out."

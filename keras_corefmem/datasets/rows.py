@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
-from keras_corefmem.datasets.example import UNANSWERED, CandidateExample, Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, CandidateExample, Example
 from keras_corefmem.datasets.passages import cnn, lambada
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import babi_format
@@ -177,7 +177,7 @@ class _Row:
         if value is None and self.answers:
             raise self.missing("answer")
         if value is None:
-            return UNANSWERED
+            return UNKNOWN_ANSWER
         if _are(str, value):
             if len(set(value)) == 1:
                 return value[0]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from keras_corefmem.datasets.example import UNANSWERED, Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.datasets.sentences.sentence import Sentence
 
 SEPARATOR = ","
@@ -22,7 +22,7 @@ def check_examples(
         raise ValueError("There is no example to learn from: pass some training examples.")
     check_kind(examples, strings)
     for example in examples:
-        if example.answer == UNANSWERED:
+        if example.answer == UNKNOWN_ANSWER:
             raise ValueError(
                 f"{example.source or 'A training example'}: no answer to learn, give the example "
                 "one or leave it out."
@@ -49,7 +49,7 @@ def check_kind(examples: Sequence[Example | Sentence], strings: Sequence[str]) -
 
 def encode_answer(answer: str | None, numbers: Mapping[str, int], length: int) -> np.ndarray:
     """Encodes an answer as the numbers of its words and, up to `length`, the end."""
-    words = [] if answer in (None, UNANSWERED) else answer.split(SEPARATOR)
+    words = [] if answer in (None, UNKNOWN_ANSWER) else answer.split(SEPARATOR)
     if not 0 < len(words) < length:
         return np.zeros(length, "int32")
     ends = [END] * (length - len(words))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.preprocessing import graph
 from keras_corefmem.preprocessing.answers import END, best_sequences
 from keras_corefmem.preprocessing.features import Spelling
@@ -15,7 +15,6 @@ from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.arguments import check_configuration
 
-UNKNOWN_ANSWER = "[unknown]"
 # Logit of an answer that a text lacks.
 ABSENT = -1e9
 

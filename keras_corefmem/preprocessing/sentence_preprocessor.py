@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from keras_corefmem.datasets.example import UNANSWERED
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.features import Spelling, pad
@@ -118,7 +118,7 @@ class SentencePreprocessor(Preprocessor):
         numbers = [self.answer_numbers.get(answer, 0) for answer in answers_of(example)]
         answer: Any = numbers[0]
         if self.tags:
-            unknown = example.answer == UNANSWERED
+            unknown = example.answer == UNKNOWN_ANSWER
             answer = np.array([0] * len(example.words) if unknown else numbers, "int32")
         return self._encode(example.words, answer, example.is_root, example.source)
 

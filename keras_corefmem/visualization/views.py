@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.preprocessing.answers import best_answer, best_tags
 from keras_corefmem.preprocessing.features import coarse_length
-from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
 # Models answer in batches of one shape, so that XLA compiles once.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import CandidateExample, Example, Sentence, simulator
-from keras_corefmem.datasets.example import UNANSWERED
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.preprocessing import (
     CandidatePreprocessor,
     ReaderPreprocessor,
@@ -156,7 +156,7 @@ def test_other_things_are_refused(other):
 
 @each
 def test_examples_without_answers_are_read_but_not_learned_from(cls, examples, options):
-    unanswered = [dataclasses.replace(example, answer=UNANSWERED) for example in examples]
+    unanswered = [dataclasses.replace(example, answer=UNKNOWN_ANSWER) for example in examples]
     with pytest.raises(ValueError, match="a.txt:3: no answer to learn"):
         cls.fit([examples[0], dataclasses.replace(unanswered[-1], source="a.txt:3")], **options)
     preprocessor = cls.fit(examples, **options)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import keras
 import numpy as np
 
-from keras_corefmem.datasets.example import UNANSWERED
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.preprocessing.answers import check_kind
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import shapes_agree
@@ -32,7 +32,7 @@ def check_texts(preprocessor, examples):
         return
     for number, example in enumerate(examples):
         tagged = not isinstance(example.answer, str)
-        if tagged != preprocessor.tags and example.answer != UNANSWERED:
+        if tagged != preprocessor.tags and example.answer != UNKNOWN_ANSWER:
             has, wants = ("tags", "a label") if tagged else ("a label", "tags")
             raise ValueError(
                 f"{example.source or f'Example {number}'} has {has}, but the model was made for "

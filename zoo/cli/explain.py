@@ -113,8 +113,8 @@ def write_pictures(path: pathlib.Path, named: dict[str, Any], console: Any) -> N
 
 def make_sentence(text: str, preprocessor: Any) -> Any:
     """Makes a `Sentence` whose answer is unknown; warns of its unknown words."""
+    from keras_corefmem.datasets.example import UNKNOWN_ANSWER
     from keras_corefmem.datasets.sentences.sentence import Sentence
-    from keras_corefmem.preprocessing.preprocessor import UNKNOWN_ANSWER
     from zoo.reading import warn_of_unknown_words
 
     warn_of_unknown_words(preprocessor, [(text,)], stacklevel=3)

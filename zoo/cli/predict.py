@@ -25,7 +25,7 @@ def predict(
     truecaser: TRUECASER = None,
 ) -> None:
     """Answer questions, one line of JSON each."""
-    from keras_corefmem.datasets.example import UNANSWERED
+    from keras_corefmem.datasets.example import UNKNOWN_ANSWER
     from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
 
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
@@ -34,7 +34,7 @@ def predict(
     if file:
         examples = read_questions(file)
         texts = [{"passage": e.passage, "question": e.question} for e in examples]
-        answered = ((n, e.answer) for n, e in enumerate(examples) if e.answer != UNANSWERED)
+        answered = ((n, e.answer) for n, e in enumerate(examples) if e.answer != UNKNOWN_ANSWER)
         expected = {n: {"expected": answer} for n, answer in answered}
     elif chosen:
         texts = [chosen]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
-from keras_corefmem.datasets.example import Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import coarse_length
-from keras_corefmem.preprocessing.preprocessor import ABSENT, UNKNOWN_ANSWER, Preprocessor
+from keras_corefmem.preprocessing.preprocessor import ABSENT, Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_sizes

@@ -20,6 +20,12 @@ def widen(tensor):
     return ops.cast(tensor, float_type(tensor))
 
 
+def product(x, kernel):
+    """`x @ kernel` as one flat product."""
+    flat = ops.matmul(ops.reshape(x, (-1, x.shape[-1])), kernel)
+    return ops.reshape(flat, (*ops.shape(x)[:-1], kernel.shape[-1]))
+
+
 def rows(buffer, start, count):
     """Rows of a buffer from `start` on."""
     if isinstance(start, int) and buffer.shape[0] == count:
@@ -28,21 +34,29 @@ def rows(buffer, start, count):
     return ops.slice(buffer, (start, *[0] * (len(shape) - 1)), shape)
 
 
-def with_a_row(buffer):
-    """A buffer, with a row of zeros if it has none, of which no loop would compile."""
-    if buffer is None or buffer.shape[0]:
+def missing_rows(count):
+    """How many rows are added to so many: one to none, of which no loop would compile."""
+    return 1 - (min(count, 1) if isinstance(count, int) else ops.minimum(count, 1))
+
+
+def with_rows(buffer, missing):
+    """A buffer, or `None`, with rows of zeros behind it, see `missing_rows`."""
+    if buffer is None or (isinstance(missing, int) and not missing):
         return buffer
-    count, *shape = ops.shape(buffer)
-    missing = 1 if buffer.shape[0] == 0 else 1 - ops.minimum(count, 1)
-    return ops.concatenate([buffer, ops.zeros((missing, *shape), buffer.dtype)], axis=0)
+    return ops.pad(buffer, ((0, missing), *[(0, 0)] * (len(buffer.shape) - 1)))
 
 
-def last_row(buffer, start=0.0, backward=False):
-    """The last row of a buffer, or its first where it was filled backward; `start` of no rows."""
+def last_row(buffer, start=None, backward=False):
+    """The last row of a buffer, or its first where it was filled backward.
+
+    Of no rows, it is `start`, zeros by default.
+    """
     if buffer.shape[0]:
         return buffer[0 if backward else -1]
     row = ops.sum(buffer[:1] if backward else buffer[-1:], axis=0)
-    return ops.where(ops.shape(buffer)[0] > 0, row, start)
+    if start is None:
+        return row
+    return ops.where(ops.shape(buffer)[0] > 0, row, ops.cast(start, row.dtype))
 
 
 def write(buffer, start, rows):

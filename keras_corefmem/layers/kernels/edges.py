@@ -6,7 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import with_a_row
+from keras_corefmem.layers.kernels.buffers import with_rows
 
 
 class Edges(NamedTuple):
@@ -46,12 +46,14 @@ def index_edges(sources, degrees=False):
     return tuple(Edges(*arrays, degree[..., None]) for degree in degrees)
 
 
-def with_a_token(edges):
-    """`Edges`, or `None`, of at least one token."""
-    if edges is None:
-        return None
-    sources, successors, degree = map(with_a_row, edges)
-    return Edges(sources, successors, None if degree is None else ops.maximum(degree, 1))
+def with_tokens(edges, missing):
+    """A pair of `Edges`, or of `None`, with so many more tokens behind."""
+    if edges[0] is None:
+        return edges
+    # Both directions have the same two arrays.
+    arrays = [with_rows(array, missing) for array in edges[0][:2]]
+    degrees = [with_rows(each.degree, missing) for each in edges]
+    return [Edges(*arrays, None if each is None else ops.maximum(each, 1)) for each in degrees]
 
 
 def points_back(sources):

@@ -5,7 +5,13 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import float_type, with_a_row, write
+from keras_corefmem.layers.kernels.buffers import (
+    float_type,
+    missing_rows,
+    product,
+    with_rows,
+    write,
+)
 from keras_corefmem.layers.kernels.compilation import differentiable
 
 # Value and derivative at the pre-activation x, with slopes a where it is a PReLU.
@@ -52,12 +58,6 @@ class _ReverseState(NamedTuple):
     totals: tuple  # gradients of kernel, keys and any slopes, summed over sentences
 
 
-def product(x, kernel):
-    """`x @ kernel` as one flat product."""
-    flat = ops.matmul(ops.reshape(x, (-1, x.shape[-1])), kernel)
-    return ops.reshape(flat, (*ops.shape(x)[:-1], kernel.shape[-1]))
-
-
 def _row_sums(x):
     """Sums of rows, `(…, 1)`, as a product: compilers add up a row number by number."""
     return product(x, ops.ones((x.shape[-1], 1), x.dtype))
@@ -82,10 +82,11 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     the memory `(batch, slots, units)`, after every sentence with `sequences`, and the gates.
     """
     dtype = float_type(inputs.sentences)
-    mask = None if mask is None else with_a_row(ops.cast(mask, dtype)[..., None])
     arguments = [ops.cast(tensor, dtype) for tensor in inputs if tensor is not None]
     time, start = ops.shape(inputs.sentences)[0], arguments[4]
-    arguments[:3] = map(with_a_row, arguments[:3])
+    missing = missing_rows(time)
+    mask = None if mask is None else with_rows(ops.cast(mask, dtype)[..., None], missing)
+    arguments[:3] = [with_rows(tensor, missing) for tensor in arguments[:3]]
     memory, gates = _kernel(activation, sequences)(arguments, mask)
     if sequences:
         memory = memory[1 : time + 1]

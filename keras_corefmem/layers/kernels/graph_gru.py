@@ -10,10 +10,10 @@ import functools
 from keras import ops
 
 from keras_corefmem.layers.kernels import one_kernel
-from keras_corefmem.layers.kernels.buffers import float_type, rows, with_a_row
+from keras_corefmem.layers.kernels.buffers import float_type, missing_rows, rows, with_rows
 from keras_corefmem.layers.kernels.compilation import differentiable, runs_concurrently
 from keras_corefmem.layers.kernels.direction import Direction
-from keras_corefmem.layers.kernels.edges import with_a_token
+from keras_corefmem.layers.kernels.edges import with_tokens
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
 # Tokens whose projected inputs and gradients by gate fit into a core's cache.
@@ -60,7 +60,8 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         for inputs in directions
     ]
     time = ops.shape(directions[0].projected)[0]
-    directions, edges = [d.with_a_token() for d in directions], [with_a_token(e) for e in edges]
+    missing = missing_rows(time)
+    directions, edges = [d.with_tokens(missing) for d in directions], with_tokens(edges, missing)
     projected = [inputs.project() for inputs in directions]
     fits = one_kernel.fits(recurrence, projected[0])
     if fits or _block_size(directions[0].projected.shape[0]) is None:
@@ -68,7 +69,7 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
     names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
     arguments = [getattr(inputs, name) for inputs in directions for name in names]
     if mask is not None:
-        mask = with_a_row(ops.expand_dims(ops.cast(mask, dtype), -1))
+        mask = with_rows(ops.expand_dims(ops.cast(mask, dtype), -1), missing)
 
     kernel = _kernel(recurrence, names, len(directions), backward, fits)
     return [history[1 : time + 1] for history in kernel(arguments, (edges, mask))]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from keras import ops
 
-from keras_corefmem.layers.kernels.buffers import with_a_row
+from keras_corefmem.layers.kernels.buffers import product, with_rows
 from keras_corefmem.layers.kernels.gates import KINDS, make_gates
 
 
@@ -105,10 +105,10 @@ class DirectionInputs(NamedTuple):
     input_kernel: object = None
     bias: object = None
 
-    def with_a_token(self):
-        """The same for at least one token."""
+    def with_tokens(self, missing):
+        """The same with so many more tokens behind."""
         names = "projected", "sequential_weights", "edge_weights", "carry_gate"
-        return self._replace(**{name: with_a_row(getattr(self, name)) for name in names})
+        return self._replace(**{name: with_rows(getattr(self, name), missing) for name in names})
 
     def project(self):
         """The same with all features projected, so that one program serves features of any width.
@@ -117,9 +117,6 @@ class DirectionInputs(NamedTuple):
         """
         if self.input_kernel is None:
             return self
-        time, batch, features = ops.shape(self.projected)
-        flat = ops.reshape(self.projected, (-1, features))
-        projected = ops.matmul(flat, self.input_kernel)
+        projected = product(self.projected, self.input_kernel)
         projected = projected if self.bias is None else projected + self.bias
-        projected = ops.reshape(projected, (time, batch, self.kernel.shape[1]))
         return self._replace(projected=projected, input_kernel=None, bias=None)

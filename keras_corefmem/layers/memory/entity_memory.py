@@ -5,13 +5,12 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.layers.kernels.buffers import widen
+from keras_corefmem.layers.kernels.buffers import product, widen
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
     EntityInputs,
     entity_recurrence,
     normalize,
-    product,
 )
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_shape, check_sizes

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from keras_corefmem.layers.kernels.buffers import flat_index, product
 from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_cell import GraphCell, cell_options
 from keras_corefmem.layers.rnn.graph_rnn import GraphRNN
@@ -87,14 +88,15 @@ class CorefGRUCell(GraphCell):
 
     def share(self, x):
         """α of a token that has an antecedent."""
-        return ops.softmax(ops.matmul(x, self.keys), axis=-1)[..., 0]
+        return ops.softmax(product(x, self.keys), axis=-1)[..., 0]
 
     def direction_inputs(self, x, edges, reverse):
         share, antecedents = self.share(x), edges.sources[:, 0, 0]
         reader, reads = share, antecedents > 0
         if reverse:
             # Whoever reads an edge weighs it: backward, that is the antecedent.
-            reader = ops.take_along_axis(share, ops.maximum(antecedents - 1, 0), axis=0)
+            rows = flat_index(ops.maximum(antecedents - 1, 0))
+            reader = ops.take(ops.reshape(share, (-1,)), rows)
             reads = edges.successors[:, 0, 0] > 0
         inputs = super().direction_inputs(x, edges, reverse)
         return inputs._replace(

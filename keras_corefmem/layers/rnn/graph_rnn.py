@@ -217,15 +217,17 @@ class GraphRNN(keras.layers.Layer):
         if self.invalid_edges == "nan" and sources is not None:
             valid = ops.all(points_back(sources), axis=(1, 2, 3))[:, None]
             hidden = [ops.where(valid, h, float("nan")) for h in hidden]
-        starts = [0.0 if d.initial_state is None else d.initial_state for d in directions]
-        ends = [
-            last_row(h, ops.cast(start, h.dtype), self.go_backwards or n == 1)
-            for n, (h, start) in enumerate(zip(hidden, starts, strict=True))
-        ]
-        outputs = ops.concatenate(ends, axis=-1)
+        ends = []
+        if self.return_state or not self.return_sequences:
+            ends = [
+                last_row(h, d.initial_state, self.go_backwards or n == 1)
+                for n, (h, d) in enumerate(zip(hidden, directions, strict=True))
+            ]
         if self.return_sequences:
             outputs = ops.transpose(ops.concatenate(hidden, axis=-1), (1, 0, 2))
             outputs = ops.flip(outputs, axis=1) if self.go_backwards else outputs
+        else:
+            outputs = ops.concatenate(ends, axis=-1)
         return (outputs, *ends) if self.return_state else outputs
 
     def compute_output_shape(self, x_shape, sources_shape=None):

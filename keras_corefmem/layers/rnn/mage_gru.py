@@ -6,7 +6,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.layers.kernels.buffers import float_type
+from keras_corefmem.layers.kernels.buffers import float_type, product
 from keras_corefmem.layers.kernels.edges import edge_softmax
 from keras_corefmem.layers.kernels.recurrence import Recurrence
 from keras_corefmem.layers.rnn.graph_cell import GraphCell, cell_options
@@ -133,14 +133,14 @@ class MAGEGRUCell(GraphCell):
     def carry_gate(self, x):
         if self.carry != "mixed":
             return None
-        return ops.sigmoid(ops.matmul(x, self.carry_kernel) + self.carry_bias)
+        return ops.sigmoid(product(x, self.carry_kernel) + self.carry_bias)
 
     def direction_inputs(self, x, edges, reverse):
         inputs = super().direction_inputs(x, edges, reverse)._replace(carry_gate=self.carry_gate(x))
         if not self.edge_attention:
             return inputs
         keys = self.reader_keys, self.source_keys
-        scores = [ops.matmul(x, key) for key in keys]
+        scores = [product(x, key) for key in keys]
         scores = [ops.cast(score, float_type(score)) for score in scores]
         sequential, typed = edge_softmax(*scores, edges, reverse)
         return inputs._replace(sequential_weights=sequential, edge_weights=typed)

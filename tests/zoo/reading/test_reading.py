@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets import Example
-from keras_corefmem.datasets.example import UNANSWERED
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from zoo import Reading
 from zoo.reading import read, read_examples
 
@@ -163,7 +163,7 @@ def test_refuses_bad_arguments(model, make_reader):
 
 def test_chains_of_an_example_are_read_in_place_of_those_of_words(model):
     words = ["mary", "met", "john", ".", "who", "left", "?"]
-    plain = Example(("Mary met John.",), "Who left?", UNANSWERED)
+    plain = Example(("Mary met John.",), "Who left?", UNKNOWN_ANSWER)
     encode = model.preprocessor.encode
     assert len(encode(plain).chain_ids) == len(words)
     own = tuple(encode(plain).chain_ids.tolist())
