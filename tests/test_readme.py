@@ -87,8 +87,9 @@ PRINTED = {
 def test_examples_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # Few stories, small readers, no XLA: what the examples do is the same.
-    few = functools.partial(simulator.load, train=40, valid=8, test=8)
-    monkeypatch.setattr(simulator, "load", few)
+    load = simulator.load
+    few = {"train": 40, "valid": 8, "test": 8}
+    monkeypatch.setattr(simulator, "load", lambda *args, **kwargs: load(*args, **kwargs | few))
     with_xla = keras.backend.backend() == "jax"
     monkeypatch.setitem(TextTrainer.compile.__kwdefaults__, "jit_compile", with_xla)
     small = functools.partial(zoo.GatedAttentionReader.from_examples, layers=1)

@@ -1,6 +1,7 @@
 """The demo page in a browser without a window; `COREFMEM_PICTURES=docs` renews its pictures."""
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -143,9 +144,12 @@ def test_models_are_asked_edited_compared_and_copied(page):
     resolve_coreference(page)
 
 
+preset = functools.cache(zoo.from_preset)
+
+
 def best(*chains, passage=PASSAGE):
     example = Example(passage, QUESTION, "[unknown]", chains=chains)
-    return read_examples(zoo.from_preset(READER), [example])[0]
+    return read_examples(preset(READER), [example])[0]
 
 
 def look_at_an_answer(page):
@@ -245,7 +249,7 @@ def compare(page):
         "return ['passage', 'question'].map("
         "name => document.querySelector(`#${name} textarea, #${name} input`).value)"
     )
-    assert found == zoo.from_preset(GRU).read(passage, question).answer
+    assert found == preset(GRU).read(passage, question).answer
     page.picture("beside")
     page.choose("other", "(no other model)")
     edges = "document.querySelectorAll('#answer-view path.edge').length"
