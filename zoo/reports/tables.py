@@ -13,7 +13,7 @@ from zoo.configs import configuration
 from zoo.experiments.results import SEARCHES, Result
 from zoo.experiments.studies import STUDIES
 from zoo.reports.agreements import agreement
-from zoo.reports.columns import StudyColumns
+from zoo.reports.columns import Column, StudyColumns
 from zoo.reports.conditions import condition_columns
 from zoo.reports.coreference import coreference_tables
 from zoo.reports.gained import gains
@@ -31,19 +31,21 @@ def commands(runs: Iterable[Result]) -> list[str]:
     for run in runs:
         words = shlex.split(run["command"])
         start = next((n for n, word in enumerate(words) if word in ("--set", "--tag")), len(words))
-        key = run["study"], run["model"], shlex.join(words[start:]), run["backend"]
+        # What starts from word vectors is told their folder where its study needs none.
+        folder = "--data-dir" in words or STUDIES[run["study"]].needs_folder
+        key = run["study"], run["model"], shlex.join(words[start:]), run["backend"], folder
         seeds[*key, run["task"]].append(run["seed"])
     tasks: dict[tuple[Any, ...], list[int | str]] = collections.defaultdict(list)
     for (*parts, task), values in seeds.items():
         tasks[*parts, tuple(sorted(values))].append(task)
     lines = []
-    for (study, model, settings, backend, values), chosen in sorted(tasks.items()):
-        words, known = ["corefmem", "reproduce", study, "--models", model], STUDIES[study]
-        order = list(known.tasks)
+    for (study, model, settings, backend, folder, values), chosen in sorted(tasks.items()):
+        words = ["corefmem", "reproduce", study, "--models", model]
+        order = list(STUDIES[study].tasks)
         if len(chosen) < len(order):
             words += ["--tasks", *map(str, sorted(chosen, key=order.index))]
         words += ["--seeds", *map(str, values)]
-        words += ["--data-dir", "DIR"] if known.needs_folder else []
+        words += ["--data-dir", "DIR"] if folder else []
         before = f"KERAS_BACKEND={backend} " if backend != "tensorflow" else ""
         lines.append(before + " ".join(filter(None, (shlex.join(words), settings))))
     return lines
@@ -53,10 +55,11 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     """Makes the tables of a study, of a search as `searches/NAME`, or of `coreference`.
 
     Of a study, one table for each family of readers of passages and one for its other models. A row
-    a task: test error or accuracy in percent of the best run by validation, and in parentheses mean
-    ± standard deviation over seeds where there are several. Mean error and failed tasks stand where
-    all tasks are there; tasks in groups have the best of each instead. What papers report stands
-    beside, and in a table of its own where there is no run of the model.
+    a task, or a column where there are fewer tasks than models: test error or accuracy in percent
+    of the best run by validation, and in parentheses mean ± standard deviation over seeds where
+    there are several. Mean error and failed tasks stand where all tasks are there; tasks in groups
+    have the best of each instead. What papers report stands beside, and in a table of its own where
+    there is no run of the model.
 
     Args:
         name: name of what is measured.
@@ -81,10 +84,10 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     made = StudyColumns(name, runs)
     if not runs:
         others = made.others()
-        reported = [markdown_table(zip(*others, strict=True))] if others else []
+        reported = [_long_table(others)] if others else []
         return "\n\n".join([_nothing_yet(name), *reported])
     if made.study.conditions:
-        table = markdown_table(zip(*condition_columns(made), strict=True))
+        table = _table(condition_columns(made))
         return f"{table}\n\n{made_by(*commands(runs))}"
     # A table of all would be too wide to read.
     families = collections.defaultdict(list)
@@ -92,8 +95,9 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
         known = configuration(model)
         families[known.family if known.reads == "passages" else None].append(model)
     own = [made.columns(models) for models in families.values()]
-    parts = [*own, made.heads(), made.edges(), made.others()]
-    shown = [markdown_table(zip(*columns, strict=True)) for columns in parts if columns]
+    shown = [_long_table(columns) for columns in own]
+    shown += [_table(columns) for columns in (made.heads(), made.edges()) if columns]
+    shown += [_long_table(columns) for columns in [made.others()] if columns]
     return "\n\n".join([*shown, made_by(*commands(runs))])
 
 
@@ -160,6 +164,15 @@ def fill(
         r"(<!-- results (\S+(?: summary| agreement|(?: gains)? \S+ \S+)?) -->)\n.*?(<!-- end -->)"
     )
     return re.sub(marks, replace, text, flags=re.DOTALL)
+
+
+def _table(columns: list[Column]) -> str:
+    return markdown_table(zip(*columns, strict=True))
+
+
+def _long_table(columns: list[Column]) -> str:
+    """A table whose columns are rows where there are more of them: pages are longer than wide."""
+    return markdown_table(columns) if len(columns) > len(columns[0]) else _table(columns)
 
 
 def _nothing_yet(study: str) -> str:
