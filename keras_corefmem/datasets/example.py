@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from keras_corefmem.graphs.edge_types import check_edges
 
-# Of examples that are only read; models of training with unanswerable ones give it as well.
+# The answer of examples that are only read, and where a passage does not hold it.
 UNKNOWN_ANSWER = "[unknown]"
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])\s+|\s*\n\s*")
 

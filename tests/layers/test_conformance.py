@@ -46,6 +46,11 @@ def make_layer(case, **options):
     return layer
 
 
+def make_both_ways(case):
+    """A built layer that reads in both directions if it has two."""
+    return make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
+
+
 def make_model(case, layer, head=None):
     """A functional model with free batch and time that masks all-zero tokens."""
     inputs = [
@@ -62,7 +67,7 @@ def make_model(case, layer, head=None):
 @functools.cache
 def reference(case):
     """A layer, in both directions if it has two, compiled, and its output."""
-    layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
+    layer = make_both_ways(case)
     run = compiled(lambda *arrays: main(layer(*arrays)))
     return Reference(layer, run, run(*arrays_of(case)), make_model(case, layer))
 
@@ -100,7 +105,7 @@ def test_eager_equals_compiled_and_has_the_inferred_shape(case):
 @pytest.mark.parametrize("case", standing_for(CASES, LOOPS), ids=str)
 def test_training_with_jit_compile_lowers_the_loss(case):
     keras.utils.set_random_seed(0)
-    layer = make_layer(case, **({"bidirectional": True} if case.recurrent else {}))
+    layer = make_both_ways(case)
     model = make_model(case, layer, lambda outputs: keras.layers.Dense(1)(keras.ops.tanh(outputs)))
     model.compile(keras.optimizers.SGD(0.02), "mse", jit_compile=True)
     target = np.ones((*reference(case).output.shape[:-1], 1), "float32")
@@ -251,9 +256,10 @@ def run_with_gradients(case, layer, xla):
     return tf.function(run, specs, autograph=False, jit_compile=xla)
 
 
-EMPTIED = {"coref_gru_alone", "attention_sum", "candidate_answers", "character_cnn"}
+EMPTIED = {"coref_gru", "coref_gru_alone", "attention_sum", "candidate_answers", "character_cnn"}
 EMPTIED |= {"query_reduction", "supervised_attention"}
 EMPTIED = [case for case in CASES if case.name in EMPTIED]
+EXPORTED = [case for case in CASES if case.name in ("coref_gru", "entity_memory_asked")]
 
 
 @pytest.mark.parametrize("case", standing_for(CASES, EMPTIED), ids=str)
@@ -266,7 +272,7 @@ def test_batches_may_be_empty(case):
 
 @pytest.mark.parametrize("case", standing_for(CASES, EMPTIED), ids=str)
 def test_texts_without_tokens_are_read_as_masked_ones(case):
-    layer, arrays = make_layer(case), arrays_of(case)
+    layer, arrays = make_both_ways(case), arrays_of(case)
     empty = [
         array[:, :0] if timed else array for array, timed in zip(arrays, case.timed, strict=True)
     ]
@@ -282,6 +288,21 @@ def test_texts_without_tokens_are_read_as_masked_ones(case):
         for output, other in zip(expected, keras.tree.flatten(masked), strict=True):
             if 0 not in output.shape and "ending" not in case.name:
                 np.testing.assert_allclose(output, other, atol=1e-6)
+
+
+@pytest.mark.skipif(not JIT, reason="JAX exports it")
+@pytest.mark.parametrize("case", EXPORTED, ids=str)
+def test_jax_exports_lengths_that_vary(case):
+    jax = pytest.importorskip("jax")
+    layer, arrays = make_both_ways(case), arrays_of(case)
+    constraints = ["batch*time >= batch"]
+    lengths = jax.export.symbolic_shape("batch, time", constraints=constraints)
+    specs = [
+        jax.ShapeDtypeStruct((*lengths[: 1 + timed], *array.shape[1 + timed :]), array.dtype)
+        for array, timed in zip(arrays, case.timed, strict=True)
+    ]
+    exported = jax.export.export(jax.jit(lambda *arrays: main(layer(*arrays))))(*specs)
+    np.testing.assert_allclose(exported.call(*arrays), reference(case).output, atol=1e-6)
 
 
 @recurrent_layers

@@ -22,6 +22,8 @@ def widen(tensor):
 
 def product(x, kernel):
     """`x @ kernel` as one flat product."""
+    if len(x.shape) == 2:
+        return ops.matmul(x, kernel)
     flat = ops.matmul(ops.reshape(x, (-1, x.shape[-1])), kernel)
     return ops.reshape(flat, (*ops.shape(x)[:-1], kernel.shape[-1]))
 
@@ -36,7 +38,8 @@ def rows(buffer, start, count):
 
 def missing_rows(count):
     """How many rows are added to so many: one to none, of which no loop would compile."""
-    return 1 - (min(count, 1) if isinstance(count, int) else ops.minimum(count, 1))
+    # A length that JAX exports is a symbol, and not 0.
+    return 1 - ops.minimum(count, 1) if ops.is_tensor(count) else int(not count)
 
 
 def with_rows(buffer, missing):
@@ -70,7 +73,7 @@ def write(buffer, start, rows):
 
 
 def flat_index(rows):
-    """Row numbers `(..., batch)` of a buffer `(rows, batch, width)`, for `gather`."""
+    """Row numbers `(..., batch)` of a buffer `(rows, batch, …)`, as numbers of texts in a row."""
     batch = ops.shape(rows)[-1]
     return rows * batch + ops.arange(batch, dtype="int32")
 

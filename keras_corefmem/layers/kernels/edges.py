@@ -48,7 +48,7 @@ def index_edges(sources, degrees=False):
 
 def with_tokens(edges, missing):
     """A pair of `Edges`, or of `None`, with so many more tokens behind."""
-    if edges[0] is None:
+    if edges[0] is None or (isinstance(missing, int) and not missing):
         return edges
     # Both directions have the same two arrays.
     arrays = [with_rows(array, missing) for array in edges[0][:2]]

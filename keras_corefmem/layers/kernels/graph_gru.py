@@ -51,9 +51,6 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         >>> tuple(states.shape)
         (3, 2, 4)
     """
-    if len(directions) == 2 and runs_concurrently():
-        both = zip(directions, (False, True), strict=True)
-        return [graph_gru(recurrence, [d], edges, mask, against)[0] for d, against in both]
     dtype = float_type(ops.convert_to_tensor(directions[0].projected))
     directions = [
         DirectionInputs(*(None if value is None else ops.cast(value, dtype) for value in inputs))
@@ -62,17 +59,22 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
     time = ops.shape(directions[0].projected)[0]
     missing = missing_rows(time)
     directions, edges = [d.with_tokens(missing) for d in directions], with_tokens(edges, missing)
-    projected = [inputs.project() for inputs in directions]
-    fits = one_kernel.fits(recurrence, projected[0])
-    if fits or _block_size(directions[0].projected.shape[0]) is None:
-        directions = projected
-    names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
-    arguments = [getattr(inputs, name) for inputs in directions for name in names]
     if mask is not None:
         mask = with_rows(ops.expand_dims(ops.cast(mask, dtype), -1), missing)
+    fits = one_kernel.fits(recurrence, directions[0])
+    if fits or _block_size(directions[0].projected.shape[0]) is None:
+        directions = [inputs.project() for inputs in directions]
+    names = tuple(name for name, value in directions[0]._asdict().items() if value is not None)
+    arguments = [[getattr(inputs, name) for name in names] for inputs in directions]
 
-    kernel = _kernel(recurrence, names, len(directions), backward, fits)
-    return [history[1 : time + 1] for history in kernel(arguments, (edges, mask))]
+    def run(arguments, count, backward):
+        kernel = _kernel(recurrence, names, count, backward, fits)
+        return [history[1 : time + 1] for history in kernel(arguments, (edges, mask))]
+
+    if len(directions) == 2 and runs_concurrently():
+        forward, against = arguments
+        return [*run(forward, 1, False), *run(against, 1, True)]
+    return run(sum(arguments, []), len(directions), backward)
 
 
 @functools.lru_cache

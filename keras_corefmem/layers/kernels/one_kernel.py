@@ -27,8 +27,9 @@ def has_one_gpu():
 
 
 def fits(recurrence, inputs):
-    """Whether the recurrence of these `DirectionInputs`, which are projected, is computed here."""
+    """Whether the recurrence of these `DirectionInputs`, once projected, is computed here."""
     used = {name for name, value in inputs._asdict().items() if value is not None}
+    used -= {"input_kernel", "bias"}
     return (
         has_one_gpu()
         and recurrence.gates == "gru"
@@ -37,7 +38,7 @@ def fits(recurrence, inputs):
         and recurrence.units <= WIDEST
         and used <= {"projected", "kernel", "initial_state", "sequential_weights", "edge_weights"}
         and inputs.projected.dtype == "float32"
-        and inputs.projected.shape[-1] == 3 * recurrence.units
+        and inputs.kernel.shape[-1] == 3 * recurrence.units
     )
 
 

@@ -254,7 +254,7 @@ class EntityMemory(keras.layers.Layer):
         start = ops.broadcast_to(keys, (ops.shape(sentences)[0], *keys.shape[1:]))
         question = None if question is None else as_long_as(question, sentences)[:, None]
         scores = cell.gate_scores(sentences, keys[:, None], question)
-        candidates = ops.matmul(sentences, cell.sentence_kernel) + cell.bias
+        candidates = product(sentences, cell.sentence_kernel) + cell.bias
         inputs = EntityInputs(
             *(ops.transpose(tensor, (1, 0, 2)) for tensor in (sentences, scores, candidates)),
             keys=product(keys, ops.convert_to_tensor(cell.key_kernel)),

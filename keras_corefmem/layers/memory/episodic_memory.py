@@ -161,7 +161,7 @@ class EpisodicMemory(keras.layers.Layer):
     def read(self, facts, projected, gates, mask):
         if self.attention == "softmax":
             return ops.einsum("bt,btd->bd", ops.cast(gates, facts.dtype), facts)
-        return ops.sum(self.episode.run(projected, gates, mask)[:, -1:], axis=1)
+        return self.episode.run(projected, gates, mask, last=True)
 
     def next_memory(self, update, memory, episode, question, training):
         if self.update == "gru":

@@ -127,8 +127,8 @@ class WordMemory(EpisodicMemory):
 
         width = projected.shape[-1]
         copies = ops.broadcast_to(projected[:, None], (batch, time, time, width))
-        states = self.episode.run(by_word(copies), by_word(gates), by_word(before))
-        return ops.reshape(ops.sum(states[:, -1:], axis=1), (batch, time, self.units))
+        ends = self.episode.run(by_word(copies), by_word(gates), by_word(before), last=True)
+        return ops.reshape(ends, (batch, time, self.units))
 
     def compute_output_spec(self, facts, question, **kwargs):
         batch, time, _ = facts.shape

@@ -95,8 +95,9 @@ class CorefGRUCell(GraphCell):
         reader, reads = share, antecedents > 0
         if reverse:
             # Whoever reads an edge weighs it: backward, that is the antecedent.
-            rows = flat_index(ops.maximum(antecedents - 1, 0))
-            reader = ops.take(ops.reshape(share, (-1,)), rows)
+            index = flat_index(ops.maximum(antecedents - 1, 0))
+            # Of an empty array JAX takes one of its own shape.
+            reader = ops.reshape(ops.take(share, index), ops.shape(share))
             reads = edges.successors[:, 0, 0] > 0
         inputs = super().direction_inputs(x, edges, reverse)
         return inputs._replace(

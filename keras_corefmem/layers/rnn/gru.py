@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import last_row, product
 from keras_corefmem.layers.kernels.gates import KINDS, make_gates
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs, Recurrence
@@ -73,11 +74,11 @@ class GRUCell(AbstractRNNCell):
         self.bias = self.add_weight((width,), "zeros", name="bias")
 
     def project(self, x):
-        return ops.matmul(x, self.kernel) + self.bias
+        return product(x, self.kernel) + self.bias
 
     def update(self, projected, previous):
-        product = ops.matmul(previous, self.recurrent_kernel)
-        h = make_gates(self.gates).step(projected, product, previous)
+        recurrent = ops.matmul(previous, self.recurrent_kernel)
+        h = make_gates(self.gates).step(projected, recurrent, previous)
         return h, [h]
 
     def call(self, inputs, states, training=None):
@@ -132,11 +133,12 @@ class AttentionGRUCell(GRUCell):
         x = self.with_attention(self.project(inputs[..., :-1]), inputs[..., -1])
         return self.update(x, states[0])
 
-    def run(self, projected, attention, mask=None):
-        """All states over projected facts `(batch, time, …)`, as one fused operation."""
+    def run(self, projected, attention, mask=None, last=False):
+        """All states over projected facts `(batch, time, …)`, or the last, as one operation."""
         recurrence = Recurrence(self.units, ((0, self.units),), gates=self.gates)
         x = ops.transpose(self.with_attention(projected, attention), (1, 0, 2))
         inputs = DirectionInputs(x, ops.convert_to_tensor(self.recurrent_kernel))
         mask = None if mask is None else ops.transpose(mask)
         (states,) = graph_gru(recurrence, [inputs], mask=mask)
-        return ops.cast(ops.transpose(states, (1, 0, 2)), self.compute_dtype)
+        states = last_row(states) if last else ops.transpose(states, (1, 0, 2))
+        return ops.cast(states, self.compute_dtype)
