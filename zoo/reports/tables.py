@@ -82,9 +82,9 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
         return coreference_tables(folder)
     runs = recorded_runs(name, folder)
     made = StudyColumns(name, runs)
+    others = made.others()
+    reported = [_long_table(others)] if others else []
     if not runs:
-        others = made.others()
-        reported = [_long_table(others)] if others else []
         return "\n\n".join([_nothing_yet(name), *reported])
     if made.study.conditions:
         table = _table(condition_columns(made))
@@ -97,8 +97,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     own = [made.columns(models) for models in families.values()]
     shown = [_long_table(columns) for columns in own]
     shown += [_table(columns) for columns in (made.heads(), made.edges()) if columns]
-    shown += [_long_table(columns) for columns in [made.others()] if columns]
-    return "\n\n".join([*shown, made_by(*commands(runs))])
+    return "\n\n".join([*shown, *reported, made_by(*commands(runs))])
 
 
 def summary(study: str, folder: str | os.PathLike = "results") -> str:

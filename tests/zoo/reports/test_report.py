@@ -71,10 +71,8 @@ def test_what_papers_report_of_a_model_stands_behind_it_as_printed(tmp_path):
     # A row each, as papers are more than tasks.
     heads, best = others["reported, not measured here"], "with dynamic halting, best of 10"
     (row,) = [row for name, row in others.items() if name.endswith(best)]
-    assert [row[heads.index(name)] for name in ("mean error", "19 path finding")] == [
-        "4.55",
-        "47.1",
-    ]
+    numbers = dict(zip(heads, row, strict=True))
+    assert [numbers[name] for name in ("mean error", "19 path finding")] == ["4.55", "47.1"]
     assert "Dhingra et al. 2018, GA + C-GRU, best of 10" in others and paper not in others
     assert "runs" not in heads
 
