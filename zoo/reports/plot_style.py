@@ -49,7 +49,8 @@ def new_figure(
 ) -> tuple[Any, Any]:
     """Makes a figure without global state; returns it and its axes in reading order.
 
-    Below the heading stand numbers of runs, and notes, the first only where points have several.
+    Below the heading stand numbers of runs, if any, and notes, the first only where points have
+    several.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -58,6 +59,7 @@ def new_figure(
     FigureCanvasAgg(figure)
     counts = set(counts)
     seeds = f"1 {unit}" if counts == {1} else f"mean over {list_numbers(counts)} {unit}s"
-    note = "; ".join(filter(None, [seeds, *notes[0 if max(counts) > 1 else 1 :]]))
+    several = max(counts, default=0) > 1
+    note = "; ".join(filter(None, [seeds if counts else "", *notes[0 if several else 1 :]]))
     figure.suptitle(f"{heading}\n{note}", x=0.01, ha="left", size=11)
     return figure, figure.subplots(*grid, sharey=sharey, squeeze=False).ravel()

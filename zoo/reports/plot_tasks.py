@@ -2,11 +2,13 @@
 
 import statistics
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
-from zoo.experiments.results import Result
+from zoo.experiments.results import Result, best_result
 from zoo.experiments.studies import ERROR, STUDIES
 from zoo.reports.plot_style import COLOURS, INK, LINE, MARKERS, PALE, new_figure
+from zoo.reports.published import published_rows
 from zoo.reports.scores import (
     at_best_settings,
     group_runs,
@@ -43,6 +45,30 @@ def draw_tasks(study: str, runs: list[Result]) -> Any:
         labels.append("mean of all tasks")
     counts = list(map(len, alike.values()))
     return draw_shades(f"{study}: {measure}", counts, labels, models, rows, measure != ERROR)
+
+
+def draw_published(study: str, runs: list[Result]) -> Any:
+    """Draws a table of shades: errors of the first model's best runs, and of papers by their mean.
+
+    There is no table where no paper reports tasks, or the model has not read all.
+    """
+    tasks, groups = list(STUDIES[study].tasks), group_runs(runs)
+    model = sort_models(study, (run["model"] for run in runs))[0]
+    papers = [row for rows in published_rows(study).values() for row in rows if row.scores]
+    if not papers or any((model, task) not in groups for task in tasks):
+        return None
+    own = {task: score(best_result(groups[model, task])) for task in tasks}
+    measured = f"{model}, best by validation", own, statistics.mean(own.values())
+    reported = [(row.paper, row.scores, row.mean) for row in papers if row.mean is not None]
+    columns = [measured, *sorted(reported, key=itemgetter(2))]
+    rows: list[list[Scores]] = [
+        [[scores[task]] if task in scores else [] for _, scores, _ in columns] for task in tasks
+    ]
+    rows.append([[mean] for *_, mean in columns])
+    labels = [*(task_label(study, task) for task in tasks), "mean of all tasks"]
+    measure, names = STUDIES[study].measure, [name for name, *_ in columns]
+    heading = f"{study}: {measure}, beside what papers report"
+    return draw_shades(heading, [], labels, names, rows, measure != ERROR)
 
 
 def draw_shades(

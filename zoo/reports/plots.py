@@ -20,7 +20,7 @@ from zoo.reports.curves import (
 )
 from zoo.reports.plot_curves import draw_curves, draw_shares
 from zoo.reports.plot_style import style
-from zoo.reports.plot_tasks import draw_kinds, draw_tasks
+from zoo.reports.plot_tasks import draw_kinds, draw_published, draw_tasks
 from zoo.reports.scores import group_runs, recorded_runs, sort_models
 from zoo.reports.searches import read_search
 
@@ -38,8 +38,8 @@ def draw(
     """Draws what a study measured.
 
     Means over seeds, at the settings that validation prefers. A study that varies one argument is
-    curves, one that counts kinds of questions is dots, any other a table of shades. The same
-    results give the same files.
+    curves, one that counts kinds of questions is dots, any other a table of shades, with a second
+    one where papers report its tasks. The same results give the same files.
 
     Args:
         study: name of the study.
@@ -78,7 +78,8 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
         counts = [len(runs) for runs in group_runs(runs).values()]
         return {"": curves, "-attention": draw_shares(heading, shares, known.by[1], counts)}
     if not known.kinds:
-        return {"": draw_tasks(study, runs)}
+        figures = {"": draw_tasks(study, runs), "-published": draw_published(study, runs)}
+        return {end: figure for end, figure in figures.items() if figure}
     families: dict[str, list[str]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
         families.setdefault(configuration(model).family, []).append(model)

@@ -54,7 +54,7 @@ def figures(study, folder):
 def test_tasks_and_models_are_a_table_of_shades(tmp_path):
     write(tmp_path, plan("babi-1k", models=["ga-gru", "qrn"], seeds=(0, 1)))
     write(tmp_path, plan("babi-1k", models=["lstm"], tasks=[1], seeds=(4,)), lambda run: 55)
-    (figure,) = figures("babi-1k", tmp_path).values()
+    figure = figures("babi-1k", tmp_path)[""]
     found = texts(figure)
     # Means of 10 and 11 errors of 100; lstm has neither most tasks nor their mean.
     assert found.count("10.5") == 2 * (len(TASKS) + 1) and found.count("±0.7") == 2 * len(TASKS)
@@ -66,6 +66,22 @@ def test_tasks_and_models_are_a_table_of_shades(tmp_path):
     patches = [patch for axes in figure.axes for patch in axes.patches]
     shades = {sum(patch.get_facecolor()) for patch in patches}
     assert len(patches) == 2 * (len(TASKS) + 1) + 1 and len(shades) == 2
+
+
+def test_the_first_model_stands_beside_papers_that_report_tasks(tmp_path):
+    write(tmp_path, plan("babi-1k", models=["ga-mage-gru", "flagship"], seeds=(0, 1)))
+    drawn = figures("babi-1k", tmp_path)
+    assert list(drawn) == ["", "-published"]
+    found = list(dict.fromkeys(texts(drawn["-published"])))
+    assert "babi-1k: test error in %, beside what papers report\nbold: the best of a row" in found
+    assert "ga-mage-gru" not in found
+    columns = [text for text in found if " et al. " in text or "flagship" in text]
+    assert columns[0] == "flagship, best by validation" and "EntNet, 10,000" in columns[1]
+    assert sum("GA + MAGE(16)" in name for name in columns) == 1
+    # Those that report their mean alone are in the table of the study.
+    assert not any("QRN" in name for name in columns)
+    write(tmp_path, plan("babi-passes"), lambda run: 40)
+    assert list(figures("babi-passes", tmp_path)) == [""]
 
 
 def test_a_study_that_varies_an_argument_is_curves(tmp_path):
@@ -302,11 +318,12 @@ def test_recorded_results_can_be_drawn(study):
 def test_the_pictures_of_the_results_show_what_these_say(tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "DATED", {".svg": {"Date": None}})
     (tmp_path / "docs").mkdir()
-    page = tmp_path / "results/README.md"
-    page.parent.mkdir()
-    page.write_bytes((RESULTS / "README.md").read_bytes())
-    drawn = {path.stem: path for path in plots.redraw(page, RESULTS)}
-    assert {"babi-1k", "lambada-edges-attention", "lambada-edges-by-epoch"} <= drawn.keys()
+    (tmp_path / "results").mkdir()
+    drawn = {}
+    for name in ("results/README.md", "docs/flagship.md"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+        drawn |= {path.stem: path for path in plots.redraw(tmp_path / name, RESULTS)}
+    assert {"babi-1k", "babi-1k-published", "lambada-edges-attention"} <= drawn.keys()
     assert drawn.keys() & set(recorded_searches(RESULTS))
     remedy = "corefmem report --write README.md results/README.md docs/*.md"
     for name, path in drawn.items():
