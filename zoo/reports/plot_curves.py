@@ -12,8 +12,8 @@ from zoo.reports.scores import sort_edge_types
 COLUMNS = 4
 # Numbers below an axis, at most, and points of a line, of more points a cloud.
 TICKS, CLOUD = 6, 8
-# Letters in a line of the title of a panel.
-TITLE = 26
+# Characters per line of a panel's title.
+TITLE_WIDTH = 26
 # Percents that an axis has at least, so that chance does not look large.
 RANGE = 10
 
@@ -38,7 +38,7 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
         values = sorted({x for curve in curves for x in curve.points if x is not None})
         for curve in curves:
             _draw_curve(axes, curve, order, values)
-        axes.set_title(textwrap.fill(name.replace("-", " "), TITLE), loc="left")
+        axes.set_title(textwrap.fill(name.replace("-", " "), TITLE_WIDTH), loc="left")
         axes.set_xlabel(label)
         ticks = range(0, len(values), max(1, -(-len(values) // TICKS)))
         shown = (values[n] for n in ticks)

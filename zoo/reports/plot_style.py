@@ -49,8 +49,8 @@ def new_figure(
 ) -> tuple[Any, Any]:
     """Makes a figure without global state; returns it and its axes in reading order.
 
-    Below the heading stand numbers of runs, if any, and notes, the first only where points have
-    several.
+    Below the heading stand the number of seeds, if `counts` has any, and the notes, the first only
+    where a point has several.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -47,28 +47,32 @@ def draw_tasks(study: str, runs: list[Result]) -> Any:
     return draw_shades(f"{study}: {measure}", counts, labels, models, rows, measure != ERROR)
 
 
-def draw_published(study: str, runs: list[Result]) -> Any:
-    """Draws a table of shades: errors of the first model's best runs, and of papers by their mean.
+def draw_published(study: str, runs: list[Result]) -> Any | None:
+    """Draws errors of the study's first model, its best runs, beside those that papers report.
 
-    There is no table where no paper reports tasks, or the model has not read all.
+    Returns `None` where no paper reports the errors of all tasks and their mean, or the model lacks
+    a task.
     """
-    tasks, groups = list(STUDIES[study].tasks), group_runs(runs)
+    measure, tasks, groups = STUDIES[study].measure, list(STUDIES[study].tasks), group_runs(runs)
     model = sort_models(study, (run["model"] for run in runs))[0]
-    papers = [row for rows in published_rows(study).values() for row in rows if row.scores]
-    if not papers or any((model, task) not in groups for task in tasks):
+    reported = [row for rows in published_rows(study).values() for row in rows]
+    papers = [(r.paper, r.scores, r.mean) for r in reported if r.scores and r.mean is not None]
+    known = measure == ERROR and any(scores.keys() >= {*tasks} for _, scores, _ in papers)
+    if not known or any((model, task) not in groups for task in tasks):
         return None
     own = {task: score(best_result(groups[model, task])) for task in tasks}
     measured = f"{model}, best by validation", own, statistics.mean(own.values())
-    reported = [(row.paper, row.scores, row.mean) for row in papers if row.mean is not None]
-    columns = [measured, *sorted(reported, key=itemgetter(2))]
+    columns = [measured, *sorted(papers, key=itemgetter(2))]
     rows: list[list[Scores]] = [
         [[scores[task]] if task in scores else [] for _, scores, _ in columns] for task in tasks
     ]
     rows.append([[mean] for *_, mean in columns])
     labels = [*(task_label(study, task) for task in tasks), "mean of all tasks"]
-    measure, names = STUDIES[study].measure, [name for name, *_ in columns]
-    heading = f"{study}: {measure}, beside what papers report"
-    return draw_shades(heading, [], labels, names, rows, measure != ERROR)
+    heading, names = (
+        f"{study}: {measure}, beside what papers report",
+        [name for name, *_ in columns],
+    )
+    return draw_shades(heading, [], labels, names, rows, high_is_good=False)
 
 
 def draw_shades(

@@ -38,8 +38,9 @@ def draw(
     """Draws what a study measured.
 
     Means over seeds, at the settings that validation prefers. A study that varies one argument is
-    curves, one that counts kinds of questions is dots, any other a table of shades, with a second
-    one where papers report its tasks. The same results give the same files.
+    curves, one that counts kinds of questions is dots, any other a table of shades; a second one
+    compares the first model with papers that report all tasks. The same results give the same
+    files.
 
     Args:
         study: name of the study.
@@ -79,7 +80,7 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
         return {"": curves, "-attention": draw_shares(heading, shares, known.by[1], counts)}
     if not known.kinds:
         figures = {"": draw_tasks(study, runs), "-published": draw_published(study, runs)}
-        return {end: figure for end, figure in figures.items() if figure}
+        return {end: figure for end, figure in figures.items() if figure is not None}
     families: dict[str, list[str]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
         families.setdefault(configuration(model).family, []).append(model)
