@@ -82,7 +82,15 @@ class Page:
     def choose(self, name, text):
         from selenium.webdriver.common.keys import Keys
 
-        self.write(name, text).send_keys(Keys.ENTER)
+        box = self.write(name, text)
+        # The page reacts a moment after what is typed and chosen.
+        self.see(
+            "return [...document.querySelectorAll('ul[role=listbox] li')]"
+            ".some(option => option.innerText.includes(arguments[0]))",
+            text,
+        )
+        box.send_keys(Keys.ENTER)
+        time.sleep(0.5)
 
     def ask(self, passage, question):
         from selenium.webdriver.common.keys import Keys
