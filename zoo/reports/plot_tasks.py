@@ -2,13 +2,13 @@
 
 import statistics
 from collections.abc import Sequence
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any
 
 from zoo.experiments.results import Result, best_result
 from zoo.experiments.studies import ERROR, STUDIES
 from zoo.reports.plot_style import COLOURS, INK, LINE, MARKERS, PALE, new_figure
-from zoo.reports.published import published_rows
+from zoo.reports.published import PublishedRow, published_rows
 from zoo.reports.scores import (
     at_best_settings,
     group_runs,
@@ -56,22 +56,22 @@ def draw_published(study: str, runs: list[Result]) -> Any | None:
     measure, tasks, groups = STUDIES[study].measure, list(STUDIES[study].tasks), group_runs(runs)
     model = sort_models(study, (run["model"] for run in runs))[0]
     reported = [row for rows in published_rows(study).values() for row in rows]
-    papers = [(r.paper, r.scores, r.mean) for r in reported if r.scores and r.mean is not None]
-    known = measure == ERROR and any(scores.keys() >= {*tasks} for _, scores, _ in papers)
+    papers = [row for row in reported if row.scores and row.mean is not None]
+    known = measure == ERROR and any(row.scores.keys() >= {*tasks} for row in papers)
     if not known or any((model, task) not in groups for task in tasks):
         return None
     own = {task: score(best_result(groups[model, task])) for task in tasks}
-    measured = f"{model}, best by validation", own, statistics.mean(own.values())
-    columns = [measured, *sorted(papers, key=itemgetter(2))]
+    mean = statistics.mean(own.values())
+    first = PublishedRow(f"{model}, best by validation", mean=mean, scores=own)
+    columns = [first, *sorted(papers, key=attrgetter("mean"))]
     rows: list[list[Scores]] = [
-        [[scores[task]] if task in scores else [] for _, scores, _ in columns] for task in tasks
+        [[column.scores[task]] if task in column.scores else [] for column in columns]
+        for task in tasks
     ]
-    rows.append([[mean] for *_, mean in columns])
+    rows.append([[column.mean] for column in columns if column.mean is not None])
     labels = [*(task_label(study, task) for task in tasks), "mean of all tasks"]
-    heading, names = (
-        f"{study}: {measure}, beside what papers report",
-        [name for name, *_ in columns],
-    )
+    heading = f"{study}: {measure}, beside what papers report"
+    names = [column.paper for column in columns]
     return draw_shades(heading, [], labels, names, rows, high_is_good=False)
 
 
