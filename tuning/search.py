@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from keras_corefmem.datasets import Splits
 from keras_corefmem.utils.files import (
+    BadFileError,
     different_fields,
     load_json,
     replacing,
@@ -175,7 +176,10 @@ class Search:
     def outcome(self, trial: str) -> dict[str, Any] | None:
         """The outcome of a trial, `None` where it has none yet."""
         path = self.trial_folder(trial) / OUTCOME
-        return load_json(path, remedy=REMEDY, kind=Trial) if path.exists() else None
+        content = load_json(path, remedy=REMEDY, kind=Trial) if path.exists() else None
+        if content and content["trial"] != trial:
+            raise BadFileError(f"{path}: trial: it is of {content['trial']!r:.80}; {REMEDY}")
+        return content
 
     def count_start(self, trial: str) -> None:
         """Notes that this process begins a trial, or goes on with it; see `clear_starts`."""

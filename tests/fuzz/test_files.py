@@ -256,6 +256,7 @@ KINDS = {
 # its own. Damage to all the rest, which the package wrote, is one error.
 OTHERS = {*list(KINDS)[: list(KINDS).index("truecaser")], "labels", "study", "models", "space"}
 OTHERS |= {"plan", "trials", "run", "settings", "vocabulary"}
+OTHERS |= {"search", "best settings", "preset", "preset folder", "preprocessor"}
 
 
 @functools.cache
@@ -311,6 +312,7 @@ LONG_LINES = {
     "brackets": ("sst", lambda _: b"(A " * 10**6),
     "empty brackets": ("sst", lambda content: content + b"()" * 10**6),
     "words": ("sst", lambda content: content[:6] + b"a " * 10**6 + content[6:]),
+    "a command": ("results", lambda content: content.replace(b"corefmem", b"()" * 10**6)),
     "a number": ("results", lambda content: content.replace(b'"seed":0', b'"seed":' + DIGITS)),
     "numbers": ("results", lambda content: content.replace(b'"1,3-4"', b'"' + DIGITS + b'"')),
 }

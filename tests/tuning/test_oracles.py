@@ -131,6 +131,7 @@ def test_searches_go_on_after_a_kill(search, tuner, trials, moment, monkeypatch)
         ("oracle.json", '{"start_order": 3}'),
         ("trial_0000/trial.json", '{"trial_id": "0000", "status": "COMPLETED"}'),
         ("trial_0000/outcome.json", '{"trial": "0000"}'),
+        ("trial_0000/outcome.json", json.dumps(trial_of("0001"))),
         ("search.json", "[]"),
     ],
 )

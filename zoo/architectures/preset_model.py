@@ -72,7 +72,7 @@ class PresetModel:
         found = find_class(preset.class_name, cls)
         if found is None and find_class(preset.class_name, PresetModel) is None:
             raise ValueError(
-                f"{preset.handle}: the class {preset.class_name!r} is not a model of the zoo, "
+                f"{preset.handle}: the class {preset.class_name!r:.80} is not a model of the zoo, "
                 "nor derived from one and imported: import the module that defines it."
             )
         if found is None:

@@ -170,7 +170,7 @@ def read_preset(path: str) -> Found:
     for name, known in (("model", models()), ("dataset", list(DATASETS))):
         got = content.get(name)
         if got not in known and not str(got).endswith(JSON_LINES):
-            raise ValueError(f"{path}: no {name} {got!r}; choose of {', '.join(known)}.")
+            raise ValueError(f"{path}: no {name} {got!r:.80}; choose of {', '.join(known)}.")
     check_content(f"{path}: settings", content["settings"], TrainingOptions, REMEDY)
     return content
 

@@ -28,6 +28,8 @@ REMEDY = "remove it, and give the command that made it again."
 # Bytes of one more result, at most; questions of one.
 ROOM = 2**20
 MOST = 10_000_000
+# Letters of a command: splitting it takes time that grows with their square.
+LONGEST = 20_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
 _Counts = Annotated[list[int], pydantic.Field(min_length=2, max_length=2)]
 # Rows stay as they are, with all else that they hold.
@@ -56,7 +58,7 @@ class _Measured(TypedDict):
     seed: int
     valid_accuracy: float
     valid_loss: float
-    command: str
+    command: Annotated[str, pydantic.Field(max_length=LONGEST)]
     settings: NotRequired[dict[str, Any]]
     valid_losses: NotRequired[list[float]]
     test_predicted: NotRequired[dict[str, _RANGES] | list[str]]

@@ -93,7 +93,7 @@ def set_weights(model: "keras.Model", weights: Weights, complaint: str) -> None:
         if not numbered and any(_uncounted(own) != _uncounted(other) for own, other in pairs):
             differing = sorted(weights.keys() ^ shapes.keys())[0]
             where = "the model lacks" if differing in weights else "the weights lack"
-            raise ValueError(f"{complaint} ({where} {differing}).")
+            raise ValueError(f"{complaint} ({where} {differing:.80}).")
         weights = dict(zip(shapes, weights.values(), strict=True))
     for name, shape in shapes.items():
         if weights[name].shape != shape:

@@ -6,6 +6,8 @@ import os
 import statistics
 from collections.abc import Iterable
 
+from keras_corefmem.utils.files import BadFileError
+from zoo.configs.configurations import models
 from zoo.experiments.results import Result, as_ranges, best_result, read_results, result_name
 from zoo.experiments.studies import ERROR, STUDIES, study_named
 
@@ -13,12 +15,13 @@ Groups = dict[tuple[str, int | str], list[Result]]
 
 
 def recorded_runs(study: str, folder: str | os.PathLike) -> list[Result]:
-    """Reads the runs of a study that exists, each of one of its tasks."""
-    known, runs = study_named(study), read_results(study, folder)
+    """Reads the runs of a study that exists, each of one of its tasks and a model of the zoo."""
+    tasks, runs = study_named(study).tasks, read_results(study, folder)
     for run in runs:
-        if run["task"] not in known.tasks:
-            where = f"{folder}: {result_name(run)} of {study}"
-            raise ValueError(f"{where} is of a task that the study does not have; remove its line.")
+        for name, known in (("task", tasks), ("model", models())):
+            if run[name] not in known:
+                where = f"{folder}: {result_name(run):.80} of {study}"
+                raise BadFileError(f"{where} is of a {name} that there is not; remove its line.")
     return runs
 
 

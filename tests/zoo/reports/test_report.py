@@ -12,7 +12,7 @@ from tests.support.results import RESULTS, ROOT, record, record_trial, result_of
 from zoo.cli import app
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
-from zoo.experiments.runs import plan
+from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
@@ -28,10 +28,12 @@ def rows(table):
     return {row[0]: row[1:] for row in cells}
 
 
-def test_a_run_of_a_task_that_the_study_has_not_is_refused(tmp_path, capsys):
-    record(tmp_path, task=21)
+@pytest.mark.parametrize("name, value", [("task", 21), ("model", "ga-mage-gru-wide")])
+def test_a_run_of_a_task_or_model_that_there_is_not_is_refused(name, value, tmp_path, capsys):
+    run = Run("babi-1k", "ga-mage-gru", 1, 0)
+    results.append_result({**result_of(run, [0]), name: value}, tmp_path)
     error = refused(capsys, "report", "babi-1k", "--results", str(tmp_path))
-    assert f"{tmp_path}: ga-mage-gru-task-21-seed-0 of babi-1k is of a task" in error
+    assert f"{tmp_path}: ga-mage-gru-" in error and f"of babi-1k is of a {name} that" in error
 
 
 def test_the_best_run_by_validation_counts(tmp_path):
