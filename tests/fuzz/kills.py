@@ -35,7 +35,8 @@ COMMANDS = {
     ).split(),
 }
 # What differs between two undisturbed runs: their time and place, and keras-tuner's bookkeeping.
-VOLATILE = "seconds", "cpu_seconds", "data_dir"
+# Of weights the digests: files hold names of layers, which Keras counts anew in each process.
+VOLATILE = "seconds", "cpu_seconds", "data_dir", "sha256"
 ORACLE = "oracle.json"
 
 
@@ -82,6 +83,21 @@ def events_in(path: Path) -> set[tuple[int, str]]:
     return {(event.step, value.tag) for event in events for value in event.summary.value}
 
 
+def weights_in(path: Path) -> dict[str, bytes]:
+    """The bytes of each array of a file of weights."""
+    import h5py
+
+    found: dict[str, bytes] = {}
+
+    def add(name: str, item: h5py.HLObject) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = item[()].tobytes()
+
+    with h5py.File(path) as file:
+        file.visititems(add)
+    return found
+
+
 def outcome(folder: Path) -> dict[str, object]:
     """What a command left: numbers, bytes of records, events, and names of other files."""
     found: dict[str, object] = {}
@@ -94,6 +110,8 @@ def outcome(folder: Path) -> dict[str, object]:
         elif name.endswith("tfevents"):
             # A run has a file for each of its starts.
             found[name] = sorted({*(found.get(name) or ()), *events_in(path)})
+        elif path.suffix == ".h5":
+            found[name] = weights_in(path)
         else:
             found[name] = path.read_bytes() if path.suffix == ".tfrecord" else None
     return found
