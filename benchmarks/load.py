@@ -4,8 +4,9 @@
     python benchmarks/load.py --quick    # some seconds each, not recorded
 
 A SavedModel of a reader of bAbI 2 for ten minutes, `read` of the same preset 20,000 times, and
-`read` of 1,000 passages of different lengths; on JAX `read` too. Memory is what the process holds,
-after warm-up and at the end. Each has a process of its own.
+`read` of 1,000 passages of different lengths, after one of each length that they are padded to; on
+JAX `read` too. Memory is what the process holds, after warm-up and at the end, and what is compiled
+is what was behind warm-up. Each has a process of its own.
 """
 
 import concurrent.futures
@@ -18,6 +19,7 @@ import records
 from latency import PRESET, export, simulate
 from processes import alone
 
+from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.utils.markdown import markdown_table
 
 THREADS, SECONDS, CALLS, LENGTHS = 8, 600, 20_000, range(10, 4010, 4)
@@ -49,13 +51,31 @@ def answer_all(answer, texts, calls=math.inf, seconds=math.inf):
     return done
 
 
-def ask(answer, texts, **amount):
-    """Calls, seconds and MiB, warm after a tenth of them and at the end."""
+def measure(work, compiled=()):
+    """Calls that some work makes, seconds, MiB before and after, and how often it compiles."""
+    before, start, count = resident(), time.perf_counter(), len(compiled)
+    calls, taken = work(), time.perf_counter() - start
+    found = {"calls": calls, "seconds": taken, "before": before, "after": resident()}
+    return found | {"compiled": len(compiled) - count}
+
+
+def ask(answer, texts, compiled=(), **amount):
+    """Measures answers after a tenth of as many."""
     answer_all(answer, texts, **{name: value / 10 for name, value in amount.items()})
-    before, start = resident(), time.perf_counter()
-    calls = answer_all(answer, texts, **amount)
-    taken = time.perf_counter() - start
-    return {"calls": calls, "seconds": taken, "before": before, "after": resident()}
+    return measure(lambda: answer_all(answer, texts, **amount), compiled)
+
+
+def count_compiled(model):
+    """A list that grows whenever something of a model is compiled: its Python code runs then."""
+    layer, compiled = model.layers[-1], []
+    call = layer.call
+
+    def counting_call(*args, **kwargs):
+        compiled.append(layer.name)
+        return call(*args, **kwargs)
+
+    layer.call = counting_call
+    return compiled
 
 
 def saved_model(folder, seconds):
@@ -75,26 +95,27 @@ def reads(calls):
 
     model = zoo.from_preset(PRESET)
     texts = list(zip(*simulate(200), strict=True))
-    return ask(lambda *text: model.read(*text).answer, texts, calls=calls)
+    return ask(lambda *text: model.read(*text).answer, texts, count_compiled(model), calls=calls)
 
 
 def lengths(numbers):
-    """Calls, seconds and MiB of passages of so many words, which were all read before."""
+    """Measures passages of so many words, after one of each length that they are padded to."""
     import zoo
 
     model = zoo.from_preset(PRESET)
     (passage, *_), (question, *_) = simulate(1)
-    words = (passage.split() * (max(numbers) // len(passage.split()) + 1))[: max(numbers)]
+    words = passage.split() * (max(numbers) // len(passage.split()) + 1)
+    texts = [" ".join(words[:count]) for count in numbers]
 
-    def read_all():
-        for count in numbers:
-            model.read(" ".join(words[:count]), question)
+    def padded(text):
+        return int(coarse_length(model.preprocessor.length(encode(text, question))))
 
-    read_all()
-    before, start = resident(), time.perf_counter()
-    read_all()
-    taken = time.perf_counter() - start
-    return {"calls": len(numbers), "seconds": taken, "before": before, "after": resident()}
+    def read_all(texts):
+        return len([model.read(text, question) for text in texts])
+
+    encode, compiled = model.preprocessor.encode_text, count_compiled(model)
+    read_all({padded(text): text for text in texts}.values())
+    return measure(lambda: read_all(texts), compiled)
 
 
 def growth(row):
@@ -103,12 +124,15 @@ def growth(row):
 
 def make_table(content):
     """The figures as Markdown."""
-    table = [("", "calls", "a second", "MiB, warm", "MiB, at the end", "growth")]
+    table = [("", "calls", "a second", "MiB, warm", "MiB, at the end", "growth", "compiled anew")]
     for row in content["rows"]:
         memory = f"{row['before']:,.0f}", f"{row['after']:,.0f}"
         pace = row["calls"] / row["seconds"]
         table.append(
-            (row["name"], f"{row['calls']:,}", f"{pace:.0f}", *memory, f"{growth(row):.1%}")
+            (
+                *(row["name"], f"{row['calls']:,}", f"{pace:.0f}", *memory),
+                *(f"{growth(row):.1%}", f"{row['compiled']}"),
+            )
         )
     return markdown_table(table)
 

@@ -90,7 +90,7 @@ def check_entry(name: str, entry: Any, where: str) -> None:
     raise ValueError(
         f"{where}: {name} must be a list of values, or an object with low < high and perhaps a "
         "positive step, or log, where low is positive and a step is greater than 1; got "
-        f"{json.dumps(entry)}."
+        f"{json.dumps(entry):.200}."
     )
 
 

@@ -4,10 +4,10 @@ import json
 import pathlib
 from collections.abc import Callable
 
-from keras_corefmem.corpora.index import read_index
+from keras_corefmem.corpora.index import REMEDY, read_index
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
 from keras_corefmem.datasets.splits import Splits
-from keras_corefmem.utils.files import Path, replacing
+from keras_corefmem.utils.files import Path, naming_damage, replacing
 
 PARTS = ("train", "valid", "test")
 
@@ -66,5 +66,9 @@ def read_questions(
     for path in (pathlib.Path(folder, part) for part in PARTS):
         index, records = read_index(path), read_shards(path)
         made_by = {k: index[k]["name"] for k in ("annotator", "truecaser") if index.get(k)}
-        parts.append([make_example(a, {**fields, **made_by}) for a, fields in records])
+        examples = []
+        for number, (annotation, fields) in enumerate(records, 1):
+            with naming_damage(f"{path}: record {number}", REMEDY):
+                examples.append(make_example(annotation, {**fields, **made_by}))
+        parts.append(examples)
     return Splits(*parts)

@@ -85,6 +85,8 @@ def from_features(features: dict[str, Any]) -> Record:
         "relations": [(*pair, kind) for pair, kind in zip(ends, types, strict=True)],
     }
     fields = parse_json(features["fields"], "fields of a record")
+    if not isinstance(fields, dict):
+        raise ValueError(f"The fields of a record are no object, but {fields!r:.80}.")
     return Annotation.from_dict(content | numbers | strings), fields
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from keras_corefmem.graphs.edge_types import check_edges
+from keras_corefmem.utils.checks import check_characters
 
 # The answer of examples that are only read, and where a passage does not hold it.
 UNKNOWN_ANSWER = "[unknown]"
@@ -31,8 +32,9 @@ class Example:
             comparisons.
 
     Raises:
-        ValueError: if the passage, one of its sentences, the question or the answer is empty or no
-            string, a supporting fact is no sentence of the passage, or an edge is a loop.
+        ValueError: if the passage, one of its sentences, the question or the answer is empty, no
+            string, or has half of a surrogate pair, a supporting fact is no sentence of the
+            passage, or an edge is a loop.
 
     Example:
         >>> sentences = "Mary went to the office.", "She slept."
@@ -63,12 +65,14 @@ class Example:
         for number, sentence in enumerate(self.sentences, 1):
             if not sentence.strip():
                 raise ValueError(f"{place}sentence {number} of the passage is empty, drop it.")
+            check_characters(f"{place}sentence {number} of the passage", sentence)
         for name in ("question", "answer"):
             text = getattr(self, name)
             if not isinstance(text, str):
                 raise ValueError(f"{place}the {name} must be a string, got {text!r:.80}.")
             if not text.strip():
                 raise ValueError(f"{place}the {name} is empty, give it a word.")
+            check_characters(f"{place}the {name}", text)
         for fact in self.supporting_facts:
             if not 1 <= fact <= len(self.sentences):
                 raise ValueError(
@@ -92,7 +96,7 @@ class Example:
     def _check_answer(self, candidates):
         if self.answer not in (*candidates, UNKNOWN_ANSWER):
             raise ValueError(
-                f"{self._place}the answer {self.answer!r} is none of the {len(candidates)} "
+                f"{self._place}the answer {self.answer!r:.80} is none of the {len(candidates)} "
                 "candidates; leave the question out."
             )
 

@@ -44,10 +44,10 @@ class AmbiguousPronoun:
     def __post_init__(self) -> None:
         place = f"{self.source}: " if self.source else ""
         if self.pronoun.lower() not in MASCULINE | FEMININE:
-            raise ValueError(f"{place}{self.pronoun!r} is no pronoun such as he or her.")
+            raise ValueError(f"{place}{self.pronoun!r:.80} is no pronoun such as he or her.")
         for word, start in ((self.pronoun, self.start), *(name[:2] for name in self.names)):
             if start < 0 or not word or not self.text.startswith(word, start):
-                raise ValueError(f"{place}{word!r} is not at character {start} of the text.")
+                raise ValueError(f"{place}{word!r:.80} is not at character {start} of the text.")
 
     @property
     def feminine(self) -> bool:
@@ -81,8 +81,8 @@ def _read(line, place):
         t in _TRUTHS for t in truths
     ):
         raise ValueError(
-            f"{place}: the offsets {', '.join(numbers)} must be numbers, and the labels "
-            f"{', '.join(truths)} TRUE or FALSE."
+            f"{place}: the offsets {', '.join(numbers):.80} must be numbers, and the labels "
+            f"{', '.join(truths):.80} TRUE or FALSE."
         )
     start, *starts = map(int, numbers)
     names = zip((row["A"], row["B"]), starts, (_TRUTHS[t] for t in truths), strict=True)

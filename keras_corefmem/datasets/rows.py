@@ -80,12 +80,12 @@ class _Row:
         if words is None:
             words = _penn(self.text("sentence" if "sentence" in self.fields else "text"))
         elif not _are(str, words):
-            raise self.error(f"words must be a list of words, got {words!r}")
+            raise self.error(f"words must be a list of words, got {words!r:.80}")
         answer = self.fields.get("tags")
         if answer is None:
             answer = self.answer()
         elif not _are(str, answer):
-            raise self.error(f"tags must be a list of strings, got {answer!r}")
+            raise self.error(f"tags must be a list of strings, got {answer!r:.80}")
         return Sentence(
             tuple(words),
             answer if isinstance(answer, str) else tuple(answer),
@@ -113,7 +113,9 @@ class _Row:
         elif passage is None:
             raise self.missing("passage")
         elif not _are(str, passage):
-            raise self.error(f"passage must be a string or a list of sentences, got {passage!r}")
+            raise self.error(
+                f"passage must be a string or a list of sentences, got {passage!r:.80}"
+            )
         passage = [sentence.strip() for sentence in passage if sentence.strip()]
         known = {"source": self.source, "supporting_facts": self.facts()}
         known |= {"edges": fields.get("edges", ())}
@@ -166,7 +168,7 @@ class _Row:
         if value is None:
             raise self.missing(name)
         if not isinstance(value, str):
-            raise self.error(f"{name} must be a string, got {value!r}")
+            raise self.error(f"{name} must be a string, got {value!r:.80}")
         return value
 
     def answer(self):
@@ -188,13 +190,13 @@ class _Row:
             )
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
             return str(value)
-        raise self.error(f"answer must be a string, got {value!r}")
+        raise self.error(f"answer must be a string, got {value!r:.80}")
 
     def candidates(self):
         value = self.fields.get("candidates", ())
         if not isinstance(value, str) and all(isinstance(each, str) for each in value):
             return tuple(dict.fromkeys(value))
-        raise self.error(f"candidates must be a list of strings, got {value!r}")
+        raise self.error(f"candidates must be a list of strings, got {value!r:.80}")
 
     def facts(self):
         try:
@@ -202,12 +204,12 @@ class _Row:
         except (TypeError, ValueError):
             value = self.fields["supporting_facts"]
             raise self.error(
-                f"supporting_facts must be numbers of sentences, from 1, got {value!r}"
+                f"supporting_facts must be numbers of sentences, from 1, got {value!r:.80}"
             ) from None
 
     def missing(self, name):
         return self.error(
-            f"no {name} among {', '.join(map(str, self.columns)) or 'no columns'}; name your "
+            f"no {name} among {', '.join(map(str, self.columns)) or 'no columns':.300}; name your "
             f"column with columns={{'…': {name!r}}}"
         )
 

@@ -112,7 +112,7 @@ class Annotation:
     def _check_lengths(self) -> None:
         count = len(self.tokens)
         if not count:
-            raise ValueError(f"An annotation needs a token; there is none of {self.text!r}.")
+            raise ValueError(f"An annotation needs a token; there is none of {self.text!r:.80}.")
         for name in _OF_TOKENS:
             length = len(getattr(self, name))
             if length != count and (length or name == "starts"):
@@ -125,8 +125,8 @@ class Annotation:
         for number, (token, start) in enumerate(zip(self.tokens, self.starts, strict=True)):
             if start < end or not token or not self.text.startswith(token, start):
                 raise ValueError(
-                    f"Token {number}, {token!r}, is not at character {start} of the text, behind "
-                    "the token before it."
+                    f"Token {number}, {token!r:.80}, is not at character {start} of the text, "
+                    "behind the token before it."
                 )
             end = start + len(token)
         first, ascending = self.sentences[:1], all(a < b for a, b in pairwise(self.sentences))

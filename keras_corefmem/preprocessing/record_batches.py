@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from keras_corefmem.corpora.index import REMEDY
 from keras_corefmem.corpora.records import from_example, serialized_dataset
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.utils.files import naming_damage
 
 BUCKETS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2304)
 
@@ -57,7 +59,8 @@ def stream(
         raise ValueError(f"buckets must be ascending lengths, got {buckets}.")
 
     def collate(records: np.ndarray, length: int) -> tuple:
-        examples = [make_example(*from_example(record)) for record in records]
+        with naming_damage(f"A record in {folder}", REMEDY):
+            examples = [make_example(*from_example(record)) for record in records]
         rows = [preprocessor.encode(example) for example in examples]
         for row in rows:
             _check_length("question", row.question, question_length, row.source)

@@ -51,7 +51,9 @@ class Truecaser:
     def __init__(self, forms: dict[str, str]) -> None:
         for word, form in forms.items():
             if lower(form) != word:
-                raise ValueError(f"{form!r} is no form of {word!r}, which differs in case alone.")
+                raise ValueError(
+                    f"{form!r:.80} is no form of {word!r:.80}, which differs in case alone."
+                )
         self.forms = dict(forms)
 
     def __call__(self, tokens: Sequence[str]) -> list[str]:

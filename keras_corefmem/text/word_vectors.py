@@ -198,7 +198,7 @@ def _numbers(text, place):
     if not np.isfinite(vector).all():
         bad = parts[int(np.argmin(np.isfinite(vector)))]
         raise ValueError(
-            f"{place}: {bad.decode(errors='replace')!r} is no finite number, pass text in the "
+            f"{place}: {bad.decode(errors='replace')!r:.80} is no finite number, pass text in the "
             "format of GloVe or word2vec; where the first word has spaces, pass `width` too."
         )
     return vector

@@ -1,4 +1,4 @@
-"""Checks of sizes, shares, shapes, and the positions of edges: 1-based, 0 = none."""
+"""Checks of sizes, shares, shapes, characters, and the positions of edges: 1-based, 0 = none."""
 
 import numbers
 from typing import Any
@@ -12,6 +12,17 @@ def check_sizes(least: int = 1, where: str = "", /, **sizes: object) -> None:
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < least:
             raise ValueError(f"{name} must be an integer of at least {least}{where}, got {size!r}.")
+
+
+def check_characters(name: str, text: str) -> None:
+    """Checks that a text has whole characters, which UTF-8 can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has half of a surrogate pair at character {error.start}, "
+            f"{text[error.start]!r}: decode the text anew, or leave the character out."
+        ) from None
 
 
 def check_shares(**shares: object) -> None:

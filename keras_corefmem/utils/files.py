@@ -83,8 +83,8 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
         keys = [str(key) for key in first["loc"] if re.fullmatch(r"[\w-]+", str(key))]
         key, message = ".".join(keys)[:80], first["msg"].removeprefix("Value error, ")
         if not key:
-            raise ValueError(f"{path}: {message}") from None
-        raise ValueError(f"{path}: {key}: {message} (got {first['input']!r:.80}).") from None
+            raise ValueError(f"{path}: {message:.300}") from None
+        raise ValueError(f"{path}: {key}: {message:.300} (got {first['input']!r:.80}).") from None
 
 
 def check_content(place: Path, content: object, kind: type[Record], remedy: str) -> Record:

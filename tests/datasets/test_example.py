@@ -29,6 +29,8 @@ def test_source_does_not_enter_comparisons():
         ({"question": ""}, "a.txt:2: the question is empty"),
         ({"answer": " "}, "a.txt:2: the answer is empty"),
         ({"answer": ("d", "e")}, r"a.txt:2: the answer must be a string, got \('d', 'e'\)"),
+        ({"sentences": (MARY, "\ud800")}, "a.txt:2: sentence 2 of the passage has half of a surr"),
+        ({"question": "Who \udc80?"}, "a.txt:2: the question has half of .* at character 4"),
         ({"supporting_facts": (1, 2)}, r"a.txt:2: supporting fact 2 .* 1\.\.1"),
         ({"supporting_facts": (0,)}, "supporting fact 0 is no sentence"),
     ],

@@ -3,7 +3,7 @@
 import random
 import re
 
-DEEP = 100_000
+DEEP, LONG = 100_000, 1_000_000
 NUMBERS = ["-1", "0", "1e999", "NaN", "0.5", str(2**31), str(2**63), "9" * 5000, "true", "null"]
 
 
@@ -53,10 +53,8 @@ def nest_deeply(content: bytes, draw: random.Random) -> bytes:
 
 
 def long_line(content: bytes, draw: random.Random) -> bytes:
-    place = draw.randrange(len(content) + 1)
-    return (
-        content[:place] + draw.choice([b"a", b"1", b"a ", b"()", b" "]) * 300_000 + content[place:]
-    )
+    place, piece = draw.randrange(len(content) + 1), draw.choice([b"a", b"1", b"a ", b"()", b" "])
+    return content[:place] + piece * (LONG // len(piece)) + content[place:]
 
 
 def windows(content: bytes, draw: random.Random) -> bytes:

@@ -42,7 +42,8 @@ from zoo.hub.presets import read_preset as read_card
 from zoo.reports import read_labels
 from zoo.reports.tables import tables_of
 
-SECONDS = 2
+# Of what reads a file, and letters of an error.
+SECONDS, LONGEST = 2, 2000
 
 
 class Kind(NamedTuple):
@@ -163,6 +164,7 @@ KINDS = {
         made("out/shard-00000.tfrecord", files.write_shard), lambda p: list(corpora.read_shard(p))
     ),
     "record": Kind(made("a.example", files.write_record), files.read_record),
+    "fields of a question": Kind(made("fields.json", files.write_fields), files.read_fields),
     "index": Kind(
         made("out/index.json", files.write_shard), lambda p: corpora.verify_folder(p.parent)
     ),
@@ -279,6 +281,7 @@ def seconds_to_read(kind: str, path: Path, folder: Path) -> float:
         # A preset is named without an ending; what is wrong may be what is beside a file.
         names = path.name, str(folder), path.stem if kind == "preset" else path.name
         assert any(name in str(error) for name in names), error
+        assert len(str(error)) < LONGEST, error
         assert kind in OTHERS or isinstance(error, (BadFileError, OSError)), repr(error)
     return time.process_time() - began
 

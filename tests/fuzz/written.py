@@ -62,6 +62,32 @@ def read_record(path: Path) -> None:
     list(corpora.read_shard(shard))
 
 
+def write_fields(folder: Path) -> None:
+    """Writes what the record of a question holds beside its text."""
+    questions, splits = folder / "questions", simulator.load(1, train=1, valid=1, test=1)
+    for path in corpora.write_questions(splits, questions).values():
+        corpora.annotate_files([str(path)], path.with_suffix(""), processes=0)
+    ((_, fields),) = corpora.read_shards(questions / "valid")
+    (folder / "fields.json").write_text(json.dumps(fields))
+
+
+def read_fields(path: Path) -> None:
+    """Reads questions of which one record has these fields."""
+    import tensorflow as tf
+
+    part = path.with_name("questions") / "test"
+    ((annotation, _),) = corpora.read_shards(path.with_name("questions") / "valid")
+    example = tf.train.Example.FromString(to_example(annotation, {}))
+    example.features.feature["fields"].bytes_list.value[:] = [path.read_bytes()]
+    index = load_json(part / INDEX)
+    shard = part / index["shards"][0]["name"]
+    with tf.io.TFRecordWriter(str(shard)) as writer:
+        writer.write(example.SerializeToString())
+    index["shards"][0]["bytes"] = shard.stat().st_size
+    write_json(part / INDEX, index)
+    corpora.read_questions(part.parent)
+
+
 def copy_preset(folder: Path) -> None:
     for path in (Path(zoo.__file__).parent / "presets").glob("qrn_babi_1.*"):
         shutil.copy(path, folder / path.name)

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pathlib
+import shlex
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -31,6 +32,17 @@ MOST = 10_000_000
 # Letters of a command: splitting it takes time that grows with their square.
 LONGEST = 20_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
+
+
+def _check_command(command: str) -> str:
+    """Refuses what `shlex` cannot split, as a quotation that never ends."""
+    shlex.split(command)
+    return command
+
+
+_Command = Annotated[
+    str, pydantic.Field(max_length=LONGEST), pydantic.AfterValidator(_check_command)
+]
 _Counts = Annotated[list[int], pydantic.Field(min_length=2, max_length=2)]
 # Rows stay as they are, with all else that they hold.
 _AS_WRITTEN = pydantic.with_config(pydantic.ConfigDict(strict=True, extra="allow"))
@@ -58,7 +70,7 @@ class _Measured(TypedDict):
     seed: int
     valid_accuracy: float
     valid_loss: float
-    command: Annotated[str, pydantic.Field(max_length=LONGEST)]
+    command: _Command
     settings: NotRequired[dict[str, Any]]
     valid_losses: NotRequired[list[float]]
     test_predicted: NotRequired[dict[str, _RANGES] | list[str]]
@@ -218,13 +230,18 @@ def _by_answer(result: Result) -> dict[str, dict[str, str]]:
 
 def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
     """The wrong answers in the order of `test_wrong`."""
-    pairs = content["test_predicted"].items()
-    predicted = {number: answer for answer, text in pairs for number in _from_ranges(place, text)}
-    if sorted(predicted) != content.get("test_wrong"):
+    predicted, wrong = content["test_predicted"], content.get("test_wrong", [])
+    numbers = wrong
+    if isinstance(predicted, dict):
+        ranges = ((answer, _from_ranges(place, text)) for answer, text in predicted.items())
+        answers = {number: answer for answer, those in ranges for number in those}
+        numbers = sorted(answers)
+        predicted = [answers[number] for number in numbers]
+    if numbers != wrong or len(predicted) != len(wrong):
         raise BadFileError(
             f"{place}: test_predicted has not one answer for each of test_wrong; {REMEDY}"
         )
-    return [predicted[number] for number in content["test_wrong"]]
+    return predicted
 
 
 def _path(study: str, folder: str | os.PathLike) -> pathlib.Path:
@@ -236,10 +253,12 @@ def _check(place: str | os.PathLike, content: Any, study: str) -> Result:
         content = {_FIELDS_BEFORE.get(name, name): value for name, value in content.items()}
     check_content(place, content, Trial if study.startswith(SEARCHES) else _Run, REMEDY)
     if content["study"] != study:
-        raise BadFileError(f"{place}: study: it is of {content['study']}, not {study}; {REMEDY}")
+        raise BadFileError(
+            f"{place}: study: it is of {content['study']:.80}, not {study}; {REMEDY}"
+        )
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(place, content["test_wrong"])
-    if isinstance(content.get("test_predicted"), dict):
+    if "test_predicted" in content:
         content["test_predicted"] = _in_order(place, content)
     return content
 

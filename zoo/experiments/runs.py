@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from keras_corefmem.utils.files import parse_json
 from zoo.configs import configuration
 from zoo.experiments import data
 from zoo.experiments.folders import run_name
@@ -96,7 +97,8 @@ class Run:
         if self.name not in results:
             return False
         command = results[self.name].get("command", "")
-        if _settings_in(command) != _settings_in(self.command):
+        place = f"The command of {self.name} in the results of {self.study}"
+        if _settings_in(command, place) != _settings_in(self.command, place):
             raise ValueError(
                 f"The result of {self.name} in {self.study} is that of `{command}`: give this run "
                 "a --tag of its own, or remove its line."
@@ -109,10 +111,10 @@ def settings_options(settings: dict[str, Any]) -> list[str]:
     return list(itertools.chain.from_iterable(pairs))
 
 
-def _settings_in(command: str) -> dict[str, Any]:
+def _settings_in(command: str, place: str) -> dict[str, Any]:
     pairs = itertools.pairwise(shlex.split(command))
     chosen = (word.partition("=") for option, word in pairs if option == "--set")
-    return {name: json.loads(value) for name, _, value in chosen}
+    return {name: parse_json(value, place, "remove its line.") for name, _, value in chosen}
 
 
 def choose_tasks(study: str, names: Iterable[int | str] | None = None) -> list[int | str]:

@@ -158,7 +158,7 @@ def read_study(path: str | pathlib.Path) -> Study:
         ("tasks", set() if study.tasks else {"tasks"}, ("a task, or groups and variants",)),
     ):
         for name in sorted(names - set(known)):
-            raise ValueError(f"{path}: {key}: no {name!r}; choose of {', '.join(known)}.")
+            raise ValueError(f"{path}: {key}: no {name!r:.80}; choose of {', '.join(known)}.")
     return study
 
 

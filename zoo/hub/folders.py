@@ -239,7 +239,9 @@ def read_weights(path: str | os.PathLike, shapes: dict[str, tuple[int, ...]]) ->
     with naming_damage(path, DAMAGED), h5py.File(path) as file:
         for name, shape in shapes.items():
             if getattr(file.get(name), "shape", None) != shape:
-                raise BadFileError(f"{path} lacks {name} {shape}, which {CONFIG} lists; {DAMAGED}")
+                raise BadFileError(
+                    f"{path} lacks {name:.80} {shape}, which {CONFIG} lists; {DAMAGED}"
+                )
         return {name: _array(file, name) for name in shapes}
 
 

@@ -14,7 +14,7 @@ from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.preprocessing.preprocessor import ABSENT, Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 from keras_corefmem.text.tokenizers import has_letters
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_characters, check_sizes
 from zoo.reading.readings import Reading, Tagging
 
 # Texts are read in batches of a few sizes, so that few shapes are compiled.
@@ -205,7 +205,7 @@ def _examples(rows: Sequence, edges: Sequence) -> list[Example]:
 def check_text(name: str, text: Any) -> None:
     """Checks that a text to read is a string, or a list of strings, of whole characters."""
     if isinstance(text, str):
-        _check_characters(name, text)
+        check_characters(name, text)
         return
     # Arrays without an axis and tables have a length too, sets no order.
     listed = hasattr(text, "__len__") and getattr(text, "ndim", 1) == 1
@@ -214,17 +214,7 @@ def check_text(name: str, text: Any) -> None:
     for number, each in enumerate(text):
         if not isinstance(each, str):
             raise TypeError(f"{name}[{number}] must be a string, got {each!r:.80}.")
-        _check_characters(f"{name}[{number}]", each)
-
-
-def _check_characters(name: str, text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"{name} has half of a surrogate pair at character {error.start}, "
-            f"{text[error.start]!r}: decode the text anew, or leave the character out."
-        ) from None
+        check_characters(f"{name}[{number}]", each)
 
 
 def annotate_for(

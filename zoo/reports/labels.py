@@ -56,10 +56,13 @@ def read_labels(path: str | os.PathLike) -> Labels:
         label, place = label.strip(), f"{path}:{number}"
         if not (tab and label and re.fullmatch(r"0*[1-9]\d{,8}", question.strip())):
             raise ValueError(
-                f"{place}: {line!r} is not the number of a question, from 1, a tab, and its label."
+                f"{place}: {line!r:.80} is not the number of a question, from 1, a tab, and its "
+                "label."
             )
         if int(question) in questions.setdefault(label, set()):
-            raise ValueError(f"{place}: question {int(question)} has the label {label!r} already.")
+            raise ValueError(
+                f"{place}: question {int(question)} has the label {label!r:.80} already."
+            )
         questions[label].add(int(question))
         lines.setdefault(int(question), number)
     if not questions:

@@ -97,7 +97,7 @@ def read_file(path: Path) -> ClozeExample:
         entity, colon, name = line.partition(":")
         if not colon or not _ENTITY.fullmatch(entity):
             raise ValueError(
-                f"{path}:{line_number}: {line!r} is no `@entityN:name`; is the file truncated?"
+                f"{path}:{line_number}: {line!r:.80} is no `@entityN:name`; is the file truncated?"
             )
         names.append((entity, name))
     passage, question, answer = (lines[i].strip() for i in (2, 4, 6))

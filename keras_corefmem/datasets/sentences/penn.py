@@ -87,13 +87,15 @@ def _step(token, stack, nodes, words, line_number):
                 return "a bracket inside a tree has no label; is one of the tree before unclosed?"
             top.label = ""
         if top and top.word is not None:
-            return f"a bracket opens behind the word {top.word!r}, give the word its own bracket."
+            return (
+                f"a bracket opens behind the word {top.word!r:.80}, give the word its own bracket."
+            )
         stack.append(_Node(len(words), line_number))
         nodes.append(stack[-1])
     elif not top:
         if token == ")":
             return "a bracket is closed that was never opened, remove it."
-        return f"{token!r} stands outside all brackets, pass a Penn Treebank file."
+        return f"{token!r:.80} stands outside all brackets, pass a Penn Treebank file."
     elif token == ")":
         if top.start == len(words):
             return "a bracket holds no word, remove it or give it a label and a word."
@@ -101,7 +103,7 @@ def _step(token, stack, nodes, words, line_number):
     elif top.label is None:
         top.label = token
     elif top.word is not None or top.start < len(words):
-        return f"{token!r} stands beside another word or bracket, give it its own bracket."
+        return f"{token!r:.80} stands beside another word or bracket, give it its own bracket."
     else:
         top.word = token
         words.append(token)

@@ -90,8 +90,8 @@ def _read_word(line, column, number, place):
         return None
     if fields[0] != str(number):
         raise ValueError(
-            f"{place}: the word is number {fields[0]!r} instead of {number}, words or the empty "
-            "line between sentences are missing; get the file again."
+            f"{place}: the word is number {fields[0]!r:.80} instead of {number}, words or the "
+            "empty line between sentences are missing; get the file again."
         )
     word, tag = fields[1], fields[_COLUMNS[column]]
     if not word or tag in ("", "_"):

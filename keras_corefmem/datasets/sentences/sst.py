@@ -73,7 +73,7 @@ def read_file(path: Path) -> list[Sentence]:
         for part in tree.constituents:
             if part.label not in labels:
                 raise ValueError(
-                    f"{source}: {part.label!r} is no label of a phrase, pass a file of the "
+                    f"{source}: {part.label!r:.80} is no label of a phrase, pass a file of the "
                     f"treebank with labels 0..{len(labels) - 1}."
                 )
             answer = labels[part.label]

@@ -62,7 +62,7 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
             raise ValueError(f"{place}: a token outside a document, begin with #begin document.")
     if name is not None:
         raise ValueError(
-            f"{path}:{len(lines)}: no #end document for {name!r}; is the file truncated?"
+            f"{path}:{len(lines)}: no #end document for {name!r:.80}; is the file truncated?"
         )
     if not documents:
         raise ValueError(f"{path}: no document in the file, pass a {_FORM} file.")
@@ -86,7 +86,7 @@ def _annotation(name, body, end):
             )
         word = columns[WORD]
         if not word or " " in word:
-            raise ValueError(f"{place}: {word!r} is no word, column {WORD + 1} must have one.")
+            raise ValueError(f"{place}: {word!r:.80} is no word, column {WORD + 1} must have one.")
         if begins:
             sentences.append(len(rows))
             begins = False
@@ -99,7 +99,7 @@ def _annotation(name, body, end):
         place = min(unclosed)[1]
         raise ValueError(f"{place}: this mention is not closed before {end}, #end document.")
     if not rows:
-        raise ValueError(f"{end}: the document {name!r} has no tokens, leave it out.")
+        raise ValueError(f"{end}: the document {name!r:.80} has no tokens, leave it out.")
     words, tags = ([columns[index] for columns in rows] for index in (WORD, TAG))
     text, starts = _spaced(words, sentences)
     chains = [chains[chain] for chain in sorted(chains)]
@@ -110,14 +110,14 @@ def _annotation(name, body, end):
 def _add_part(part, token, place, opened, chains):
     match = _PART.fullmatch(part)
     if match is None or not (match[1] or match[3]):
-        raise ValueError(f"{place}: coreference {part!r} is none of `(3`, `3)`, `(3)`.")
+        raise ValueError(f"{place}: coreference {part!r:.80} is none of `(3`, `3)`, `(3)`.")
     chain = int(match[2])
     if match[1]:
         opened[chain].append((token, place))
     if match[3]:
         if not opened[chain]:
             raise ValueError(
-                f"{place}: {part!r} closes a mention of chain {chain} that was not opened."
+                f"{place}: {part!r:.80} closes a mention of chain {chain} that was not opened."
             )
         start, _ = opened[chain].pop()
         chains[chain].append(Mention(start, token + 1, token))
@@ -176,7 +176,7 @@ def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None
 def _lines(document, annotation):
     name, _, part = document.partition("; part ")
     if "\n" in name or not (part or "0").isdecimal():
-        raise ValueError(f"{document!r} is no name of a document, write it as `name; part 0`.")
+        raise ValueError(f"{document!r:.80} is no name of a document, write it as `name; part 0`.")
     yield f"#begin document ({name}); part {int(part or 0):03d}\n"
     columns, starts, start = _coreference(annotation), set(annotation.sentences[1:]), 0
     for token, word in enumerate(annotation.tokens):
@@ -184,7 +184,7 @@ def _lines(document, annotation):
             yield "\n"
             start = token
         if re.search(r"\s", word):
-            raise ValueError(f"{name}: token {token}, {word!r}, has a space in it, split it.")
+            raise ValueError(f"{name}: token {token}, {word!r:.80}, has a space in it, split it.")
         tag = annotation.tags[token] if annotation.tags else "-"
         fields = (name.replace(" ", "_"), int(part or 0), token - start, word, tag)
         yield "\t".join((*map(str, fields), *["-"] * 6, columns[token])) + "\n"

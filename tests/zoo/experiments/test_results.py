@@ -3,6 +3,7 @@ import multiprocessing
 
 import pytest
 
+from keras_corefmem.utils.files import BadFileError
 from tests.support.results import result_of, trial_of
 from zoo.experiments.results import (
     append_result,
@@ -113,3 +114,23 @@ def test_broken_results_are_named(line, message, name, place, tmp_path):
         file.write(line)
     with pytest.raises(ValueError, match=f"babi-1k{place}: {message}"):
         append_result(result(seed=1), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"command": "corefmem 'train"}, "command: No closing quotation .*; remove it"),
+        ({"test_predicted": ["hall"]}, "test_predicted has not one answer for each"),
+    ],
+)
+def test_results_that_fit_together_nowhere_are_named(fields, message, tmp_path):
+    (tmp_path / "babi-1k.jsonl").write_text(json.dumps(result(**fields)))
+    with pytest.raises(BadFileError, match=f"babi-1k.jsonl:1: {message}"):
+        read_results("babi-1k", tmp_path)
+
+
+@pytest.mark.parametrize("value", ["{", "[" * 10**4, "9" * 5000])
+def test_settings_of_a_command_that_are_no_json_are_named(value):
+    run = Run("babi-1k", "qdren", 1, 0)
+    with pytest.raises(BadFileError, match=f"{run.name} in the results of babi-1k: no JSON"):
+        run.is_done({run.name: result(command=f"corefmem --set units={value}")})
