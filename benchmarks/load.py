@@ -5,8 +5,8 @@
 
 A SavedModel of a reader of bAbI 2 for ten minutes, `read` of the same preset 20,000 times, and
 `read` of 1,000 passages of different lengths, after one of each length that they are padded to; on
-JAX `read` too. Memory is what the process holds, after warm-up and at the end, and what is compiled
-is what was behind warm-up. Each has a process of its own.
+JAX `read` too. Memory is what the process holds, after warm-up and at the end; nothing
+is traced anew behind that. Each has a process of its own.
 """
 
 import concurrent.futures
@@ -51,31 +51,31 @@ def answer_all(answer, texts, calls=math.inf, seconds=math.inf):
     return done
 
 
-def measure(work, compiled=()):
-    """Calls that some work makes, seconds, MiB before and after, and how often it compiles."""
-    before, start, count = resident(), time.perf_counter(), len(compiled)
+def measure(work, traced=()):
+    """Calls that some work makes, seconds, MiB before and after, and how often it traces."""
+    before, start, count = resident(), time.perf_counter(), len(traced)
     calls, taken = work(), time.perf_counter() - start
     found = {"calls": calls, "seconds": taken, "before": before, "after": resident()}
-    return found | {"compiled": len(compiled) - count}
+    return found | {"traced": len(traced) - count}
 
 
-def ask(answer, texts, compiled=(), **amount):
+def ask(answer, texts, traced=(), **amount):
     """Measures answers after a tenth of as many."""
     answer_all(answer, texts, **{name: value / 10 for name, value in amount.items()})
-    return measure(lambda: answer_all(answer, texts, **amount), compiled)
+    return measure(lambda: answer_all(answer, texts, **amount), traced)
 
 
-def count_compiled(model):
-    """A list that grows whenever something of a model is compiled: its Python code runs then."""
-    layer, compiled = model.layers[-1], []
+def count_traces(model):
+    """A list that grows whenever a model is traced, which runs its Python code."""
+    layer, traced = model.layers[-1], []
     call = layer.call
 
     def counting_call(*args, **kwargs):
-        compiled.append(layer.name)
+        traced.append(layer.name)
         return call(*args, **kwargs)
 
     layer.call = counting_call
-    return compiled
+    return traced
 
 
 def saved_model(folder, seconds):
@@ -95,7 +95,7 @@ def reads(calls):
 
     model = zoo.from_preset(PRESET)
     texts = list(zip(*simulate(200), strict=True))
-    return ask(lambda *text: model.read(*text).answer, texts, count_compiled(model), calls=calls)
+    return ask(lambda *text: model.read(*text).answer, texts, count_traces(model), calls=calls)
 
 
 def lengths(numbers):
@@ -113,9 +113,9 @@ def lengths(numbers):
     def read_all(texts):
         return len([model.read(text, question) for text in texts])
 
-    encode, compiled = model.preprocessor.encode_text, count_compiled(model)
+    encode, traced = model.preprocessor.encode_text, count_traces(model)
     read_all({padded(text): text for text in texts}.values())
-    return measure(lambda: read_all(texts), compiled)
+    return measure(lambda: read_all(texts), traced)
 
 
 def growth(row):
@@ -124,14 +124,14 @@ def growth(row):
 
 def make_table(content):
     """The figures as Markdown."""
-    table = [("", "calls", "a second", "MiB, warm", "MiB, at the end", "growth", "compiled anew")]
+    table = [("", "calls", "a second", "MiB, warm", "MiB, at the end", "growth", "traced anew")]
     for row in content["rows"]:
         memory = f"{row['before']:,.0f}", f"{row['after']:,.0f}"
         pace = row["calls"] / row["seconds"]
         table.append(
             (
                 *(row["name"], f"{row['calls']:,}", f"{pace:.0f}", *memory),
-                *(f"{growth(row):.1%}", f"{row['compiled']}"),
+                *(f"{growth(row):.1%}", f"{row['traced']}"),
             )
         )
     return markdown_table(table)

@@ -212,7 +212,7 @@ def test_threads_and_lengths_take_no_more_memory(read):
     growth = importlib.import_module("load").growth
     rows = read("load")["rows"]
     assert len(rows) == 4 and max(map(growth, rows)) <= 0.02
-    assert not any(row["compiled"] for row in rows)
+    assert not any(row["traced"] for row in rows)
 
 
 def test_two_processes_annotate_nearly_twice_as_fast(read):
