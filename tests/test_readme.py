@@ -208,7 +208,8 @@ def test_pages_have_examples_commands_and_links_that_lead_somewhere():
             assert (page.parent / link).exists(), f"{page.name} links {link}"
     assert TEXTS["README"].count("\n") <= 200
     first_screen = "\n".join(TEXTS["README"].splitlines()[:30])
-    assert re.search(r"^!\[.+\]\(docs/demo-answer.png\)$", first_screen, re.MULTILINE)
+    pictures = r"^\| !\[.+\]\(docs/demo-answer.png\) \| !\[.+\]\(docs/demo-edited.png\) \|$"
+    assert re.search(pictures, first_screen, re.MULTILINE)
     assert COMMANDS[0] in first_screen and COMMANDS[0].startswith(".venv/bin/corefmem predict ")
     assert "pip install -q -e ." in first_screen and "clone" in first_screen
     setup = configparser.ConfigParser()

@@ -27,6 +27,7 @@ def views_to_html(
     views: Sequence[TokenView | TableView | HeadView],
     title: str,
     odds: Mapping[str, float] | None = None,
+    unknown_words: Iterable[str] = (),
 ) -> str:
     """Shows views on one page of HTML.
 
@@ -39,6 +40,7 @@ def views_to_html(
         views: the views, from top to bottom.
         title: title of the page.
         odds: answers with their probabilities, best first, to show above the views.
+        unknown_words: words that the model does not know, to show above these.
 
     Returns:
         The page, which loads nothing from elsewhere.
@@ -53,12 +55,20 @@ def views_to_html(
         >>> "<h2>Who left?</h2>" in page
         True
     """
-    sections = "\n".join([*([odds_to_html(odds)] if odds else []), *map(view_to_html, views)])
+    note = note_of(unknown_words)
+    above = [*([f"<p>{escape(note)}</p>"] if note else []), *([odds_to_html(odds)] if odds else [])]
+    sections = "\n".join([*above, *map(view_to_html, views)])
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
         f"</title><style>{BODY}{STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n"
         f"{sections}\n</body></html>\n"
     )
+
+
+def note_of(unknown_words: Iterable[str]) -> str:
+    """A line about words that a model does not know, empty where there are none."""
+    words = dict.fromkeys(unknown_words)
+    return f"⚠ Unknown words, which are guessed at: {', '.join(words)}" if words else ""
 
 
 def view_to_html(view: TokenView | TableView | HeadView) -> str:

@@ -86,14 +86,12 @@ def explain(
     for view in named.values():
         print_view(console, view)
     if path and path.suffix == ".html":
-        odds = None
+        odds, unknown = None, ()
         if "sentence" not in texts:
             # As the demo does, whose page has the answer after each sentence too.
-            found = answer(reader, example)
-            once = [view for end, view in named.items() if end == "-one-reading"]
-            odds, shown = found.odds, [*found.views, *once]
+            odds, unknown, shown = answer(reader, example)
         with replacing(path) as partial:
-            partial.write_text(views_to_html(shown, model, odds), encoding="utf-8")
+            partial.write_text(views_to_html(shown, model, odds, unknown), encoding="utf-8")
         console.print(f"Page: {path}")
     elif path:
         write_pictures(path, named, console)

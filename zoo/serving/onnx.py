@@ -2,6 +2,7 @@
 
 import functools
 import os
+import warnings
 from typing import Any
 
 from keras_corefmem.utils.extras import extra
@@ -42,8 +43,10 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         import tf2onnx
         from keras.src.export.tf2onnx_lib import patch_tf2onnx
 
-    # It was written for an older NumPy.
-    patch_tf2onnx()
+    # It was written for an older NumPy, whose names NumPy warns of.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch_tf2onnx()
     function, signature = trace(model, {name: each.shape for name, each in model.input.items()})
     converted, _ = tf2onnx.convert.from_function(function, [signature], opset=OPSET)
     content = converted.SerializeToString()

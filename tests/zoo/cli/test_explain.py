@@ -164,6 +164,9 @@ def test_a_page_shows_the_answer_and_loads_nothing(name, folder, capsys, tmp_pat
     assert "1 Mary went to the kitchen." in page
     assert not re.search(r"<script|<link|https?:|url\(|@import", page)
     assert ("<svg" in page) == (name == "ga-coref-gru")
+    story = "--passage", "Zebulon slept.", "--question", QUESTION
+    explain(capsys, folder / f"{name}.keras", *story, "--output", path)
+    assert "guessed at: zebulon, slept</p>" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", standing_for(["ren", "ga-coref-gru"], ["ren"]))

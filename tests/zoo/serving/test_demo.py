@@ -169,6 +169,7 @@ def look_at_an_answer(page):
     page.see("return document.getElementById('note').innerText.trim() === ''")
     assert page.odds() == best().answer == "hallway"
     page.wait_for("answer-view", "each beginning read anew")
+    page.wait_for("answer-view", "from the states of one reading")
     assert page.see("return document.querySelectorAll('#answer-view path.edge').length") == 2
     page.picture("answer")
 

@@ -75,6 +75,7 @@ def test_attention_of_tokens_is_shown_and_a_question_with_an_annotator_copied(pa
         for example in (asked[0], page.ask(path, "", PASSAGE, QUESTION, WORDS)[0])
     )
     assert odds != words
+    assert "from the states of one reading" in asked[4]
     shares = re.findall(r"<title>(\d+)% of the attention", asked[4])
     assert 97 <= sum(map(int, shares)) <= 103 and len(shares) == 15
     python = asked[-2]

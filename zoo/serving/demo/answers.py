@@ -11,7 +11,6 @@ import numpy as np
 from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import odds_to_html, view_to_html
-from keras_corefmem.visualization.views import beginning_views
 from zoo.reading import read_examples
 from zoo.reading.answers import LINK_SUFFIXES
 
@@ -40,8 +39,8 @@ def answer(model: Any, example: Example) -> Answer:
         shown = [*model.views([example])[0]]
         if not any(name.endswith(LINK_SUFFIXES) for name in model.features):
             shown = [_without_chains(view) for view in shown]
-        if model.has_shared_answers and (len(example.sentences) > 1 or not shown):
-            shown += beginning_views([example], model.preprocessor, model.inspect)
+        if len(example.sentences) > 1 or not shown:
+            shown += model.answer_views([example])[0].values()
     odds = dict(zip(reading.answers, reading.probabilities, strict=True))
     return Answer(odds, reading.unknown_words, shown)
 

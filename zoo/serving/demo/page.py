@@ -9,6 +9,7 @@ from unittest import mock
 
 from keras_corefmem.datasets import DATASETS, Example
 from keras_corefmem.utils.extras import extra
+from keras_corefmem.visualization.pages import note_of
 from zoo.architectures.loading import open_model
 from zoo.hub import open_preset
 from zoo.hub.presets import presets
@@ -179,15 +180,13 @@ class _Page:
                 unknown += found.unknown_words
             else:
                 shown += [gr.update(visible=False), ""]
-        words = dict.fromkeys(unknown)
-        note = f"⚠ Unknown words, which are guessed at: {', '.join(words)}" if words else ""
         tokens = [(label, n) for n, label in enumerate(links.labelled_tokens(model, example), 1)]
         kinds = list(links.edge_types_of(model))
         python = answers.as_python(handle, read, _annotator(annotator))
         editor = [gr.update(choices=tokens)] * 2
         editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
         curl = answers.as_curl(_address(), handle, read, _annotator(annotator))
-        return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
+        return [note_of(unknown), *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
 
     def edit(
         self,

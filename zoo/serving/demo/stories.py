@@ -13,16 +13,6 @@ from zoo.reading import read_examples
 # Questions of a data set, or of the simulator, among which wrong answers are looked for.
 LOOKED_AT = 1000
 SIMULATED = 4
-# What anyone can ask a model that was trained on text of another kind.
-PASSAGE = Example(
-    (
-        "anna put the letter on the table and called her brother .",
-        "`` read it , peter , '' she said .",
-        "he shook his head and gave it back to her .",
-    ),
-    "`` then i will read it myself , '' said",
-    "anna",
-)
 
 
 class Wrong(NamedTuple):
@@ -34,19 +24,20 @@ class Wrong(NamedTuple):
 
 
 @functools.cache
-def _stories() -> dict[int, list[Example]]:
+def _stories() -> dict[int | str, list[Example]]:
+    """Stories by task, and under `"prose"` what one can ask a model of text of another kind."""
     path = pathlib.Path(__file__).with_name("stories.toml")
-    stories: dict[int, list[Example]] = {}
+    stories: dict[int | str, list[Example]] = {}
     for story in tomllib.loads(path.read_text(encoding="utf-8"))["story"]:
-        example = Example(story["sentences"], story["question"], story["answer"], story["facts"])
-        stories.setdefault(story["task"], []).append(example)
+        texts = story["sentences"], story["question"], story["answer"]
+        stories.setdefault(story["task"], []).append(Example(*texts, story.get("facts", ())))
     return stories
 
 
 def samples(card: Mapping[str, Any]) -> list[Example]:
     """Questions that fit what a model was trained on, by the card of its preset."""
     if card.get("dataset", "babi") not in ("babi", "simulator"):
-        return [PASSAGE]
+        return _stories()["prose"]
     task = card.get("task", 1)
     found = list(_stories().get(task, _stories()[1]))
     return found + (simulator.simulate(task, SIMULATED) if task in simulator.TASKS else [])
