@@ -114,6 +114,20 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
             serve(passage=passage, question=question)
 
 
+# Edge numbers of so many tokens do not fit into an int32 of one number each.
+@pytest.mark.thorough
+def test_a_text_of_tens_of_thousands_of_tokens_is_answered_as_read_does(tmp_path, make_reader):
+    tf = pytest.importorskip("tensorflow")
+    model = make_reader("coref_gru")
+    export(model, tmp_path / "model")
+    serve = tf.saved_model.load(str(tmp_path / "model")).signatures["serving_default"]
+    passage = "Mary went to the kitchen. John moved to the garden. " * 3500
+    reading = model.read(passage, "Where is John?")
+    outputs = serve(passage=tf.constant([passage]), question=tf.constant(["Where is John?"]))
+    assert outputs["answer"].numpy()[0].decode() == reading.answer
+    assert outputs["probability"].numpy()[0] == pytest.approx(reading.probability, abs=1e-5)
+
+
 # `test_raw_texts` has texts of some lengths, and empty ones.
 @pytest.mark.thorough
 @pytest.mark.parametrize("jit_compile", [True, False])
