@@ -23,8 +23,8 @@ from keras_corefmem.utils.markdown import markdown_table
 from tuning.workers import free_port
 
 PRESET, EDITS = "ga_coref_gru_babi_1", 20
-# How often the three sentences are told.
-TIMES = {"edits": 1, "edits of 21 sentences": 7}
+# Stories, by how often they tell three sentences.
+STORIES = {"3 sentences": 1, "21 sentences": 7}
 # Clicks, and calls back with the time once the drawn chain of a token is another. The page takes no
 # click before the last answer is not only drawn, but done with.
 EDIT = """
@@ -74,9 +74,9 @@ def measure(edits):
             page = Page(driver)
             page.wait_for("answer-view", "sandra")
             figures = {}
-            for name, times in TIMES.items():
-                page.ask(PASSAGE * times, QUESTION)
-                page.wait_for("answer-view", f"{3 * times} {PASSAGE[-1]}")
+            for name, repeats in STORIES.items():
+                page.ask(PASSAGE * repeats, QUESTION)
+                page.wait_for("answer-view", f"{3 * repeats} {PASSAGE[-1]}")
                 page.choose("token", "13 john")
                 figures[name] = []
                 for _ in range(edits):
@@ -91,12 +91,12 @@ def measure(edits):
 def make_table(content):
     """The figures as Markdown."""
     rows = [("", "seconds"), ("until the page is there", f"{content['opened']:.1f}")]
-    for name in TIMES:
+    for name in STORIES:
         first, *others = content[name]
         rows += [
-            (f"{name}: the first", f"{first / 1000:.2f}"),
-            (f"{name}: {len(others)} more, median", f"{statistics.median(others) / 1000:.2f}"),
-            (f"{name}: {len(others)} more, longest", f"{max(others) / 1000:.2f}"),
+            (f"first edit of {name}", f"{first / 1000:.2f}"),
+            (f"{len(others)} more, median", f"{statistics.median(others) / 1000:.2f}"),
+            (f"{len(others)} more, longest", f"{max(others) / 1000:.2f}"),
         ]
     return markdown_table(rows)
 

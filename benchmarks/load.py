@@ -5,8 +5,8 @@
 
 A SavedModel of a reader of bAbI 2 for ten minutes, `read` of the same preset 20,000 times, and
 `read` of 1,000 passages of different lengths, after one of each length that they are padded to; on
-JAX `read` too. Memory is what the process holds, after warm-up and at the end; nothing
-is traced anew behind that. Each has a process of its own.
+JAX `read` too. Memory is what the process holds after a warm-up and at the end, and between the two
+the traces of `read` are counted. Each has a process of its own.
 """
 
 import concurrent.futures
@@ -51,15 +51,15 @@ def answer_all(answer, texts, calls=math.inf, seconds=math.inf):
     return done
 
 
-def measure(work, traced=()):
+def measure(work, traced=None):
     """Calls that some work makes, seconds, MiB before and after, and how often it traces."""
-    before, start, count = resident(), time.perf_counter(), len(traced)
+    before, start, count = resident(), time.perf_counter(), len(traced or ())
     calls, taken = work(), time.perf_counter() - start
     found = {"calls": calls, "seconds": taken, "before": before, "after": resident()}
-    return found | {"traced": len(traced) - count}
+    return found | {"traced": None if traced is None else len(traced) - count}
 
 
-def ask(answer, texts, traced=(), **amount):
+def ask(answer, texts, traced=None, **amount):
     """Measures answers after a tenth of as many."""
     answer_all(answer, texts, **{name: value / 10 for name, value in amount.items()})
     return measure(lambda: answer_all(answer, texts, **amount), traced)
@@ -131,7 +131,7 @@ def make_table(content):
         table.append(
             (
                 *(row["name"], f"{row['calls']:,}", f"{pace:.0f}", *memory),
-                *(f"{growth(row):.1%}", f"{row['traced']}"),
+                *(f"{growth(row):.1%}", "–" if row["traced"] is None else f"{row['traced']}"),
             )
         )
     return markdown_table(table)

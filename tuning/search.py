@@ -177,8 +177,8 @@ class Search:
         """The outcome of a trial, `None` where it has none yet."""
         path = self.trial_folder(trial) / OUTCOME
         content = load_json(path, remedy=REMEDY, kind=Trial) if path.exists() else None
-        if content and content["trial"] != trial:
-            raise BadFileError(f"{path}: trial: it is of {content['trial']!r:.80}; {REMEDY}")
+        if content and (other := content["trial"]) != trial:
+            raise BadFileError(f"{path}: trial: it is of {other!r:.80}, not {trial!r}; {REMEDY}")
         return content
 
     def count_start(self, trial: str) -> None:

@@ -60,7 +60,8 @@ def stream(
 
     def collate(records: np.ndarray, length: int) -> tuple:
         with naming_damage(f"A record in {folder}", REMEDY):
-            examples = [make_example(*from_example(record)) for record in records]
+            pairs = list(map(from_example, records))
+        examples = [make_example(*pair) for pair in pairs]
         rows = [preprocessor.encode(example) for example in examples]
         for row in rows:
             _check_length("question", row.question, question_length, row.source)

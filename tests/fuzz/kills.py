@@ -35,8 +35,7 @@ COMMANDS = {
     ).split(),
 }
 # What differs between two undisturbed runs: their time and place, and keras-tuner's bookkeeping.
-# Of weights the digests: files hold names of layers, which Keras counts anew in each process.
-VOLATILE = "seconds", "cpu_seconds", "data_dir", "sha256"
+VOLATILE = "seconds", "cpu_seconds", "data_dir"
 ORACLE = "oracle.json"
 
 
@@ -68,11 +67,13 @@ def finish(command: str, folder: Path) -> None:
         raise RuntimeError(f"{command} ended with {process.returncode}: {out[-500:]}")
 
 
-def without_volatile(content: object) -> object:
+def without_volatile(content: object, volatile: tuple[str, ...] = VOLATILE) -> object:
     if isinstance(content, dict):
-        kept = {k: v for k, v in content.items() if k not in VOLATILE}
-        return {k: without_volatile(v) for k, v in kept.items()}
-    return list(map(without_volatile, content)) if isinstance(content, list) else content
+        kept = {k: v for k, v in content.items() if k not in volatile}
+        return {k: without_volatile(v, volatile) for k, v in kept.items()}
+    if isinstance(content, list):
+        return [without_volatile(v, volatile) for v in content]
+    return content
 
 
 def events_in(path: Path) -> set[tuple[int, str]]:
@@ -106,7 +107,9 @@ def outcome(folder: Path) -> dict[str, object]:
         if path.suffix in (".json", ".jsonl") and path.name != ORACLE:
             lines = path.read_text().splitlines()
             texts = lines if path.suffix == ".jsonl" else ["".join(lines)]
-            found[name] = [without_volatile(json.loads(text)) for text in texts]
+            # Files of weights name layers, which Keras numbers anew in each process.
+            volatile = (*VOLATILE, "sha256") if path.name == "state.json" else VOLATILE
+            found[name] = [without_volatile(json.loads(text), volatile) for text in texts]
         elif name.endswith("tfevents"):
             # A run has a file for each of its starts.
             found[name] = sorted({*(found.get(name) or ()), *events_in(path)})

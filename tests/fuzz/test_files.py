@@ -42,7 +42,7 @@ from zoo.hub.presets import read_preset as read_card
 from zoo.reports import read_labels
 from zoo.reports.tables import tables_of
 
-# Of what reads a file, and letters of an error.
+# Seconds that reading a file may take, and characters of an error.
 SECONDS, LONGEST = 2, 2000
 
 

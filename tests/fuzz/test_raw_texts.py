@@ -14,7 +14,7 @@ from tests.support.tiers import standing_for
 
 # An hour of fuzzing draws no fewer strings than were promised.
 FUZZ = int(os.environ.get("COREFMEM_FUZZ", 0))
-# At least as many answers as a passage has, all of which may be as likely.
+# More answers than a passage has: several may be as likely as the best.
 MANY = 100
 COUNT = max(1000, FUZZ) if FUZZ else 20
 TOKENIZERS = ("words", "penn", "penn_lower", "prose", "spaces", "unicode_script")

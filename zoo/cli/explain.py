@@ -86,7 +86,8 @@ def explain(
     for view in named.values():
         print_view(console, view)
     if path and path.suffix == ".html":
-        odds, unknown = None, ()
+        odds: dict[str, float] | None = None
+        unknown: tuple[str, ...] = ()
         if "sentence" not in texts:
             # As the demo does, whose page has the answer after each sentence too.
             odds, unknown, shown = answer(reader, example)

@@ -29,13 +29,13 @@ REMEDY = "remove it, and give the command that made it again."
 # Bytes of one more result, at most; questions of one.
 ROOM = 2**20
 MOST = 10_000_000
-# Letters of a command: splitting it takes time that grows with their square.
+# Characters of a command: splitting it takes time that grows with their square.
 LONGEST = 20_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
 
 
 def _check_command(command: str) -> str:
-    """Refuses what `shlex` cannot split, as a quotation that never ends."""
+    """Refuses what `shlex` cannot split, such as a quotation that never ends."""
     shlex.split(command)
     return command
 

@@ -16,12 +16,12 @@ Groups = dict[tuple[str, int | str], list[Result]]
 
 def recorded_runs(study: str, folder: str | os.PathLike) -> list[Result]:
     """Reads the runs of a study that exists, each of one of its tasks and a model of the zoo."""
-    tasks, runs = study_named(study).tasks, read_results(study, folder)
+    tasks, names, runs = study_named(study).tasks, models(), read_results(study, folder)
     for run in runs:
-        for name, known in (("task", tasks), ("model", models())):
+        for name, known, place in (("task", tasks, f"of {study}"), ("model", names, "of the zoo")):
             if run[name] not in known:
                 where = f"{folder}: {result_name(run):.80} of {study}"
-                raise BadFileError(f"{where} is of a {name} that there is not; remove its line.")
+                raise BadFileError(f"{where} is of no {name} {place}; remove its line.")
     return runs
 
 

@@ -43,9 +43,9 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         import tf2onnx
         from keras.src.export.tf2onnx_lib import patch_tf2onnx
 
-    # It was written for an older NumPy, whose names NumPy warns of.
+    # It was written for an older NumPy; newer versions warn of the names that it uses.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", FutureWarning)
         patch_tf2onnx()
     function, signature = trace(model, {name: each.shape for name, each in model.input.items()})
     converted, _ = tf2onnx.convert.from_function(function, [signature], opset=OPSET)

@@ -33,7 +33,7 @@ def test_a_run_of_a_task_or_model_that_there_is_not_is_refused(name, value, tmp_
     run = Run("babi-1k", "ga-mage-gru", 1, 0)
     results.append_result({**result_of(run, [0]), name: value}, tmp_path)
     error = refused(capsys, "report", "babi-1k", "--results", str(tmp_path))
-    assert f"{tmp_path}: ga-mage-gru-" in error and f"of babi-1k is of a {name} that" in error
+    assert f"{tmp_path}: ga-mage-gru-" in error and f"of babi-1k is of no {name} of" in error
 
 
 def test_the_best_run_by_validation_counts(tmp_path):

@@ -114,7 +114,7 @@ def test_replaces_a_saved_model_and_refuses_bad_input(tmp_path, make_reader):
             serve(passage=passage, question=question)
 
 
-# Edge numbers of so many tokens do not fit into an int32 of one number each.
+# The number of an edge among all pairs of so many tokens overflows an int32.
 @pytest.mark.thorough
 def test_a_text_of_tens_of_thousands_of_tokens_is_answered_as_read_does(tmp_path, make_reader):
     tf = pytest.importorskip("tensorflow")
