@@ -34,7 +34,7 @@ def to_example(annotation: Annotation, fields: dict) -> bytes:
     try:
         encoded = json.dumps(fields)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"JSON cannot hold the fields {fields!r}: {error}.") from None
+        raise ValueError(f"JSON cannot hold the fields {fields!r:.200}: {error}.") from None
     values = annotation.to_dict() | {"text": [annotation.text], "fields": [encoded]}
     chains = enumerate(annotation.chains)
     values["mentions"] = [n for chain, spans in chains for span in spans for n in (chain, *span)]

@@ -127,7 +127,9 @@ class Truecaser:
             content = parse_json(read_text(path, _FORM), path, "pass what `save` wrote.", _FORM)
             return cls(content["forms"])
         except (AttributeError, KeyError, TypeError) as error:
-            raise BadFileError(f"{path}: no {_FORM} ({error!r}), pass what `save` wrote.") from None
+            raise BadFileError(
+                f"{path}: no {_FORM} ({error!r:.80}), pass what `save` wrote."
+            ) from None
         except ValueError as error:
             message = str(error).removeprefix(f"{path}: ")
             raise BadFileError(f"{path}: {message}") from None

@@ -73,7 +73,7 @@ class Vocabulary:
             repeated = next(w for i, w in enumerate(self.words) if ids[w] != i)
             raise ValueError(
                 f"`words` must be distinct, non-empty and without {_SPECIALS[UNKNOWN]!r}, "
-                f"but {repeated!r} occurs twice or is reserved."
+                f"but {repeated!r:.80} occurs twice or is reserved."
             )
         # A text that spells a special or a symbol has a word that is unknown, as in a SavedModel.
         self._ids = {word: ids[word] for word in self.known}

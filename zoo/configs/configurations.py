@@ -153,7 +153,7 @@ def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
     models: dict[str, Configuration] = {}
     for name, own in entries.items():
         merged = _merge({"name": name, **shared}, own)
-        models[name] = validate(f"{path}: models.{name}", merged, Configuration)
+        models[name] = validate(f"{path}: models.{name:.80}", merged, Configuration)
     return models
 
 

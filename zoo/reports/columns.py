@@ -71,6 +71,12 @@ def _edge_cell(measured: list[dict[str, dict[str, float]]], name: str) -> str:
     return f"{share:.1f} ({even:.1f})"
 
 
+def without_blanks(columns: list[Column]) -> list[Column]:
+    """The columns without the rows in which nothing is known."""
+    rows = [cells for cells in zip(*columns, strict=True) if {*cells[1:]} != {"–"}]
+    return list(map(list, zip(*rows, strict=True)))
+
+
 class StudyColumns:
     """Makes the columns of the tables of a study; a column is a heading and its cells."""
 
@@ -105,8 +111,7 @@ class StudyColumns:
         kinds, end = self.study.kinds, -len(COUNTS)
         labels = [OTHERS, *self.labels()[1 : end - len(self.kinds)], *kinds.values()]
         columns = [labels, *(self._published(row, kinds)[:end] for row in self._unmeasured())]
-        lines = [cells for cells in zip(*columns, strict=True) if {*cells[1:]} != {"–"}]
-        return list(map(list, zip(*lines, strict=True))) if columns[1:] else []
+        return without_blanks(columns) if columns[1:] else []
 
     def _unmeasured(self) -> list[PublishedRow]:
         known = published_rows(self.name).items()

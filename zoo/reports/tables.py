@@ -13,7 +13,7 @@ from zoo.configs import configuration
 from zoo.experiments.results import SEARCHES, Result
 from zoo.experiments.studies import STUDIES
 from zoo.reports.agreements import agreement
-from zoo.reports.columns import Column, StudyColumns
+from zoo.reports.columns import Column, StudyColumns, without_blanks
 from zoo.reports.conditions import condition_columns
 from zoo.reports.coreference import coreference_tables
 from zoo.reports.gained import gains
@@ -94,7 +94,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     for model in made.models:
         known = configuration(model)
         families[known.family if known.reads == "passages" else None].append(model)
-    own = [made.columns(models) for models in families.values()]
+    own = [without_blanks(made.columns(models)) for models in families.values()]
     shown = [_long_table(columns) for columns in own]
     shown += [_table(columns) for columns in (made.heads(), made.edges()) if columns]
     return "\n\n".join([*shown, *reported, made_by(*commands(runs))])

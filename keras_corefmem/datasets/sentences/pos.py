@@ -96,7 +96,8 @@ def _read_word(line, column, number, place):
     word, tag = fields[1], fields[_COLUMNS[column]]
     if not word or tag in ("", "_"):
         raise ValueError(
-            f"{place}: the word {word!r} has no {column} tag, fill it in or read the other column."
+            f"{place}: the word {word!r:.80} has no {column} tag, fill it in or read "
+            "the other column."
         )
     return word, tag
 

@@ -33,7 +33,7 @@ def _parse_facts(column, sentence_numbers, place):
     for fact in column.split():
         if not re.fullmatch(r"\d{1,9}", fact, re.ASCII) or int(fact) not in sentence_numbers:
             raise ValueError(
-                f"{place}: supporting fact {fact!r} is no earlier line of this story, "
+                f"{place}: supporting fact {fact!r:.80} is no earlier line of this story, "
                 "write the line number of a sentence."
             )
         if sentence_numbers[int(fact)] is None:
@@ -106,7 +106,7 @@ def _story_lines(story):
             _check_text(sentence, example)
             if sentence.endswith("?"):
                 raise ValueError(
-                    f"{sentence!r} would be read as a question, "
+                    f"{sentence!r:.80} would be read as a question, "
                     "end the sentences of a passage without a question mark."
                 )
             lines.append(f"{len(lines) + 1} {sentence}")
@@ -122,6 +122,6 @@ def _check_text(text, example):
     """Raises where the format would not give the text back."""
     if text != text.strip() or re.search(r"[\t\n\r]", text):
         raise ValueError(
-            f"{text!r} in the story of {example.question!r} has tabs, line breaks or outer "
+            f"{text!r:.80} in the story of {example.question!r:.80} has tabs, line breaks or outer "
             "spaces, strip them before writing."
         )
