@@ -10,7 +10,7 @@ from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, naming_damage, replacing
 
 PARTS = ("train", "valid", "test")
-OTHERS = f"{REMEDY.removesuffix('.')}, or pass the make_example that fits it."
+MISFIT = f"{REMEDY.removesuffix('.')}, or pass the make_example that fits it."
 
 
 def write_questions(splits: Splits, folder: Path) -> dict[str, pathlib.Path]:
@@ -69,7 +69,7 @@ def read_questions(
         made_by = {k: index[k]["name"] for k in ("annotator", "truecaser") if index.get(k)}
         examples = []
         for number, (annotation, fields) in enumerate(records, 1):
-            with naming_damage(f"{path}: record {number}", OTHERS):
+            with naming_damage(f"{path}: record {number}", MISFIT):
                 examples.append(make_example(annotation, {**fields, **made_by}))
         parts.append(examples)
     return Splits(*parts)
