@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import os
 import pathlib
 import sys
 import typing
@@ -58,8 +59,8 @@ class TextReader:
         ['Mary left.', 'John slept.']
     """
 
-    def __init__(self, inputs: Iterable[str], whole: bool = False) -> None:
-        self.inputs, self.whole = list(inputs), whole
+    def __init__(self, inputs: Iterable[Path], whole: bool = False) -> None:
+        self.inputs, self.whole = [os.fspath(path) for path in inputs], whole
         self.bytes_read = self._standard_bytes = 0
         self._standard_hash = hashlib.sha256()
         if self.inputs.count("-") > 1:

@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import pathlib
+from collections.abc import Iterable
 
 from keras_corefmem.corpora import index
 from keras_corefmem.corpora.shards import annotate_part, annotate_shard, join_parts, split_texts
@@ -43,7 +44,7 @@ class Progress:
 
 
 def annotate_files(
-    inputs: list[str],
+    inputs: Iterable[Path],
     folder: Path,
     annotator: TextAnnotator | None = None,
     whole: bool = False,
@@ -95,7 +96,7 @@ def annotate_files(
             return complete
         progress.start(reader.size)
         if runner:
-            return _run_beam(inputs, folder, annotator, plan, runner)
+            return _run_beam(reader.inputs, folder, annotator, plan, runner)
         shards = _write_shards(folder, reader, shard_size, annotator, processes, progress)
         return index.write_index(folder, {**plan, "inputs": reader.describe()}, shards)
 

@@ -1,11 +1,12 @@
 """Questions about passages whose linguistic structure is known."""
 
 import dataclasses
+import itertools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from keras_corefmem.datasets.example import Example, most_frequent
+from keras_corefmem.datasets.example import CandidateExample, Example, most_frequent
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate
 from keras_corefmem.graphs.targets import Structure
@@ -28,6 +29,8 @@ class AnnotatedExample(Example):
             tokens should attend to, and their edges.
         named_entities: label of the named entity that each token is part of, `""` for none, as of
             `Annotation`; empty where nothing recognized any.
+        documents: number of the first sentence of each document, from 1; empty where there are
+            none, or one.
         annotator: name of what annotated it, `""` where that is not known.
         truecaser: name of what gave its words capital letters before, `""` for nothing.
 
@@ -51,6 +54,7 @@ class AnnotatedExample(Example):
     named_entities: tuple[str, ...] = dataclasses.field(
         default=(), compare=False, repr=False, kw_only=True
     )
+    documents: tuple[int, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
     annotator: str = dataclasses.field(default="", compare=False)
     truecaser: str = dataclasses.field(default="", compare=False)
 
@@ -92,7 +96,8 @@ class AnnotatedExample(Example):
             name: getattr(self, name)[:kept] + getattr(self, name)[length:]
             for name in ("chain_ids", "named_entities")
         }
-        return {**super()._links_of_beginning(kept, length), **fields, "structure": None}
+        fields |= {"structure": None, "documents": ()}
+        return {**super()._links_of_beginning(kept, length), **fields}
 
     @classmethod
     def from_annotation(
@@ -101,6 +106,7 @@ class AnnotatedExample(Example):
         question_start: int,
         answer: str,
         mentions: str = "heads",
+        document_starts: Sequence[int] = (),
         **fields: Any,
     ) -> "AnnotatedExample":
         """Makes an example of an annotated text that ends in its question.
@@ -110,6 +116,8 @@ class AnnotatedExample(Example):
             question_start: number of the first token of the question, from 0.
             answer: the answer.
             mentions: see `Annotation.chain_ids`.
+            document_starts: number of the first token of each document, from 0; no sentence goes
+                on from one to the next.
             **fields: further fields of the example: `candidates`, `edges`, `kinds`, `source`.
 
         Raises:
@@ -121,7 +129,8 @@ class AnnotatedExample(Example):
                 f"{fields.get('source') or 'An example'}: the question starts at token "
                 f"{question_start} of {len(tokens)}; there must be tokens before it and from it."
             )
-        starts = [n for n in annotation.sentences if n < question_start]
+        starts = sorted({*annotation.sentences, *document_starts})
+        starts = [n for n in starts if n < question_start]
         ends = [*starts[1:], question_start]
         return cls(
             tuple(" ".join(tokens[a:b]) for a, b in zip(starts, ends, strict=True)),
@@ -130,6 +139,7 @@ class AnnotatedExample(Example):
             chain_ids=annotation.chain_ids(mentions).tolist(),
             structure=Structure.of(annotation),
             named_entities=tuple(annotation.named_entities),
+            documents=tuple(starts.index(n) + 1 for n in document_starts),
             **fields,
         )
 
@@ -142,8 +152,8 @@ class AnnotatedExample(Example):
         Args:
             annotation: annotation of the passage and then its question.
             fields: `question_start`, the character at which the question starts, `answer` and,
-                where they are known, `candidates`, `edges`, `kinds`, `source`, `annotator` and
-                `truecaser`.
+                where they are known, `candidates`, `edges`, `kinds`, `source`, `annotator`,
+                `truecaser` and `document_starts`, characters too.
             mentions: see `Annotation.chain_ids`.
 
         Raises:
@@ -156,15 +166,18 @@ class AnnotatedExample(Example):
                 f"{place} has no field {missing[0]}: annotate a data set of questions, "
                 "`corefmem annotate --dataset`."
             )
-        if fields["question_start"] not in annotation.starts:
-            raise ValueError(
-                f"{place}: no token starts at character {fields['question_start']}, where the "
-                "question should."
-            )
+        tokens = {character: number for number, character in enumerate(annotation.starts)}
+        start, documents = fields["question_start"], fields.get("document_starts", [])
+        for character in (start, *documents):
+            if character not in tokens:
+                what = "the question" if character == start else "a document"
+                raise ValueError(
+                    f"{place}: no token starts at character {character}, where {what} should."
+                )
         names = "candidates", "edges", "kinds", "source", "annotator", "truecaser"
         known = {name: fields[name] for name in names if name in fields}
-        start = annotation.starts.index(fields["question_start"])
-        return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
+        known["document_starts"] = [tokens[character] for character in documents]
+        return cls.from_annotation(annotation, tokens[start], fields["answer"], mentions, **known)
 
 
 def annotate_examples(
@@ -198,10 +211,14 @@ def annotate_examples(
     """
     cut = []
     for example in examples:
-        passage, question = (
-            " ".join(tokenizer(text)) for text in (example.passage, example.question)
+        *sentences, question = (
+            " ".join(tokenizer(text)) for text in (*example.sentences, example.question)
         )
-        cut.append((passage, question, to_text(example)[1]))
+        sentences = list(filter(None, sentences))
+        passage, fields = " ".join(sentences), to_text(example)[1]
+        if "document_starts" in fields:
+            fields["document_starts"] = _starts(sentences)
+        cut.append((passage, question, fields))
         for name, text in (("passage", passage), ("question", question)):
             if not text:
                 place = f" of {example.source}" if example.source else ""
@@ -223,4 +240,11 @@ def to_text(example: Example) -> tuple[str, dict]:
     for name in ("candidates", "kinds", "edges"):
         values = getattr(example, name, ())
         fields |= {name: list(values)} if values else {}
+    if isinstance(example, CandidateExample) and len(example.sentences) > 1:
+        fields["document_starts"] = _starts(example.sentences)
     return f"{example.passage} {example.question}", fields
+
+
+def _starts(texts: Sequence[str]) -> list[int]:
+    """The first character of each text, joined by spaces."""
+    return list(itertools.accumulate((len(text) + 1 for text in texts[:-1]), initial=0))

@@ -1,6 +1,7 @@
 """Preprocessors learned with an answer head, and restored from configurations."""
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -35,6 +36,8 @@ LEGACY: dict[str, type[Preprocessor]] = {
 }
 
 REMEDY = "give what keras.saving.serialize_keras_object returned."
+# Share of answers that no passage has, up to which it is worth a warning that none is pointed at.
+FEW = 0.25
 HEADS = ("pointer_sum", "span_sum", "classification", "pointer_or_class")
 
 
@@ -79,29 +82,39 @@ def fit_preprocessor(
     if head not in ("auto", *HEADS):
         raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
-    if kwargs.get("entity_words") is None:
-        if tagger is None:
-            # Each kind of questions has sentences of its own, of whose words it tells.
-            alike = group_by_kind(examples).values()
-            words = frozenset().union(*(learn_entity_words(each, tokenize) for each in alike))
-        else:
-            words = tagged_entity_words(examples, tagger, tokenize)
-        typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))
-        kwargs["entity_words"] = entity_types(examples, words, tokenize) if typed else words
+    given = kwargs.pop("entity_words", None)
+    words: frozenset[str] = frozenset()
+    if given is None and tagger:
+        words = words.union(tagged_entity_words(examples, tagger, tokenize))
+    elif given is None:
+        # Each kind of questions has sentences of its own, of whose words it tells.
+        alike = group_by_kind(examples).values()
+        words = words.union(*(learn_entity_words(each, tokenize) for each in alike))
+    typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))
 
-    def fit(lemmatizer: Any) -> ReaderPreprocessor:
-        return ReaderPreprocessor.fit(examples, lemmatizer=get_lemmatizer(lemmatizer), **kwargs)
+    def fit(lemmatizer: Any, forms: Iterable[str] = ()) -> ReaderPreprocessor:
+        entities = words.union(forms)
+        learned = entity_types(examples, entities, tokenize) if typed else entities
+        options = {**kwargs, "entity_words": learned if given is None else given}
+        return ReaderPreprocessor.fit(examples, lemmatizer=get_lemmatizer(lemmatizer), **options)
 
     plain = fit(lemmatizer)
     if head == "classification":
         return plain, head
     missing = _unmentioned(plain, examples)
-    for find_links in (lambda: language, lambda: _forms(examples, tokenize)):
-        if missing and lemmatizer is None and (links := find_links()):
-            linked = fit(links)
-            left = _unmentioned(linked, examples)
-            if not left or head == "pointer_or_class" and len(left) < len(missing):
-                plain, missing = linked, left
+
+    def attempts() -> Iterator[ReaderPreprocessor]:
+        if language:
+            yield fit(language)
+        if forms := learn_word_forms(examples, tokenize):
+            yield fit(lambda word: forms.get(word, word), forms)
+
+    for linked in attempts() if missing and lemmatizer is None else ():
+        left = _unmentioned(linked, examples)
+        if not left or head == "pointer_or_class" and len(left) < len(missing):
+            plain, missing = linked, left
+        if not missing:
+            break
     if head == "pointer_or_class":
         return plain, head
     if not missing:
@@ -115,13 +128,14 @@ def fit_preprocessor(
             "of the passage, so that no pointer-sum can find it; leave the example out, or take "
             'answer_head="classification".'
         )
+    if len(missing) <= FEW * len(examples):
+        warnings.warn(
+            f"{len(missing)} of {len(examples)} training answers are no words of their passages, "
+            f"such as {missing[0].answer!r:.80}: answers are classes, and none is pointed at. Give "
+            'answer_head="pointer_or_class", or "classification" if that is meant.',
+            stacklevel=3,
+        )
     return plain, "classification"
-
-
-def _forms(examples: Sequence[Example], tokenize: Any) -> Callable[[str], str] | None:
-    """Links forms of answers to them, where there are some."""
-    forms = learn_word_forms(examples, tokenize)
-    return (lambda word: forms.get(word, word)) if forms else None
 
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> list[Example]:

@@ -58,6 +58,11 @@ def stream(
     if list(buckets) != sorted(set(buckets)) or not buckets:
         raise ValueError(f"buckets must be ascending lengths, got {buckets}.")
 
+    def count_tokens(record: bytes) -> np.int32:
+        with naming_damage(f"A record in {folder}", REMEDY):
+            features = tf.train.Example.FromString(record).features.feature
+        return np.int32(len(features["starts"].int64_list.value))
+
     def collate(records: np.ndarray, length: int) -> tuple:
         with naming_damage(f"A record in {folder}", REMEDY):
             pairs = list(map(from_example, records))
@@ -83,8 +88,11 @@ def stream(
         values = [tf.ensure_shape(v, spec.shape) for v, spec in zip(values, specs, strict=True)]
         return dict(zip(empty, values, strict=False)), *values[-2:]
 
+    def counted(record: tf.Tensor) -> tf.Tensor:
+        return tf.ensure_shape(tf.numpy_function(count_tokens, [record], tf.int32), ())
+
     serialized = serialized_dataset(folder, seed, buffer)
-    records = serialized.map(lambda record: (record, _count_tokens(record)))
+    records = serialized.map(lambda record: (record, counted(record)))
     together = records.bucket_by_sequence_length(
         lambda record, length: length,
         [bucket + 1 for bucket in buckets],
@@ -92,11 +100,6 @@ def stream(
         no_padding=True,
     )
     return together.map(load).prefetch(2)
-
-
-def _count_tokens(record: tf.Tensor) -> tf.Tensor:
-    starts = tf.io.parse_single_example(record, {"starts": tf.io.RaggedFeature(tf.int64)})
-    return tf.size(starts["starts"])
 
 
 def _shape_of(name: str, array: np.ndarray) -> tuple:

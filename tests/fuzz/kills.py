@@ -6,6 +6,7 @@ and tags of TensorBoard must be those of the undisturbed run.
 """
 
 import argparse
+import io
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 from tests.support.tiny_babi import write_babi
@@ -84,7 +86,7 @@ def events_in(path: Path) -> set[tuple[int, str]]:
     return {(event.step, value.tag) for event in events for value in event.summary.value}
 
 
-def weights_in(path: Path) -> dict[str, bytes]:
+def weights_in(file: Path | io.BytesIO) -> dict[str, bytes]:
     """The bytes of each array of a file of weights."""
     import h5py
 
@@ -94,9 +96,15 @@ def weights_in(path: Path) -> dict[str, bytes]:
         if isinstance(item, h5py.Dataset):
             found[name] = item[()].tobytes()
 
-    with h5py.File(path) as file:
-        file.visititems(add)
+    with h5py.File(file) as opened:
+        opened.visititems(add)
     return found
+
+
+def weights_of(path: Path) -> dict[str, bytes]:
+    """The same of the weights in a `.keras` file."""
+    with zipfile.ZipFile(path) as archive:
+        return weights_in(io.BytesIO(archive.read("model.weights.h5")))
 
 
 def outcome(folder: Path) -> dict[str, object]:
@@ -115,6 +123,8 @@ def outcome(folder: Path) -> dict[str, object]:
             found[name] = sorted({*(found.get(name) or ()), *events_in(path)})
         elif path.suffix == ".h5":
             found[name] = weights_in(path)
+        elif path.suffix == ".keras":
+            found[name] = weights_of(path)
         else:
             found[name] = path.read_bytes() if path.suffix == ".tfrecord" else None
     return found

@@ -4,6 +4,7 @@ import pytest
 
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.graphs import learn_word_forms
+from keras_corefmem.preprocessing import RenameEntities, UnseenEntities
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
 from keras_corefmem.text import get_tokenizer
 
@@ -39,6 +40,22 @@ def test_readers_point_at_forms_of_answers(task):
         pointed = preprocessor.pointers[encoded.passage]
         mentions = {word for word, n in zip(words, pointed, strict=True) if n == encoded.answer}
         assert mentions and {FORMS[word] for word in mentions} == {example.answer}
+    chains = dict(zip(preprocessor.vocabulary.known, preprocessor.word_chains[2:], strict=False))
+    assert all(chains[form] for form in FORMS) and chains["shayan"] == chains["kaksh"]
+    assert len({chains[form] for form in FORMS}) == len(set(FORMS.values()))
+    # Nothing tells how other answers would be written.
+    for rename in (RenameEntities, UnseenEntities):
+        assert "mary" in rename.fit(stories, preprocessor).place.keys()
+        assert not rename.fit(stories, preprocessor).place.keys() & FORMS.keys()
+
+
+def test_a_few_answers_that_no_passage_has_make_classes_of_all_with_a_warning():
+    stories = [
+        dataclasses.replace(e, answer="XY" if e.answer == "kitchen" else e.answer)
+        for e in simulator.simulate(1, 200)
+    ]
+    with pytest.warns(UserWarning, match="of 200 training answers are .* such as 'XY': answers"):
+        assert fit_preprocessor(stories)[1] == "classification"
 
 
 def test_official_tasks_have_forms_where_animals_are_several(babi_dir):

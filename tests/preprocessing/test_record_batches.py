@@ -1,3 +1,6 @@
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
@@ -92,6 +95,23 @@ def test_refuses_what_is_too_long(folder, preprocessor, options, message):
     options = {"question_length": 4, "buckets": (24,), **options}
     batches = stream(folder, preprocessor, FEATURES, **options)
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        list(batches)
+
+
+@pytest.mark.parametrize("record", [b"\xff", b""])
+def test_names_the_folder_of_what_is_no_record(tmp_path, preprocessor, record):
+    import tensorflow as tf
+
+    write_folder(tmp_path, [Text("Mary left.", {}, "")], 1)
+    index = json.loads((tmp_path / "index.json").read_text())
+    (shard,) = index["shards"]
+    with tf.io.TFRecordWriter(str(tmp_path / shard["name"])) as writer:
+        writer.write(record)
+    content = (tmp_path / shard["name"]).read_bytes()
+    shard |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    batches = stream(tmp_path, preprocessor, FEATURES, 4, buckets=(24,))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"A record in {tmp_path} is damaged"):
         list(batches)
 
 

@@ -171,7 +171,10 @@ def run_experiment(
         watching = callbacks(model, splits, batches) if callbacks else ()
         progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
         if "valid" in batches and configuration(experiment.model).reads != "texts":
-            training.calibrate(model, batches["valid"])
+            fitted = batches["valid"]
+            if settings.unanswerable is not None:
+                fitted = model.batches(training.calibration_examples(splits, settings))
+            training.calibrate(model, fitted)
         with replacing(folder / "model.keras") as partial:
             model.save(partial)
         return Outcome(model, settings, splits, batches, progress, vectors)

@@ -11,11 +11,19 @@ LICENCES = {
     "babi": "Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0.",
     "lambada": "Words come from novels in the public domain.",
 }
+# Settings of a run that say what its probabilities are fitted on.
+CALIBRATING = ("seed", "train_size", "unanswerable")
 SELECTION = "highest validation accuracy, then lowest validation loss"
 
 
 def preset_name(model: str, study: str, task: int | str) -> str:
-    """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`."""
+    """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`.
+
+    Readers of `babi-robustness` are named as those of bAbI: `ga_mage_gru_babi_2_prepared`.
+    """
+    if STUDIES[study].conditions:
+        study, task = STUDIES[study].dataset, str(task).removeprefix("task-")
+        return f"{model}_{study}_{task}".replace("-", "_")
     tasks = f"_{task}" if len(STUDIES[study].tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
@@ -59,9 +67,14 @@ def make_preset(
         "questions": result["questions"],
     }
     batches = {part: model.batches(getattr(splits, part)) for part in ("valid", "test")}
-    training.calibrate(model, batches["valid"])
+    settings = {name: result["settings"].get(name) for name in CALIBRATING}
+    fitted = training.calibration_examples(splits, training.Settings(**settings))
+    training.calibrate(model, model.batches(fitted))
     for part, each in batches.items():
         card[f"{part}_accuracy"] = training.evaluate(model, each)["accuracy"]
+    if "conditions" in result:
+        scores = result["conditions"].items()
+        card["accuracy"] = {name: score["accuracy"] for name, score in scores}
     card |= {
         "selection": f"{SELECTION}, of {among} run{'s' * (among > 1)}",
         "command": result["command"],

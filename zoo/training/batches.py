@@ -67,6 +67,28 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
     return train, valid, splits.test
 
 
+def calibration_examples(splits: Any, settings: Settings) -> list:
+    """Returns what probabilities are fitted on, see `calibrate`: the validation examples.
+
+    Of a model that is trained on questions without an answer each is there without one too: the
+    few that validation has say little of how certain "unknown" is.
+
+    Args:
+        splits: a `Splits`.
+        settings: the settings.
+
+    Example:
+        >>> splits = keras_corefmem.datasets.simulator.load(1, train=50, valid=10)
+        >>> settings = zoo.training.Settings(unanswerable=0.2)
+        >>> len(zoo.training.calibration_examples(splits, settings))
+        20
+    """
+    if settings.unanswerable is None:
+        return splits.valid
+    train = draw_examples(splits.train, settings.train_size, settings.seed)
+    return add_unanswerable(splits.valid, RemoveEvidence.fit(train), 1.0, settings.seed)
+
+
 def add_unanswerable(examples: list, remove: RemoveEvidence, share: float, seed: int) -> list:
     """Adds a share of the examples once more, as questions without an answer."""
     removed = [new for old in examples if (new := remove(old)) is not old]

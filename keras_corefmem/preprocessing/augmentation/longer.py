@@ -17,7 +17,8 @@ class LengthenStories:
 
     What is told last holds, so that answers stay what they are; supporting facts and edges move.
     Readers that count mentions, which short stories teach, learn to find the last one instead.
-    Annotated examples stay as they are, as do questions without an answer: others may tell it.
+    Examples that are annotated or have chains of their own stay as they are, for those of the other
+    stories are not known, and so do questions without an answer: others may tell it.
 
     Args:
         stories: passages of other examples, as tuples of sentences.
@@ -60,8 +61,8 @@ class LengthenStories:
         self.tokenizer = as_tokenizer(tokenizer)
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        stays = hasattr(example, "chain_ids") or example.answer == NO_ANSWER
-        if random.random() >= self.share or stays:
+        linked = example.chains or hasattr(example, "chain_ids")
+        if random.random() >= self.share or linked or example.answer == NO_ANSWER:
             return example
         own = len(example.sentences)
         most = own * (self.times - 1)

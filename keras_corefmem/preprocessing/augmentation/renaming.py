@@ -233,15 +233,16 @@ def _names(examples: Sequence[Example]) -> dict[str, str]:
 
 
 def _entities(examples: Sequence[Example], preprocessor: Any) -> list[list[str]]:
-    """Returns the forms of each entity."""
+    """Returns the forms of each entity, but for those that answers have in forms of their own."""
     if any(hasattr(example, "named_entities") for example in examples):
         return []
-    forms = collections.defaultdict(list)
+    forms: dict[int, list[str]] = collections.defaultdict(list)
+    spelled: dict[int, set[str]] = collections.defaultdict(set)
     if preprocessor.word_chains is not None:
-        chains = preprocessor.word_chains[2:].tolist()
-        for word, chain in zip(preprocessor.vocabulary.known, chains, strict=False):
+        numbers = preprocessor.word_chains[2:].tolist(), preprocessor.pointers[2:].tolist()
+        for word, chain, answer in zip(preprocessor.vocabulary.known, *numbers, strict=False):
             if chain:
                 forms[chain].append(word)
-    return list(forms.values()) or [
-        [word] for word in sorted(learn_entity_words(examples, preprocessor.tokenizer))
-    ]
+                spelled[chain].update([lower(preprocessor.answers[answer])] if answer else [])
+    kept = [words for chain, words in forms.items() if spelled[chain] <= set(words)]
+    return kept or [[word] for word in sorted(learn_entity_words(examples, preprocessor.tokenizer))]

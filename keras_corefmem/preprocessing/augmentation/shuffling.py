@@ -30,14 +30,20 @@ class ShuffleSentences:
         self.tokenizer = as_tokenizer(tokenizer)
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        order = random.permutation(len(example.sentences))
+        documents = getattr(example, "documents", ())
+        starts = documents or range(1, len(example.sentences) + 1)
+        parts = np.split(np.arange(len(example.sentences)), np.array(starts[1:], int) - 1)
+        moved = [parts[n] for n in random.permutation(len(parts))]
+        order = np.concatenate(moved)
         place = np.argsort(order)
         values: dict[str, Any] = {
             "sentences": tuple(example.sentences[n] for n in order),
             "supporting_facts": tuple(int(place[n - 1]) + 1 for n in example.supporting_facts),
         }
         chains, structure = getattr(example, "chain_ids", ()), getattr(example, "structure", None)
-        if not (example.edges or chains or structure):
+        if documents:
+            values["documents"] = tuple(np.cumsum([1, *map(len, moved[:-1])]).tolist())
+        if not (example.edges or example.chains or chains or structure):
             return dataclasses.replace(example, **values)
         texts = *example.sentences, example.question
         counts = [len(example.tokens(text, self.tokenizer)) for text in texts]
@@ -47,7 +53,7 @@ class ShuffleSentences:
         values["edges"] = tuple(
             (int(new[a - 1]) + 1, int(new[b - 1]) + 1, t) for a, b, t in example.edges
         )
-        for name in ("chain_ids", "named_entities"):
+        for name in ("chains", "chain_ids", "named_entities"):
             if labels := getattr(example, name, ()):
                 values[name] = tuple(labels[n] for n in old)
         if structure is not None:

@@ -10,7 +10,13 @@ from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing.answers import best_sequences
 from tests.support.model_cases import CASES, features_of, shared
-from zoo.training import Settings, calibrate, evaluate, expected_calibration_error
+from zoo.training import (
+    Settings,
+    calibrate,
+    calibration_examples,
+    evaluate,
+    expected_calibration_error,
+)
 from zoo.training.batches import draw_parts
 
 
@@ -121,6 +127,10 @@ def test_a_share_of_questions_is_asked_again_without_an_answer():
     train, valid, test = draw_parts(splits, Settings(unanswerable=0.25))
     assert train[:40] == stories and 40 < len(train) <= 50 and test == splits.test
     assert {example.answer for example in train[40:] + valid[10:]} == {"unknown"}
+    everything = calibration_examples(splits, Settings(unanswerable=0.25))
+    assert everything[:10] == stories[:10] and valid[10:] and set(valid) < set(everything)
+    assert {example.answer for example in everything[10:]} == {"unknown"}
+    assert calibration_examples(splits, Settings()) == stories[:10]
     with pytest.raises(ValueError, match="unanswerable: no question says by its supporting facts"):
         draw_parts(Splits([Example(("He ran.",), "Who?", "he")], [], []), Settings(unanswerable=1))
     with pytest.raises(ValueError, match="unanswerable: Input should be less than or equal to 1"):
