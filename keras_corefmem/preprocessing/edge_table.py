@@ -217,8 +217,18 @@ class EdgeTable:
         return {"sources": sources, **nearest}
 
     def room(self, edges: np.ndarray) -> int:
-        """Returns the least of `SOURCES` that keeps nearly all of some edges `(N, 4)`."""
+        """Returns the least of `SOURCES` that keeps nearly all of some edges `(N, 4)`.
+
+        Warns where none of them does.
+        """
         _, counts = np.unique(np.delete(edges, 1, axis=1), axis=0, return_counts=True)
-        total = counts.sum()
-        kept = (n for n in SOURCES if np.minimum(counts, n).sum() >= KEPT * total)
-        return next(kept, SOURCES[-1])
+        for count in SOURCES:
+            kept = np.minimum(counts, count).sum() / max(1, counts.sum())
+            if kept >= KEPT or not len(counts):
+                return count
+        warnings.warn(
+            f"{1 - kept:.0%} of the edges are left out: of one type, the {count} nearest into a "
+            f"token are read. Give max_sources={counts.max()} to read them all.",
+            stacklevel=4,
+        )
+        return count

@@ -140,7 +140,7 @@ def fit_preprocessor(
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> list[Example]:
     """Returns the examples whose answers are no words of their passages."""
-    pairs = ((example, preprocessor.encode(example)) for example in examples)
+    pairs = zip(examples, preprocessor.encode_all(examples), strict=True)
     pointers = preprocessor.pointers
     return [e for e, row in pairs if row.answer not in pointers[row.passage]]
 

@@ -118,6 +118,19 @@ class Preprocessor(abc.ABC):
     def encode(self, example: Any) -> Any:
         """Encodes an example; its `source` stays, for errors."""
 
+    def encode_all(self, examples: Sequence, step: int = 1) -> list[Any]:
+        """Encodes examples, each `step`th one; errors name one without a `source` by its number."""
+        encoded = []
+        for number, example in enumerate(examples[::step]):
+            try:
+                encoded.append(self.encode(example))
+            except ValueError as error:
+                if example.source:
+                    raise
+                place = f"example {number * step + 1} of {len(examples)}"
+                raise ValueError(f"{place}: {error}") from None
+        return encoded
+
     @abc.abstractmethod
     def encode_text(self, *texts: Any, **kwargs: Any) -> Any:
         """Encodes raw `strings`, with answer 0."""

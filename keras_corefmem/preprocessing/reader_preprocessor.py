@@ -212,8 +212,8 @@ class ReaderPreprocessor(Preprocessor):
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
             # Some are enough.
-            some = examples[:: -(-len(examples) // SAMPLE)]
-            edges = self._oriented([self.encode(example) for example in some])
+            step = -(-len(examples) // SAMPLE)
+            edges = self._oriented(self.encode_all(examples, step))
             if max_sources is None:
                 max_sources = self.edge_table.room(edges)
         if max_sources is not None:

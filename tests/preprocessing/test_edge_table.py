@@ -165,7 +165,10 @@ def test_room_is_for_nearly_all_edges():
     assert fit_near([(1, 3, "near")]).max_sources == 1
     assert fit_near([(1, 3, "near"), (2, 3, "near")]).max_sources == 2
     many = [(n, 8, "near") for n in range(1, 8)]
-    assert fit_near(many).max_sources == 4
+    with pytest.warns(
+        UserWarning, match=r"% of the edges are left out: .* max_sources=\d+ to read"
+    ):
+        assert fit_near(many).max_sources == 4
     assert fit_near(many, max_sources=7).max_sources == 7
     # One token in a hundred or more has two.
     some = [EXAMPLE] * 300
@@ -202,8 +205,12 @@ def test_coreference_alone_is_as_before():
 )
 def test_edges_that_do_not_fit_are_refused(edge, message):
     preprocessor = fit_near(EXAMPLE.edges)
+    example = dataclasses.replace(EXAMPLE, edges=[edge], source="b:2")
     with pytest.raises(ValueError, match=message):
-        preprocessor.encode(dataclasses.replace(EXAMPLE, edges=[edge], source="b:2"))
+        preprocessor.encode(example)
+    nameless = message.replace("b:2", "example 3 of 4")
+    with pytest.raises(ValueError, match=nameless):
+        preprocessor.encode_all([EXAMPLE] * 2 + [dataclasses.replace(example, source=""), EXAMPLE])
 
 
 @pytest.mark.parametrize("kind", [ReaderPreprocessor, StoryPreprocessor])

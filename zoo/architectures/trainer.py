@@ -174,7 +174,7 @@ class TextTrainer(LightModel):
     def _encode(self, examples):
         preprocessor = preprocessor_of(self)
         check_texts(preprocessor, examples)
-        encoded = [preprocessor.encode(example) for example in examples]
+        encoded = preprocessor.encode_all(examples)
         warn_of_other_texts(preprocessor, examples, encoded)
         if not all(hasattr(example, "chain_ids") for example in examples):
             warn_of_missing_structure(self, stacklevel=4)

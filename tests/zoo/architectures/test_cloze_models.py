@@ -128,11 +128,14 @@ def test_texts_of_rows_are_windows():
 def test_published_settings(
     name, question, slots, half_width, rate, optimizer, keep, batch, factor
 ):
-    settings = training.Settings.of(name)
+    settings, known = training.Settings.of(name, "cnn"), configuration(name)
+    assert known.datasets["cnn"]["word_vectors"]
+    assert (settings.epochs, settings.patience) == (300, 50)
+    assert settings.arguments.get("gate_bias", True) != question
     assert (settings.learning_rate, settings.halve_every) == (rate, None)
     assert (settings.optimizer, settings.batch_size) == (optimizer, batch)
     assert settings.clip_norm == 40
-    arguments = configuration(name).arguments
+    arguments = known.arguments
     assert set(arguments) <= set(zoo.RecurrentEntityNetwork.arguments())
     model = zoo.RecurrentEntityNetwork.from_examples(EXAMPLES, **arguments)
     config = model.get_config()

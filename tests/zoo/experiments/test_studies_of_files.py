@@ -13,8 +13,8 @@ ARGUMENTS = {
     "ga-coref-gru": {"units": 4, "layers": 1, "embedding_dim": 3},
     "ga-mage-gru": {"units": 4, "edge_units": 2, "layers": 1, "embedding_dim": 3},
     "as-gru": {"units": 4, "embedding_dim": 3},
-    "qdren-wind": {"units": 4, "slots": 2},
-    "qdren-sent": {"units": 4, "slots": 2},
+    "qdren-wind": {"units": 3, "slots": 2},
+    "qdren-sent": {"units": 3, "slots": 2},
     "dmn-tagger": {"units": 4},
 }
 

@@ -42,7 +42,10 @@ def test_the_best_run_by_validation_counts(tmp_path):
     record(tmp_path, seed=2, wrong=1, valid=0.8, loss=0.1)
     record(tmp_path, seed=0, wrong=0, valid=0.7, loss=0.1, tag="dropout")
     found = rows(report.tables_of("babi-1k", tmp_path).split("\n\n")[0])
-    assert found["test error in %"] == ["`ga-mage-gru`", "Dhingra et al. 2017, GA + MAGE(16)"]
+    assert found["test error in %"] == [
+        "`ga-mage-gru`",
+        "Dhingra et al. 2017, GA + MAGE(16), best of 10",
+    ]
     assert found["1 single supporting fact"] == ["4.0 (1.7 ± 2.0)", "0.0"]
     assert found["2 two supporting facts"] == ["–", "1.0"]
     assert found["mean error"] == ["–", "8.7"]
@@ -66,7 +69,7 @@ def test_what_papers_report_of_a_model_stands_behind_it_as_printed(tmp_path):
         record(tmp_path, model)
     tables = report.tables_of("babi-1k", tmp_path).split("\n\n")
     mage, qdren, others = map(rows, tables[:3])
-    paper = "Dhingra et al. 2017, GA + MAGE(16)"
+    paper = "Dhingra et al. 2017, GA + MAGE(16), best of 10"
     assert mage["test error in %"] == ["`ga-mage-gru-printed`", paper]
     assert qdren["test error in %"][:2] == ["`qdren`", "`qdren-printed`"]
     assert qdren["test error in %"][2:] == ["Madotto and Attardi 2017, QDREN"]
@@ -112,9 +115,9 @@ def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
         "|---|---:|---:|---:|---:|",
     ]
     assert lines[2].startswith("| `ga-mage-gru` | 5.5 | 2 | 1 | learned carry, ")
-    assert lines[3] == "| Dhingra et al. 2017, GA + MAGE(16) | 8.7 | 5 |  |  |"
+    assert lines[3] == "| Dhingra et al. 2017, GA + MAGE(16), best of 10 | 8.7 | 5 |  |  |"
     # A task of `ga-gru` is no mean.
-    assert lines[4] == "| Dhingra et al. 2017, GA | 24.1 | 13 |  |  |"
+    assert lines[4] == "| Dhingra et al. 2017, GA, best of 10 | 24.1 | 13 |  |  |"
     assert lines[-1] == "| Johnson 2017, GGT-NN, told the graph | 1.76 | 2 |  |  |"
     assert report.summary("sst", tmp_path).startswith("No run of `sst` is recorded yet")
 
