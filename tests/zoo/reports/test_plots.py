@@ -102,7 +102,11 @@ def test_a_study_that_varies_an_argument_is_curves(tmp_path):
     panels = curves_of("babi-passes", read_results("babi-passes", tmp_path))
     assert list(panels) == ["task-3", "task-7", "task-8"]
     measured, published = panels["task-3"]
-    assert measured == ("dmn-supervised", {n: [60.0 + n, 61.0 + n] for n in (1, 2, 3, 5)}, MEASURED)
+    assert measured == (
+        "dmn-supervised",
+        {n: [60.0 + n, 61.0 + n] for n in (0, 1, 2, 3, 5)},
+        MEASURED,
+    )
     assert published.kind == PUBLISHED and published.points[3] == [64.7]
     (figure,) = figures("babi-passes", tmp_path).values()
     found = texts(figure)
