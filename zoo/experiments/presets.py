@@ -56,7 +56,7 @@ def make_preset(
     model = load(path)
     # What is measured is what is saved.
     model.set_weights(list(half_weights(model).values()))
-    language = STUDIES[study].language
+    language = STUDIES[study].language_of(task)
     splits = data.load(dataset, data_task, data_dir, language)
     card = {
         "dataset": dataset,

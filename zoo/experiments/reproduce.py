@@ -26,7 +26,7 @@ def check_data(study: str, task: int | str, data_dir: str | None) -> None:
     if data_dir is None and content.needs_folder:
         raise ValueError(f"{study} needs the folder of {dataset}: give it as --data-dir.")
     if not content.annotated:
-        data.load(dataset, content.tasks[task].data, data_dir, content.language)
+        data.load(dataset, content.tasks[task].data, data_dir, content.language_of(task))
     # Records are too many to read them twice.
     elif data.find_annotated(dataset, data_dir) is None:
         raise ValueError(

@@ -64,7 +64,7 @@ class Run:
         arguments = shared.get("arguments", {}) | task.arguments
         arguments |= self.settings.get("arguments", {})
         changes = {**shared, **task.settings, **self.settings, "arguments": arguments}
-        place = self.data_dir, study.language
+        place = self.data_dir, study.language_of(self.task)
         return Experiment(
             self.model, study.dataset, task.data, self.seed, *place, changes, self.word_vectors
         )

@@ -31,6 +31,7 @@ class Task:
         arguments: arguments of the model.
         settings: fields of `zoo.training.Settings`.
         models: names of the models that it is for; those of the study where there are none.
+        language: language of bAbI, where it is not that of the study.
     """
 
     label: str
@@ -39,6 +40,7 @@ class Task:
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
     settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
     models: tuple[str, ...] = ()
+    language: str | None = None
 
 
 @pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
@@ -52,11 +54,12 @@ class Group:
 
 @pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Variant:
-    """Arguments and settings that every group of a study is trained with."""
+    """Arguments, settings and language that every group of a study is trained with."""
 
     label: str
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
     settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
+    language: str | None = None
 
 
 @pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
@@ -120,11 +123,16 @@ class Study:
                     name,
                     {**group.arguments, **variant.arguments},
                     variant.settings,
+                    language=variant.language,
                 )
 
     def settings_of(self, model: str) -> TrainingOptions:
         """Fields of `zoo.training.Settings` that a model has in this study alone."""
         return self.families.get(configuration(model).family, self.settings)
+
+    def language_of(self, task: int | str) -> str | None:
+        """The language of bAbI that a task is read in."""
+        return self.tasks[task].language or self.language
 
     @property
     def needs_folder(self) -> bool:

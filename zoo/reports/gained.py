@@ -57,7 +57,7 @@ def gains(
     tasks = [known.tasks[run["task"]].data for run in (before, after)]
     if tasks[0] != tasks[1]:
         raise ValueError(f"{first} and {second} answer different questions: give runs of one task.")
-    examples = data.load(known.dataset, tasks[0], data_dir, known.language).test
+    examples = data.load(known.dataset, tasks[0], data_dir, known.language_of(before["task"])).test
     questions = list(_questions(examples))
     if len(questions) != (total := before["questions"]["test"]):
         place = f" in {data_dir}" if data_dir else ""

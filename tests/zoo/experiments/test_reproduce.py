@@ -2,6 +2,7 @@ import dataclasses
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -101,6 +102,18 @@ def test_a_run_has_the_settings_of_its_task(data_dir, tmp_path):
     assert content["questions"] == {"train": 12, "valid": 5, "test": 11}
     assert content["settings"]["patience"] == 60 and content["settings"]["epochs"] == 1
     assert content["settings"]["train_size"] == 12 and content["settings"]["mentions"] is None
+
+
+def test_a_task_is_read_in_its_language(tmp_path):
+    folder = write_babi(tmp_path, train=30, test=11)
+    text = (folder / "qa1_test.txt").read_text()
+    (folder / "qa1_test.txt").write_text("".join(text.splitlines(keepends=True)[:3]))
+    shutil.copytree(folder, tmp_path / "hn")
+    settings = {**SETTINGS, "arguments": {"units": 4, "edge_units": 2, "layers": 1}}
+    (run,) = plan("babi-languages", str(tmp_path), ["ga-mage-gru"], ["task-1-hn"], (0,), settings)
+    assert run.experiment.language == "hn"
+    content = execute(run, tmp_path / "results", tmp_path / "runs")
+    assert content["questions"]["test"] == 1 and "task-1-hn" in content["command"]
 
 
 @pytest.mark.parametrize("tag, settings", [("", {}), ("small", SETTINGS)])
