@@ -69,6 +69,29 @@ def test_entities_are_learned_and_no_longer_story_tells_the_answer():
     assert lengthen(stories[0], np.random.default_rng(0)) is not stories[0]
 
 
+def test_where_something_is_that_a_person_has_is_half_told(babi_dir):
+    for task, kept in (
+        (1, False),
+        (2, True),
+        (3, True),
+        (5, False),
+        (6, False),
+        (11, False),
+        (13, False),
+    ):
+        stories = babi.load(babi_dir, task).train[:300]
+        half = RemoveEvidence.fit(stories, half=True)
+        removed = [(old, new) for old in stories if (new := half(old)) is not old]
+        assert bool(removed) == kept
+        for old, new in removed:
+            # "Where is the milk?", and "Where was the milk before the kitchen?"
+            asked = {old.question.split()[n].strip("?") for n in (3, -1)}
+            told = [text for text in old.sentences if asked & {*text.strip(".").split()}]
+            assert told and set(told) <= set(new.sentences) and new.answer == NO_ANSWER
+            persons = {text.split()[0] for text in told}
+            assert not persons & {text.split()[0] for text in set(new.sentences) - set(told)}
+
+
 def test_readers_point_at_answers_and_know_one_class_for_none():
     stories = simulator.simulate(1, 60)
     removed = list(map(RemoveEvidence.fit(stories), stories))

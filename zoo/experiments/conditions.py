@@ -11,7 +11,7 @@ from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, Unseen
 from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.text import get_tokenizer
 from keras_corefmem.text.tokenizers import lower
-from zoo.experiments.studies import UNANSWERABLE, UNCHANGED
+from zoo.experiments.studies import HALF_TOLD, UNANSWERABLE, UNCHANGED
 from zoo.training import evaluate
 
 TIMES = 4
@@ -26,8 +26,8 @@ def make_conditions(splits: Splits) -> dict[str, list[Example]]:
     Returns:
         `"unchanged"` questions; these with all `"persons"`, or all other `"things"` and places,
         under names that were never seen; with passages four times as `"long"`, by other test
-        stories told before; and `"unanswerable"` ones, see `RemoveEvidence`. A condition that
-        changes nothing is left out.
+        stories told before; and `"unanswerable"` ones, and those that are `"half-told"`, see
+        `RemoveEvidence`. A condition that changes nothing is left out.
 
     Example:
         >>> splits = keras_corefmem.datasets.simulator.load(1, train=50, valid=5, test=10)
@@ -55,6 +55,7 @@ def make_conditions(splits: Splits) -> dict[str, list[Example]]:
         "things": unseen(types.keys() - persons),
         "long": LengthenStories(stories, TIMES, share=1.0, exact=True, tokenizer=cut),
         UNANSWERABLE: RemoveEvidence(words, cut),
+        HALF_TOLD: RemoveEvidence(words, cut, half=True),
     }
     conditions = {}
     for name, change in changes.items():
@@ -77,7 +78,7 @@ def measure_conditions(model: Any, splits: Splits) -> dict[str, dict[str, float]
     for name, examples in make_conditions(splits).items():
         scores = evaluate(model, model.batches(examples), texts=True)
         silent = scores["predicted"].count(NO_ANSWER)
-        if name == UNANSWERABLE:
+        if name in (UNANSWERABLE, HALF_TOLD):
             silent = scores["count"] - len(scores["wrong"])
         kept = ("count", "accuracy", "calibration_error")
         conditions[name] = {key: round(scores[key], 4) for key in kept}

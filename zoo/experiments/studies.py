@@ -14,7 +14,7 @@ from zoo.configs.configurations import FOLDER, TrainingOptions, configuration, m
 ERROR = "test error in %"
 
 # Conditions that tables combine, see `zoo.experiments.conditions`.
-UNCHANGED, UNANSWERABLE = "unchanged", "unanswerable"
+UNCHANGED, UNANSWERABLE, HALF_TOLD = "unchanged", "unanswerable", "half-told"
 
 STRICT = pydantic.ConfigDict(extra="forbid")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zoo.experiments.results import Result
-from zoo.experiments.studies import UNANSWERABLE, UNCHANGED
+from zoo.experiments.studies import HALF_TOLD, UNANSWERABLE, UNCHANGED
 from zoo.reports.columns import Column, StudyColumns, score_cell
 from zoo.reports.scores import task_label
 
@@ -15,12 +15,14 @@ HEADINGS = {
     "long": "four times as long",
 }
 ANSWERABLE, CALIBRATION = "answerable or not, balanced", "calibration error"
+HALF = "answerable or half-told, balanced"
 WORST = f"{CALIBRATION}, worst condition"
 GOALS = {
     HEADINGS["persons"]: "2 less at most",
     HEADINGS["things"]: "2 less at most",
     HEADINGS["long"]: "3 less at most",
     ANSWERABLE: "≥ 95.0",
+    HALF: "≥ 95.0",
     CALIBRATION: "< 3.0",
     WORST: "< 3.0",
 }
@@ -41,7 +43,8 @@ def condition_columns(made: StudyColumns) -> list[Column]:
     runs = [made.groups[key] for key in keys]
     labels = (f"`{model}`, {task_label(made.name, task)}" for model, task in keys)
     scores = {heading: _accuracy(name) for name, heading in HEADINGS.items()}
-    scores |= {ANSWERABLE: _answerable, CALIBRATION: _calibration, WORST: _worst}
+    scores |= {ANSWERABLE: _answerable(UNANSWERABLE), HALF: _answerable(HALF_TOLD)}
+    scores |= {CALIBRATION: _calibration, WORST: _worst}
     columns = (
         [heading, *(_cell(own, score) for own in runs), GOALS.get(heading, "")]
         for heading, score in scores.items()
@@ -62,9 +65,14 @@ def _accuracy(name: str) -> Score:
     return accuracy
 
 
-def _answerable(run: Result) -> float:
-    silent = 1 - run["conditions"][UNANSWERABLE]["answered"]
-    return 50 * (run["conditions"][UNCHANGED]["answered"] + silent)
+def _answerable(name: str) -> Score:
+    def answerable(run: Result) -> float | None:
+        conditions = run["conditions"]
+        if name not in conditions:
+            return None
+        return 50 * (conditions[UNCHANGED]["answered"] + 1 - conditions[name]["answered"])
+
+    return answerable
 
 
 def _calibration(run: Result) -> float:

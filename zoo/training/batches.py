@@ -1,5 +1,6 @@
 """Batches of the parts of a data set."""
 
+import itertools
 import math
 import warnings
 from collections.abc import Sequence
@@ -56,9 +57,9 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
         return train, splits.valid, splits.test
     if not all(isinstance(example, Example) for example in train):
         raise ValueError("unanswerable is for questions about passages: leave it out for others.")
-    remove = RemoveEvidence.fit(train)
+    removals = fit_removals(train)
     before, drawn = len(train), (settings.unanswerable, settings.seed)
-    train, valid = (add_unanswerable(part, remove, *drawn) for part in (train, splits.valid))
+    train, valid = (add_unanswerable(part, removals, *drawn) for part in (train, splits.valid))
     if len(train) == before:
         raise ValueError(
             "unanswerable: no question says by its supporting facts what it asks about, so that "
@@ -86,12 +87,27 @@ def calibration_examples(splits: Any, settings: Settings) -> list:
     if settings.unanswerable is None:
         return splits.valid
     train = draw_examples(splits.train, settings.train_size, settings.seed)
-    return add_unanswerable(splits.valid, RemoveEvidence.fit(train), 1.0, settings.seed)
+    return add_unanswerable(splits.valid, fit_removals(train), 1.0, settings.seed)
 
 
-def add_unanswerable(examples: list, remove: RemoveEvidence, share: float, seed: int) -> list:
-    """Adds a share of the examples once more, as questions without an answer."""
-    removed = [new for old in examples if (new := remove(old)) is not old]
+def fit_removals(train: list) -> list[RemoveEvidence]:
+    """Learns from training examples to take out all of what is asked about, and half of it."""
+    remove = RemoveEvidence.fit(train)
+    return [remove, RemoveEvidence(remove.entities, remove.tokenizer, half=True)]
+
+
+def add_unanswerable(
+    examples: list, removals: Sequence[RemoveEvidence], share: float, seed: int
+) -> list:
+    """Adds a share of the examples once more, as questions without an answer, of each kind alike.
+
+    Examples that one kind leaves as they are are of the next.
+    """
+    removed: list = []
+    for number, old in enumerate(examples):
+        first = number % len(removals)
+        changed = (remove(old) for remove in (*removals[first:], *removals[:first]))
+        removed += itertools.islice((new for new in changed if new is not old), 1)
     return [*examples, *draw_examples(removed, math.ceil(share * len(removed)), seed)]
 
 

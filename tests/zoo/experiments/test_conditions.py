@@ -25,7 +25,10 @@ def test_conditions_change_what_they_say_alone():
         own = len(example.sentences)
         assert len(long.sentences) == 4 * own and long.sentences[-own:] == example.sentences
         assert long.answer == example.answer
-    assert {example.answer for example in conditions["unanswerable"]} == {"unknown"}
+    for name in ("unanswerable", "half-told"):
+        assert {example.answer for example in conditions[name]} == {"unknown"}
+        asked = [e.question.split()[-1].strip("?") in e.passage for e in conditions[name]]
+        assert set(asked) == {name == "half-told"}
 
 
 @pytest.mark.thorough
@@ -55,6 +58,6 @@ def test_the_table_shows_conditions_beside_each_other(tmp_path):
     conditions["unanswerable"] = {**scores(0.9, 0.1), "calibration_error": 0.25}
     record(tmp_path, "qdren", "task-1-usual", study="babi-robustness", conditions=conditions)
     head, _, row, goals, *_ = tables_of("babi-robustness", tmp_path).splitlines()
-    assert head.count("|") == row.count("|") == goals.count("|") == 9
-    assert row.split(" | ")[1:] == ["99.0", "25.0", "–", "50.0", "94.0", "1.2", "25.0 |"]
-    assert "| 3 less at most | ≥ 95.0 | < 3.0 | < 3.0 |" in goals
+    assert head.count("|") == row.count("|") == goals.count("|") == 10
+    assert row.split(" | ")[1:] == ["99.0", "25.0", "–", "50.0", "94.0", "–", "1.2", "25.0 |"]
+    assert "| 3 less at most | ≥ 95.0 | ≥ 95.0 | < 3.0 | < 3.0 |" in goals
