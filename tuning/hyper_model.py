@@ -50,7 +50,8 @@ class ZooHyperModel(keras_tuner.HyperModel):
         super().__init__(name=model)
         self.entries = space_of(model, space)
         self.model, self.splits, self.dataset, self.fixed = model, splits, dataset, settings
-        searched = training.split_settings(self.entries)
+        arguments = {name: entry for name, entry in self.entries.items() if name != "seed"}
+        searched = training.split_settings(arguments)
         known = training.merge_settings(settings, searched)
         training.check_arguments(model, known.get("arguments", {}))
         # Refuses what is fixed before any trial starts.
@@ -66,9 +67,10 @@ class ZooHyperModel(keras_tuner.HyperModel):
 
     def experiment(self, values: dict[str, Any]) -> Experiment:
         """The experiment of a trial; Hyperband's number of epochs goes before that of settings."""
-        chosen = training.split_settings(self.chosen(values))
-        changes = training.merge_settings(self.fixed, chosen)
-        seed = changes.pop("seed", 0)
+        chosen = self.chosen(values)
+        seed = chosen.pop("seed", self.fixed.get("seed", 0))
+        changes = training.merge_settings(self.fixed, training.split_settings(chosen))
+        changes.pop("seed", None)
         if "tuner/epochs" in values:
             changes["epochs"] = values["tuner/epochs"]
         return Experiment(self.model, self.dataset, seed=seed, changes=changes)

@@ -18,7 +18,7 @@ from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo.experiments.reproduce import PULSE, describe_epochs
-from zoo.experiments.results import best_result, replace_results
+from zoo.experiments.results import best_trial, replace_results
 from zoo.reports.searches import trial_columns
 
 
@@ -34,7 +34,7 @@ def run_search(search: Search, workers: int, results: str, leads: bool = True) -
     def report(outcome: dict[str, Any]) -> None:
         # Other machines may have ended some.
         outcomes = search.outcomes()
-        leader = best_result(outcomes)
+        leader = best_trial(outcomes)
         total = f"/{search.trials}" if search.trials else ""
         values = ", ".join(f"{k} {json.dumps(v)}" for k, v in outcome["chosen"].items())
         console.print(

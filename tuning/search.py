@@ -27,7 +27,7 @@ from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, name_in, run_name
 from zoo.experiments.outcome import describe_test
-from zoo.experiments.results import SEARCHES, Tested, Trial, best_result
+from zoo.experiments.results import SEARCHES, Tested, Trial, best_trial
 from zoo.experiments.runs import settings_options
 
 OUTCOME = "outcome.json"
@@ -263,7 +263,7 @@ class Search:
 
     def test_winner(self) -> dict[str, Any]:
         """The outcome of the best trial by validation, tested once and for all."""
-        winner = best_result(self.outcomes())
+        winner = best_trial(self.outcomes())
         path = self.trial_folder(winner["trial"]) / TESTED
         if not path.exists():
             model = load(self.trial_folder(winner["trial"]) / "model.keras")
@@ -282,12 +282,14 @@ class Search:
 
     def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
         """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""
-        changes = training.split_settings(winner["chosen"])
-        names = ("model", "dataset", "task", "language", "seed")
+        chosen = {**winner["chosen"]}
+        seed = chosen.pop("seed", self.seed)
+        names = ("model", "dataset", "task", "language")
         scores = ("trial", "valid_accuracy", "test_accuracy")
         return {
             **{name: getattr(self, name) for name in names},
-            "settings": training.merge_settings(self.settings, changes),
+            "seed": seed,
+            "settings": training.merge_settings(self.settings, training.split_settings(chosen)),
             "search": self.name,
             **{name: winner[name] for name in scores},
         }

@@ -141,6 +141,8 @@ def test_a_preset_says_on_what_and_with_which_seed_it_was_found():
     found = search.preset(winner)
     assert found.items() >= {"dataset": "babi", "task": 5, "language": "hn", "seed": 3}.items()
     assert found["settings"] == {"epochs": 2, "arguments": {"slots": 4}}
+    again = search.preset({**winner, "chosen": {"slots": 4, "seed": 7}})
+    assert again == {**found, "seed": 7}
 
 
 def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Measured results: one line of JSON a run, `STUDY.jsonl` in a folder of results."""
 
+import collections
 import itertools
 import json
 import os
@@ -25,6 +26,8 @@ from zoo.experiments.folders import run_name
 Result = dict[str, Any]
 
 SEARCHES = "searches"
+# The hyper-parameter that tries one setting several times.
+SEED = "seed"
 REMEDY = "remove it, and give the command that made it again."
 # Bytes of one more result, at most; questions of one.
 ROOM = 2**20
@@ -190,6 +193,28 @@ def validation_rank(result: Result) -> tuple[float, float]:
 def best_result(results: Iterable[Result]) -> Result:
     """The best result by validation: the highest accuracy, of several the lowest loss."""
     return max(results, key=validation_rank)
+
+
+def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
+    """Groups the trials of a search that differ in their seed alone, the best setting first.
+
+    Settings are ranked as results are, by the means over their seeds.
+    """
+    groups: dict[str, list[Result]] = collections.defaultdict(list)
+    for trial in trials:
+        chosen = {name: value for name, value in trial["chosen"].items() if name != SEED}
+        groups[json.dumps(chosen, sort_keys=True)].append(trial)
+
+    def rank(group: list[Result]) -> tuple[float, ...]:
+        columns = zip(*map(validation_rank, group), strict=True)
+        return tuple(sum(column) / len(column) for column in columns)
+
+    return sorted(groups.values(), key=rank, reverse=True)
+
+
+def best_trial(trials: Iterable[Result]) -> Result:
+    """The best trial by validation of the setting that is best in the mean over its seeds."""
+    return best_result(group_seeds(trials)[0])
 
 
 def as_ranges(numbers: Iterable[int]) -> str:

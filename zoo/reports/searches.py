@@ -3,11 +3,15 @@
 import json
 import os
 
+import numpy as np
+
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import (
     SEARCHES,
+    SEED,
     Result,
-    best_result,
+    best_trial,
+    group_seeds,
     read_results,
     recorded_searches,
     validation_rank,
@@ -37,11 +41,31 @@ def trial_columns(trials: list[Result]) -> list[list[str]]:
     ]
 
 
+def seed_columns(groups: list[list[Result]]) -> list[list[str]]:
+    """Makes the columns of a table of settings, best first: means over their seeds."""
+    chosen = sorted({name for trials in groups for name in trials[0]["chosen"]} - {SEED})
+    firsts = [trials[0]["chosen"] for trials in groups]
+    scores = [[100 * trial["valid_accuracy"] for trial in trials] for trials in groups]
+    losses = [[trial["valid_loss"] for trial in trials] for trials in groups]
+    return [
+        *([name, *(json.dumps(first.get(name)) for first in firsts)] for name in chosen),
+        ["seeds", *(str(len(trials)) for trials in groups)],
+        ["valid accuracy", *(f"{np.mean(each):.1f}% ± {np.std(each):.1f}" for each in scores)],
+        ["valid loss", *(f"{np.mean(each):.4f}" for each in losses)],
+    ]
+
+
 def search_table(name: str, folder: str | os.PathLike = "results") -> str:
-    """Makes a table of the trials of a search, best first, with the test accuracy of the best."""
+    """Makes a table of the trials of a search, best first, with the test accuracy of the best.
+
+    Where a setting was tried with several seeds, a table of their means comes before.
+    """
     trials = read_search(name, folder)
-    winner = best_result(trials)
-    table = markdown_table(zip(*trial_columns(trials), strict=True))
+    winner, groups = best_trial(trials), group_seeds(trials)
+    tables = [trial_columns(trials)]
+    if len(groups) < len(trials):
+        tables.insert(0, seed_columns(groups))
+    table = "\n\n".join(markdown_table(zip(*columns, strict=True)) for columns in tables)
     tested = f"{winner['test_accuracy']:.1%}" if "test_accuracy" in winner else "not recorded"
     return (
         f"{table}\n\nTrial {winner['trial']} is the best by validation; its test accuracy is "

@@ -3,11 +3,13 @@
 import importlib.resources
 import re
 
+import numpy as np
 import pytest
 
 import keras_corefmem
 import zoo
-from keras_corefmem.datasets import simulator
+from keras_corefmem.datasets import babi, simulator
+from keras_corefmem.preprocessing import fit_preprocessor
 from zoo.configs import configuration
 from zoo.configs.configurations import read_family
 from zoo.experiments import Experiment
@@ -168,6 +170,19 @@ def test_coref_gru_is_as_printed():
     expect(vars(settings), learning_rate=0.0005, halve_every=22_000, batch_size=64)
     expect(arguments, units=256, dropout=0.2, question_overlap=False)
     assert "characters" not in arguments
+
+
+@pytest.mark.parametrize("task", [2, 5])
+def test_no_story_of_babi_links_more_chains_than_the_paper_keeps(task, babi_dir):
+    """C = 13 in Appendix B of Dhingra et al. (2018); of 20 tasks these link most."""
+    splits = babi.load(babi_dir, task)
+    preprocessor, _ = fit_preprocessor(splits.train, language=None)
+    most = 0
+    for example in map(preprocessor.encode, splits.test):
+        chains = preprocessor.word_chains[np.concatenate([example.passage, example.question])]
+        numbers, counts = np.unique(chains, return_counts=True)
+        most = max(most, np.count_nonzero(numbers[counts > 1]))
+    assert most == 13
 
 
 def test_no_model_of_that_name():

@@ -211,6 +211,22 @@ def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys
     assert "no trial of 'other'; it has qdren-small" in error
 
 
+def test_settings_of_several_seeds_are_ranked_by_their_means(tmp_path):
+    for number, (slots, seed, accuracy) in enumerate(
+        [(10, 0, 0.25), (10, 1, 1.0), (20, 0, 0.75), (20, 1, 0.625), (30, 0, 0.5)]
+    ):
+        record_trial(tmp_path, number, accuracy, slots, chosen={"slots": slots, "seed": seed})
+    table = report.search_table("qdren-small", tmp_path)
+    assert table.splitlines()[:5] == [
+        "| slots | seeds | valid accuracy | valid loss |",
+        "|---|---:|---:|---:|",
+        "| 20 | 2 | 68.8% ± 6.2 | 0.2500 |",
+        "| 10 | 2 | 62.5% ± 37.5 | 0.2500 |",
+        "| 30 | 1 | 50.0% ± 0.0 | 0.2500 |",
+    ]
+    assert "\nTrial 02 is the best by validation; " in table
+
+
 def test_a_study_without_runs_says_so(tmp_path):
     assert report.tables_of("babi-mix", tmp_path).startswith("No run of `babi-mix` is recorded yet")
     with pytest.raises(ValueError, match="no study 'babi-10k'; choose one of babi-1k"):
