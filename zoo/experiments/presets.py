@@ -74,6 +74,7 @@ def make_preset(
         card[f"{part}_accuracy"] = training.evaluate(model, each)["accuracy"]
     if "conditions" in result:
         scores = result["conditions"].items()
+        card["variant"] = str(task).removeprefix(f"{STUDIES[study].tasks[task].group}-")
         card["accuracy"] = {name: score["accuracy"] for name, score in scores}
     card |= {
         "selection": f"{SELECTION}, of {among} run{'s' * (among > 1)}",

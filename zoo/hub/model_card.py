@@ -107,7 +107,7 @@ def _cell(name: str, fact: Any) -> str:
     if isinstance(fact, dict) and "class_name" in fact:
         return f"`{fact['class_name']}`"
     if isinstance(fact, dict):
-        return ", ".join(f"{key} {_cell(key, value)}" for key, value in fact.items())
+        return ", ".join(f"{key} {_cell(f'{key} {name}', value)}" for key, value in fact.items())
     if isinstance(fact, float):
         return f"{fact:.2%}" if name.endswith("accuracy") else f"{fact:.4g}"
     text = table_cell(str(fact))

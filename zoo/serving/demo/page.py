@@ -76,7 +76,8 @@ def _label(handle: str) -> str:
     known = DATASETS.get(card["dataset"])
     task = f" task {card['task']}" if known and known.tasks else ""
     part = known.reported if known else "test"
-    return f"{card['model']} · {card['dataset']}{task} · {part} {card['test_accuracy']:.1%}"
+    model = " ".join(filter(None, (card["model"], card.get("variant"))))
+    return f"{model} · {card['dataset']}{task} · {part} {card['test_accuracy']:.1%}"
 
 
 class _Page:
