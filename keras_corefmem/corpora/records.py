@@ -165,6 +165,8 @@ def record_dataset(
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.
         ValueError: if a shard is truncated or broken.
+        tf.errors.InvalidArgumentError: while iterating, if a record that is whole is of something
+            else.
 
     Example:
         >>> with open("a.txt", "w") as file:

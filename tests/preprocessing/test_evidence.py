@@ -92,6 +92,27 @@ def test_where_something_is_that_a_person_has_is_half_told(babi_dir):
             assert not persons & {text.split()[0] for text in set(new.sentences) - set(told)}
 
 
+MILK = "Mary took the milk.", "She then ran to the den.", "Mary went to the hall.", "Ann sat."
+
+
+@pytest.mark.parametrize(
+    "story, facts, left",
+    [
+        (MILK, (1, 3), [0, 3]),
+        # It says nothing of Mary, or by a pronoun alone, or where the milk is.
+        (MILK, (1,), None),
+        (MILK, (1, 2), None),
+        ((*MILK, "Mary put the milk in the hall."), (1, 3), None),
+    ],
+)
+def test_half_of_the_evidence_is_left_where_it_does_not_answer(story, facts, left):
+    half = RemoveEvidence(["mary", "ann", "milk", "den", "hall"], half=True)
+    example = Example(story, "Where is the milk?", "hall", facts)
+    removed = half(example)
+    assert removed.sentences == (story if left is None else tuple(story[n] for n in left))
+    assert removed.answer == ("hall" if left is None else NO_ANSWER)
+
+
 def test_readers_point_at_answers_and_know_one_class_for_none():
     stories = simulator.simulate(1, 60)
     removed = list(map(RemoveEvidence.fit(stories), stories))

@@ -173,7 +173,8 @@ def run_experiment(
         if "valid" in batches and configuration(experiment.model).reads != "texts":
             fitted = batches["valid"]
             if settings.unanswerable is not None:
-                fitted = model.batches(training.calibration_examples(splits, settings))
+                asked = training.calibration_examples(splits, settings)
+                fitted = training.batch_parts(model, ([], asked, []), settings)["valid"]
             training.calibrate(model, fitted)
         with replacing(folder / "model.keras") as partial:
             model.save(partial)

@@ -1,6 +1,5 @@
 """Batches of the parts of a data set."""
 
-import itertools
 import math
 import warnings
 from collections.abc import Sequence
@@ -71,8 +70,8 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
 def calibration_examples(splits: Any, settings: Settings) -> list:
     """Returns what probabilities are fitted on, see `calibrate`: the validation examples.
 
-    Of a model that is trained on questions without an answer each is there without one too: the
-    few that validation has say little of how certain "unknown" is.
+    With `unanswerable` each is asked once more without its evidence, where that can be taken out:
+    the few such questions of validation say little of how certain "unknown" is.
 
     Args:
         splits: a `Splits`.
@@ -99,15 +98,16 @@ def fit_removals(train: list) -> list[RemoveEvidence]:
 def add_unanswerable(
     examples: list, removals: Sequence[RemoveEvidence], share: float, seed: int
 ) -> list:
-    """Adds a share of the examples once more, as questions without an answer, of each kind alike.
+    """Adds a share of the examples once more, as questions without an answer.
 
-    Examples that one kind leaves as they are are of the next.
+    Kinds of removal take turns; where one changes nothing, the next is tried.
     """
-    removed: list = []
+    removed = []
     for number, old in enumerate(examples):
         first = number % len(removals)
         changed = (remove(old) for remove in (*removals[first:], *removals[:first]))
-        removed += itertools.islice((new for new in changed if new is not old), 1)
+        removed.append(next((new for new in changed if new is not old), None))
+    removed = list(filter(None, removed))
     return [*examples, *draw_examples(removed, math.ceil(share * len(removed)), seed)]
 
 

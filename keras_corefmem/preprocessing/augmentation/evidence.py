@@ -1,6 +1,7 @@
 """Questions whose passages do not hold the answer."""
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence, Set
 from typing import Any, Self
 
@@ -25,9 +26,11 @@ class RemoveEvidence:
     Args:
         entities: words that name entities, in lower case.
         tokenizer: the tokenizer of the texts, or its name.
-        half: whether to leave what mentions that, and take out what else is told of the entities
-            mentioned with it: "Where is the milk?" of a passage that tells that Mary took it, but
-            not where she went. An example whose supporting facts all mention it stays as it is.
+        half: whether to keep the sentences that mention what is asked about, and take out the
+            others about entities that these mention: "Where is the milk?" of a passage that tells
+            that Mary took it, but not where she went. An example stays as it is, too, unless a
+            supporting fact names one of them and not what is asked about, and wherever a sentence
+            that is kept has the answer.
 
     Reference: unanswerable questions of [Rajpurkar et al., 2018](https://arxiv.org/abs/1806.03822).
 
@@ -58,27 +61,28 @@ class RemoveEvidence:
         facts = [cuts[fact - 1] for fact in example.supporting_facts]
         question = set(example.tokens(example.question, self.tokenizer))
         asked = self.entities & question & set().union(*facts)
-        kept, removed = [], False
-        gone = self._led_to(asked, cuts, facts) if self.half else asked
-        for sentence, words in zip(example.sentences, cuts, strict=True):
-            about = gone & words and not (self.half and asked & words)
-            removed = bool(about or removed and words & PRONOUNS.keys())
-            if not removed:
-                kept.append(sentence)
+        out = self._mention(cuts, asked)
+        if self.half:
+            told = [bool(words & asked) for words in cuts]
+            beside = set().union(*itertools.compress(cuts, told))
+            others = self.entities & beside - asked
+            further = [words for words in facts if not words & asked]
+            is_named = all(words & others and not words & PRONOUNS.keys() for words in further)
+            is_left = beside & {*example.tokens(example.answer, self.tokenizer)}
+            if not further or not is_named or is_left:
+                return example
+            pairs = zip(self._mention(cuts, others), told, strict=True)
+            out = [mentions and not kept for mentions, kept in pairs]
+        kept = tuple(itertools.compress(example.sentences, (not each for each in out)))
         linked = example.edges or example.chains or hasattr(example, "chain_ids")
-        if linked or not gone or not kept:
+        if linked or not any(out) or not kept:
             return example
-        return dataclasses.replace(
-            example, sentences=tuple(kept), answer=NO_ANSWER, supporting_facts=()
-        )
+        return dataclasses.replace(example, sentences=kept, answer=NO_ANSWER, supporting_facts=())
 
-    def _led_to(self, asked: Set[str], cuts: list[set[str]], facts: list[set[str]]) -> Set[str]:
-        """Returns the entities that sentences mention with those asked about.
-
-        There are none where facts without either are left, or one says of whom by a pronoun.
-        """
-        beside = (words for words in cuts if words & asked)
-        others = self.entities.intersection(set().union(*beside)) - asked
-        further = [fact for fact in facts if not fact & asked]
-        names = all(fact & others and not fact & PRONOUNS.keys() for fact in further)
-        return others if further and names else frozenset()
+    @staticmethod
+    def _mention(cuts: list[set[str]], entities: Set[str]) -> list[bool]:
+        """Which sentences mention one of the entities, or say more of them by a pronoun."""
+        found = [False]
+        for words in cuts:
+            found.append(bool(entities & words or found[-1] and words & PRONOUNS.keys()))
+        return found[1:]
