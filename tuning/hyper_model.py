@@ -9,6 +9,7 @@ from keras_corefmem.datasets import Splits
 from tuning.spaces import declare, space_of, values_of
 from zoo import training
 from zoo.experiments import Experiment
+from zoo.experiments.results import SEED
 
 
 class ZooHyperModel(keras_tuner.HyperModel):
@@ -50,9 +51,9 @@ class ZooHyperModel(keras_tuner.HyperModel):
         super().__init__(name=model)
         self.entries = space_of(model, space)
         self.model, self.splits, self.dataset, self.fixed = model, splits, dataset, settings
-        arguments = {name: entry for name, entry in self.entries.items() if name != "seed"}
-        searched = training.split_settings(arguments)
-        known = training.merge_settings(settings, searched)
+        self.seed = settings.pop(SEED, 0)
+        searched = {name: entry for name, entry in self.entries.items() if name != SEED}
+        known = training.merge_settings(settings, training.split_settings(searched))
         training.check_arguments(model, known.get("arguments", {}))
         # Refuses what is fixed before any trial starts.
         self.experiment({})
@@ -68,9 +69,8 @@ class ZooHyperModel(keras_tuner.HyperModel):
     def experiment(self, values: dict[str, Any]) -> Experiment:
         """The experiment of a trial; Hyperband's number of epochs goes before that of settings."""
         chosen = self.chosen(values)
-        seed = chosen.pop("seed", self.fixed.get("seed", 0))
+        seed = chosen.pop(SEED, self.seed)
         changes = training.merge_settings(self.fixed, training.split_settings(chosen))
-        changes.pop("seed", None)
         if "tuner/epochs" in values:
             changes["epochs"] = values["tuner/epochs"]
         return Experiment(self.model, self.dataset, seed=seed, changes=changes)

@@ -18,8 +18,8 @@ from tuning.spaces import first_space, space_of
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo.experiments.reproduce import PULSE, describe_epochs
-from zoo.experiments.results import best_trial, replace_results
-from zoo.reports.searches import trial_columns
+from zoo.experiments.results import SEED, best_trial, replace_results
+from zoo.reports.searches import search_columns
 
 
 def run_search(search: Search, workers: int, results: str, leads: bool = True) -> int:
@@ -61,6 +61,11 @@ def check_space(search: Search, epochs: int | None) -> None:
         raise ValueError(
             f"--space {space}: hyperband decides itself how many epochs: take them out."
         )
+    if SEED in entries and search.tuner != "grid":
+        raise ValueError(
+            f"--space {space}: a {SEED} to choose takes --tuner grid, which tries each setting with "
+            "all of them."
+        )
     for name in (*search.settings, *search.settings.get("arguments", {})):
         if name in entries:
             option = "--epochs" if name == "epochs" and epochs is not None else f"--set {name}"
@@ -92,11 +97,12 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
     if not outcomes:
         console.print("No trial is complete: nothing is chosen.")
         return 1
-    headings, *rows = zip(*trial_columns(outcomes), strict=True)
-    table = Table(*headings)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    for columns in search_columns(outcomes):
+        headings, *rows = zip(*columns, strict=True)
+        table = Table(*headings)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
     winner = search.test_winner()
     preset = search.folder / "best.json"
     write_json(preset, search.preset(winner))

@@ -27,7 +27,7 @@ from zoo.experiments import Experiment, run_experiment
 from zoo.experiments.experiment import watch
 from zoo.experiments.folders import epochs_done, name_in, run_name
 from zoo.experiments.outcome import describe_test
-from zoo.experiments.results import SEARCHES, Tested, Trial, best_trial
+from zoo.experiments.results import SEARCHES, SEED, Tested, Trial, best_trial
 from zoo.experiments.runs import settings_options
 
 OUTCOME = "outcome.json"
@@ -65,7 +65,7 @@ class Search:
         tuner: one of `tuning.tuners.TUNERS`.
         trials: largest number of trials; `None` for the whole grid, and for `hyperband`, where it
             depends on the largest number of epochs.
-        seed: seed of the tuner and of all trials.
+        seed: seed of the tuner and, unless the space has some, of all trials.
         settings: fields of `zoo.training.Settings` of all trials.
         output: folder of the searches.
         log_dir: folder of TensorBoard's runs.
@@ -220,7 +220,8 @@ class Search:
         )
         content = {
             "study": f"{SEARCHES}/{self.name}",
-            **{name: getattr(self, name) for name in ("model", "dataset", "task", "seed")},
+            **{name: getattr(self, name) for name in ("model", "dataset", "task")},
+            "seed": experiment.seed,
             "trial": trial,
             "chosen": chosen,
             "command": self.command,
@@ -283,7 +284,7 @@ class Search:
     def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
         """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""
         chosen = {**winner["chosen"]}
-        seed = chosen.pop("seed", self.seed)
+        seed = chosen.pop(SEED, self.seed)
         names = ("model", "dataset", "task", "language")
         scores = ("trial", "valid_accuracy", "test_accuracy")
         return {

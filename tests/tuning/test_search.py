@@ -339,6 +339,14 @@ def test_a_number_of_epochs_that_no_trial_would_have_is_refused(files, tmp_path,
     assert "hyperband decides itself how many epochs" in error
 
 
+def test_seeds_are_tried_by_a_grid_and_recorded(files, tmp_path, capsys):
+    (files / "seeds.json").write_text(json.dumps({"seed": [4, 5], "slots": [2]}))
+    assert "takes --tuner grid" in refused(capsys, *command(files, tmp_path, space="seeds"))
+    search = make_search(files, tmp_path, space="seeds", epochs=1, tuner="grid")
+    outcome = search.run_trial("0", {"seed": 5, "slots": 2})
+    assert outcome["seed"] == outcome["settings"]["seed"] == 5
+
+
 PART = {
     "KERASTUNER_TUNER_ID": "worker-0",
     "KERASTUNER_ORACLE_IP": "127.0.0.1",

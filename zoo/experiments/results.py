@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shlex
+import statistics
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -196,18 +197,20 @@ def best_result(results: Iterable[Result]) -> Result:
 
 
 def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
-    """Groups the trials of a search that differ in their seed alone, the best setting first.
+    """Groups the trials of a search that differ in a chosen seed alone, the best setting first.
 
     Settings are ranked as results are, by the means over their seeds.
     """
     groups: dict[str, list[Result]] = collections.defaultdict(list)
     for trial in trials:
-        chosen = {name: value for name, value in trial["chosen"].items() if name != SEED}
-        groups[json.dumps(chosen, sort_keys=True)].append(trial)
+        chosen = dict(trial["chosen"])
+        # Without seeds to choose of, such as in rounds of Hyperband, each trial counts alone.
+        alone = "" if SEED in chosen else trial["trial"]
+        chosen.pop(SEED, None)
+        groups[json.dumps([alone, chosen], sort_keys=True)].append(trial)
 
     def rank(group: list[Result]) -> tuple[float, ...]:
-        columns = zip(*map(validation_rank, group), strict=True)
-        return tuple(sum(column) / len(column) for column in columns)
+        return tuple(map(statistics.fmean, zip(*map(validation_rank, group), strict=True)))
 
     return sorted(groups.values(), key=rank, reverse=True)
 

@@ -55,16 +55,17 @@ def seed_columns(groups: list[list[Result]]) -> list[list[str]]:
     ]
 
 
-def search_table(name: str, folder: str | os.PathLike = "results") -> str:
-    """Makes a table of the trials of a search, best first, with the test accuracy of the best.
+def search_columns(trials: list[Result]) -> list[list[list[str]]]:
+    """Makes the columns of each table: of settings, where these have seeds, and of trials."""
+    groups = group_seeds(trials)
+    of_seeds = [seed_columns(groups)] if len(groups) < len(trials) else []
+    return [*of_seeds, trial_columns(trials)]
 
-    Where a setting was tried with several seeds, a table of their means comes before.
-    """
+
+def search_table(name: str, folder: str | os.PathLike = "results") -> str:
+    """Makes tables of the trials of a search, with the test accuracy of the best."""
     trials = read_search(name, folder)
-    winner, groups = best_trial(trials), group_seeds(trials)
-    tables = [trial_columns(trials)]
-    if len(groups) < len(trials):
-        tables.insert(0, seed_columns(groups))
+    winner, tables = best_trial(trials), search_columns(trials)
     table = "\n\n".join(markdown_table(zip(*columns, strict=True)) for columns in tables)
     tested = f"{winner['test_accuracy']:.1%}" if "test_accuracy" in winner else "not recorded"
     return (

@@ -9,6 +9,8 @@ from zoo.experiments.results import (
     append_result,
     as_ranges,
     best_result,
+    best_trial,
+    group_seeds,
     read_results,
     recorded_searches,
     replace_results,
@@ -100,6 +102,21 @@ def test_trials_of_a_search_replace_those_before(tmp_path):
 def test_the_best_result_has_the_highest_accuracy_then_the_lowest_loss():
     results = [result(valid_accuracy=a, valid_loss=b) for a, b in ((0.9, 3), (0.9, 2), (0.8, 1))]
     assert best_result(results) == results[1]
+
+
+def test_trials_without_seeds_count_alone_and_others_in_their_mean():
+    rounds = [trial_of(f"{n}", accuracy) for n, accuracy in enumerate((0.25, 0.75, 0.5))]
+    assert best_trial(rounds) == rounds[1] and len(group_seeds(rounds)) == 3
+    seeds = [(2, 0, 0.25), (2, 1, 0.875), (3, 0, 0.625), (3, 1, 0.75)]
+    trials = [
+        trial_of(f"{n}", accuracy, chosen={"slots": slots, "seed": seed})
+        for n, (slots, seed, accuracy) in enumerate(seeds)
+    ]
+    assert best_trial(trials) == trials[3]
+    assert [[t["trial"] for t in group] for group in group_seeds(trials)] == [
+        ["2", "3"],
+        ["0", "1"],
+    ]
 
 
 @pytest.mark.parametrize(
