@@ -63,8 +63,8 @@ def check_space(search: Search, epochs: int | None) -> None:
         )
     if SEED in entries and search.tuner != "grid":
         raise ValueError(
-            f"--space {space}: a {SEED} to choose takes --tuner grid, which tries each setting with "
-            "all of them."
+            f"--space {space}: a {SEED} to choose takes --tuner grid, which tries each setting "
+            "with all of them."
         )
     for name in (*search.settings, *search.settings.get("arguments", {})):
         if name in entries:

@@ -1,5 +1,6 @@
 """Questions about passages whose linguistic structure is known."""
 
+import bisect
 import dataclasses
 import itertools
 import os
@@ -29,14 +30,15 @@ class AnnotatedExample(Example):
             tokens should attend to, and their edges.
         named_entities: label of the named entity that each token is part of, `""` for none, as of
             `Annotation`; empty where nothing recognized any.
-        documents: number of the first sentence of each document, from 1; empty where there are
-            none, or one.
+        documents: number of the first sentence of each part, such as a document, that sentences
+            are not shuffled out of, from 1; empty where each sentence stands alone.
         annotator: name of what annotated it, `""` where that is not known.
         truecaser: name of what gave its words capital letters before, `""` for nothing.
 
     Raises:
-        ValueError: if `chain_ids` or `named_entities` are not one for each token, or there are
-            candidates and the answer is none of them.
+        ValueError: if `chain_ids` or `named_entities` are not one for each token, `documents` are
+            no ascending numbers of sentences from 1, or there are candidates and the answer is none
+            of them.
 
     Example:
         >>> text = "Mary slept . She woke . And then"
@@ -73,6 +75,15 @@ class AnnotatedExample(Example):
                 f"{self._place}{len(self.named_entities)} named_entities for {count} tokens of "
                 "passage and question, give one label of each."
             )
+        object.__setattr__(self, "documents", tuple(self.documents))
+        if self.documents:
+            numbers = range(1, len(self.sentences) + 1)
+            ascending = sorted(set(self.documents) & set(numbers))
+            if list(self.documents) != ascending or ascending[0] != 1:
+                raise ValueError(
+                    f"{self._place}documents must be ascending numbers of sentences, the first of "
+                    f"them 1, of 1..{len(numbers)}; got {self.documents!r:.80}."
+                )
         if self.candidates:
             self._check_answer(self.candidates)
 
@@ -129,6 +140,12 @@ class AnnotatedExample(Example):
                 f"{fields.get('source') or 'An example'}: the question starts at token "
                 f"{question_start} of {len(tokens)}; there must be tokens before it and from it."
             )
+        beyond = [start for start in document_starts if not 0 <= start < question_start]
+        if beyond:
+            raise ValueError(
+                f"{fields.get('source') or 'An example'}: a document starts at token {beyond[0]}, "
+                f"which is not before the question, from token {question_start} on."
+            )
         starts = sorted({*annotation.sentences, *document_starts})
         starts = [n for n in starts if n < question_start]
         ends = [*starts[1:], question_start]
@@ -166,18 +183,18 @@ class AnnotatedExample(Example):
                 f"{place} has no field {missing[0]}: annotate a data set of questions, "
                 "`corefmem annotate --dataset`."
             )
-        tokens = {character: number for number, character in enumerate(annotation.starts)}
-        start, documents = fields["question_start"], fields.get("document_starts", [])
-        for character in (start, *documents):
-            if character not in tokens:
-                what = "the question" if character == start else "a document"
-                raise ValueError(
-                    f"{place}: no token starts at character {character}, where {what} should."
-                )
+        if fields["question_start"] not in annotation.starts:
+            raise ValueError(
+                f"{place}: no token starts at character {fields['question_start']}, where the "
+                "question should."
+            )
         names = "candidates", "edges", "kinds", "source", "annotator", "truecaser"
         known = {name: fields[name] for name in names if name in fields}
-        known["document_starts"] = [tokens[character] for character in documents]
-        return cls.from_annotation(annotation, tokens[start], fields["answer"], mentions, **known)
+        start = annotation.starts.index(fields["question_start"])
+        # A document may begin with a space.
+        documents = fields.get("document_starts") or ()
+        known["document_starts"] = [bisect.bisect_left(annotation.starts, n) for n in documents]
+        return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
 
 
 def annotate_examples(
@@ -240,7 +257,8 @@ def to_text(example: Example) -> tuple[str, dict]:
     for name in ("candidates", "kinds", "edges"):
         values = getattr(example, name, ())
         fields |= {name: list(values)} if values else {}
-    if isinstance(example, CandidateExample) and len(example.sentences) > 1:
+    # Of WikiHop these are documents, which an annotator would cut into sentences.
+    if isinstance(example, CandidateExample):
         fields["document_starts"] = _starts(example.sentences)
     return f"{example.passage} {example.question}", fields
 

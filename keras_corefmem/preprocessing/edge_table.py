@@ -221,14 +221,17 @@ class EdgeTable:
 
         Warns where none of them does.
         """
-        _, counts = np.unique(np.delete(edges, 1, axis=1), axis=0, return_counts=True)
-        for count in SOURCES:
-            kept = np.minimum(counts, count).sum() / max(1, counts.sum())
-            if kept >= KEPT or not len(counts):
-                return count
+        if not len(edges):
+            return SOURCES[0]
+        cells = np.delete(np.unique(edges, axis=0), 1, axis=1)
+        _, counts = np.unique(cells, axis=0, return_counts=True)
+        shares = {count: np.minimum(counts, count).sum() / counts.sum() for count in SOURCES}
+        if enough := [count for count, share in shares.items() if share >= KEPT]:
+            return enough[0]
         warnings.warn(
-            f"{1 - kept:.0%} of the edges are left out: of one type, the {count} nearest into a "
-            f"token are read. Give max_sources={counts.max()} to read them all.",
+            f"{1 - shares[SOURCES[-1]]:.0%} of the edges are left out: of one type, the "
+            f"{SOURCES[-1]} nearest into a token are read, though up to {counts.max()} were seen. "
+            "Give max_sources to read more.",
             stacklevel=4,
         )
-        return count
+        return SOURCES[-1]

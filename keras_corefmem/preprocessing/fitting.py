@@ -128,7 +128,8 @@ def fit_preprocessor(
             "of the passage, so that no pointer-sum can find it; leave the example out, or take "
             'answer_head="classification".'
         )
-    if len(missing) <= FEW * len(examples):
+    # Several kinds of questions together need not all be about words of their passages.
+    if len(missing) <= FEW * len(examples) and len(group_by_kind(examples)) == 1:
         warnings.warn(
             f"{len(missing)} of {len(examples)} training answers are no words of their passages, "
             f"such as {missing[0].answer!r:.80}: answers are classes, and none is pointed at. Give "

@@ -128,7 +128,8 @@ class Preprocessor(abc.ABC):
                 if example.source:
                     raise
                 place = f"example {number * step + 1} of {len(examples)}"
-                raise ValueError(f"{place}: {error}") from None
+                message = str(error).removeprefix("An example: ")
+                raise ValueError(f"{place}: {message}") from None
         return encoded
 
     @abc.abstractmethod

@@ -62,7 +62,7 @@ def test_what_is_chosen_goes_before_what_is_fixed():
     settings = hyper_model.experiment({"slots": 7, "batch_size": 5, "tuner/epochs": 2}).settings
     assert settings.arguments == {"slots": 7, "units": 6} and settings.batch_size == 5
     assert hyper_model.experiment({}).settings.arguments == {"slots": 3, "units": 6}
-    seeds = make("ren", {"slots": [7], "seed": [4, 5]}, seed=3)
+    seeds = tuning.ZooHyperModel("ren", space={"slots": [7], "seed": [4, 5]}, seed=3)
     assert [seeds.experiment(each).seed for each in ({"seed": 5}, {})] == [5, 3]
 
 

@@ -55,6 +55,11 @@ class ShuffleSentences:
         )
         for name in ("chains", "chain_ids", "named_entities"):
             if labels := getattr(example, name, ()):
+                if len(labels) != len(old):
+                    raise ValueError(
+                        f"{example.source or 'An example'}: {len(labels)} {name} for {len(old)} "
+                        "tokens of passage and question, give one of each."
+                    )
                 values[name] = tuple(labels[n] for n in old)
         if structure is not None:
             values["structure"] = structure.reordered(old, new)
