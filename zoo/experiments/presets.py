@@ -19,12 +19,14 @@ SELECTION = "highest validation accuracy, then lowest validation loss"
 def preset_name(model: str, study: str, task: int | str) -> str:
     """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`.
 
-    Readers of `babi-robustness` are named as those of bAbI: `ga_mage_gru_babi_2_prepared`.
+    Readers of `babi-robustness` are named as those of bAbI: `ga_mage_gru_prepared_babi_2`.
     """
-    if STUDIES[study].conditions:
-        study, task = STUDIES[study].dataset, str(task).removeprefix("task-")
-        return f"{model}_{study}_{task}".replace("-", "_")
-    tasks = f"_{task}" if len(STUDIES[study].tasks) > 1 else ""
+    known = STUDIES[study]
+    if known.conditions:
+        own = known.tasks[task]
+        variant = str(task).removeprefix(f"{own.group}-")
+        return f"{model}_{variant}_{known.dataset}_{own.data}".replace("-", "_")
+    tasks = f"_{task}" if len(known.tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
 

@@ -48,7 +48,7 @@ def test_names_and_cards(saved):
     assert preset_name("ga-mage-gru", "babi-1k", 2) == "ga_mage_gru_babi_2"
     assert preset_name("ga-mage-gru", "babi-mix", 20) == "ga_mage_gru_babi_mix_20"
     assert preset_name("ga-gru", "lambada", "passages") == "ga_gru_lambada"
-    assert preset_name("qdren", "babi-robustness", "task-6-usual") == "qdren_babi_6_usual"
+    assert preset_name("qdren", "babi-robustness", "task-6-usual") == "qdren_usual_babi_6"
     assert preset_name("dmn", "babi-passes", "task-3-1") == "dmn_babi_passes_task_3_1"
     assert sorted(path.name for path in folder.iterdir()) == [f"{NAME}.json", f"{NAME}.npz"]
 
