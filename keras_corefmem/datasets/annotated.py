@@ -146,8 +146,8 @@ class AnnotatedExample(Example):
                 f"{fields.get('source') or 'An example'}: a document starts at token {beyond[0]}, "
                 f"which is not before the question, from token {question_start} on."
             )
-        starts = sorted({*annotation.sentences, *document_starts})
-        starts = [n for n in starts if n < question_start]
+        begun = {*annotation.sentences, *document_starts}
+        starts = sorted(n for n in begun if n < question_start)
         ends = [*starts[1:], question_start]
         return cls(
             tuple(" ".join(tokens[a:b]) for a, b in zip(starts, ends, strict=True)),

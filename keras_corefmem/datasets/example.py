@@ -100,6 +100,14 @@ class Example:
                 "candidates; leave the question out."
             )
 
+    def check_chains(self, tokens: int) -> None:
+        """Raises where it has chains, but not one for each of so many tokens."""
+        if self.chains and len(self.chains) != tokens:
+            raise ValueError(
+                f"{self.source or 'An example'}: {len(self.chains)} chains for {tokens} "
+                "tokens of passage and question, give one of each."
+            )
+
     @property
     def passage(self) -> str:
         """The sentences as one string, joined by spaces."""

@@ -246,15 +246,11 @@ class ReaderPreprocessor(Preprocessor):
         return self.with_edges(encoded, example)
 
     def with_edges(self, encoded: Any, example: Example) -> Any:
+        count = len(encoded.passage) + len(encoded.question)
+        example.check_chains(count)
         if example.chains:
-            count = len(encoded.passage) + len(encoded.question)
-            if len(example.chains) != count:
-                raise ValueError(
-                    f"{example.source or 'An example'}: {len(example.chains)} chains for {count} "
-                    "tokens of passage and question, give one of each."
-                )
             encoded = dataclasses.replace(encoded, chain_ids=np.array(example.chains, "int32"))
-        edges = self.edge_table.encode(example, len(encoded.passage) + len(encoded.question))
+        edges = self.edge_table.encode(example, count)
         if not self.joint:
             self.edge_table.warn_of_edges_across(example, len(encoded.passage))
         return dataclasses.replace(encoded, edges=edges) if len(edges) else encoded

@@ -24,8 +24,7 @@ def preset_name(model: str, study: str, task: int | str) -> str:
     known = STUDIES[study]
     if known.conditions:
         own = known.tasks[task]
-        variant = str(task).removeprefix(f"{own.group}-")
-        return f"{model}_{variant}_{known.dataset}_{own.data}".replace("-", "_")
+        return f"{model}_{own.variant}_{known.dataset}_{own.data}".replace("-", "_")
     tasks = f"_{task}" if len(known.tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
 
@@ -76,7 +75,7 @@ def make_preset(
         card[f"{part}_accuracy"] = training.evaluate(model, each)["accuracy"]
     if "conditions" in result:
         scores = result["conditions"].items()
-        card["variant"] = str(task).removeprefix(f"{STUDIES[study].tasks[task].group}-")
+        card["variant"] = STUDIES[study].tasks[task].variant
         card["accuracy"] = {name: score["accuracy"] for name, score in scores}
     card |= {
         "selection": f"{SELECTION}, of {among} run{'s' * (among > 1)}",

@@ -32,6 +32,7 @@ class Task:
         settings: fields of `zoo.training.Settings`.
         models: names of the models that it is for; those of the study where there are none.
         language: language of bAbI, where it is not that of the study.
+        variant: name of the variant of its group, `""` for none.
     """
 
     label: str
@@ -41,6 +42,7 @@ class Task:
     settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
     models: tuple[str, ...] = ()
     language: str | None = None
+    variant: str = ""
 
 
 @pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
@@ -124,6 +126,7 @@ class Study:
                     {**group.arguments, **variant.arguments},
                     variant.settings,
                     language=variant.language,
+                    variant=str(key),
                 )
 
     def settings_of(self, model: str) -> TrainingOptions:

@@ -55,10 +55,11 @@ def gains(
     before, after = (_run_named(name, study, folder, runs) for name in (first, second))
     counts = count_answers(before, after)
     names = before["task"], after["task"]
-    tasks = [(known.tasks[name].data, known.language_of(name)) for name in names]
-    if tasks[0] != tasks[1]:
+    asked, other = ((known.tasks[name].data, known.language_of(name)) for name in names)
+    if asked != other:
         raise ValueError(f"{first} and {second} answer different questions: give runs of one task.")
-    examples = data.load(known.dataset, tasks[0][0], data_dir, tasks[0][1]).test
+    task, language = asked
+    examples = data.load(known.dataset, task, data_dir, language).test
     questions = list(_questions(examples))
     if len(questions) != (total := before["questions"]["test"]):
         place = f" in {data_dir}" if data_dir else ""

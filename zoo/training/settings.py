@@ -36,8 +36,7 @@ class Settings:
             all, as the trained model reads text of its own.
         unanswerable: share of the questions, drawn by the seed, that are trained and validated on
             once more without what they ask about, or half of it, see `RemoveEvidence`: the answer
-            is "unknown".
-            `None` for none.
+            is "unknown". `None` for none.
         augment: augmentations of the training examples, joined by `+`, such as
             `"rename-classes+shuffle"`, or a table of such by kind of question, see
             `keras_corefmem.preprocessing.augmentations`; `None`, or `"none"`, for none.

@@ -61,23 +61,30 @@ class RemoveEvidence:
         facts = [cuts[fact - 1] for fact in example.supporting_facts]
         question = set(example.tokens(example.question, self.tokenizer))
         asked = self.entities & question & set().union(*facts)
-        out = self._mention(cuts, asked)
         if self.half:
-            told = [bool(words & asked) for words in cuts]
-            beside = set().union(*itertools.compress(cuts, told))
-            others = self.entities & beside - asked
-            further = [words for words in facts if not words & asked]
-            is_named = all(words & others and not words & PRONOUNS.keys() for words in further)
-            is_left = beside & {*example.tokens(example.answer, self.tokenizer)}
-            if not further or not is_named or is_left:
-                return example
-            pairs = zip(self._mention(cuts, others), told, strict=True)
-            out = [mentions and not kept for mentions, kept in pairs]
+            answer = set(example.tokens(example.answer, self.tokenizer))
+            out = self._half(cuts, facts, asked, answer)
+        else:
+            out = self._mention(cuts, asked)
         kept = tuple(itertools.compress(example.sentences, (not each for each in out)))
         linked = example.edges or example.chains or hasattr(example, "chain_ids")
         if linked or not any(out) or not kept:
             return example
         return dataclasses.replace(example, sentences=kept, answer=NO_ANSWER, supporting_facts=())
+
+    def _half(
+        self, cuts: list[set[str]], facts: list[set[str]], asked: Set[str], answer: Set[str]
+    ) -> list[bool]:
+        """Which sentences are taken out; none where the answer would be left, or is told alone."""
+        told = [bool(words & asked) for words in cuts]
+        beside = set().union(*itertools.compress(cuts, told))
+        others = self.entities & beside - asked
+        further = [words for words in facts if not words & asked]
+        is_named = all(words & others and not words & PRONOUNS.keys() for words in further)
+        if not further or not is_named or beside & answer:
+            return [False] * len(cuts)
+        pairs = zip(self._mention(cuts, others), told, strict=True)
+        return [mentions and not kept for mentions, kept in pairs]
 
     @staticmethod
     def _mention(cuts: list[set[str]], entities: Set[str]) -> list[bool]:

@@ -50,16 +50,12 @@ class ShuffleSentences:
         tokens = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
         old = np.concatenate([*(tokens[n] for n in order), tokens[-1]])
         new = np.argsort(old)
+        example.check_chains(len(old))
         values["edges"] = tuple(
             (int(new[a - 1]) + 1, int(new[b - 1]) + 1, t) for a, b, t in example.edges
         )
         for name in ("chains", "chain_ids", "named_entities"):
             if labels := getattr(example, name, ()):
-                if len(labels) != len(old):
-                    raise ValueError(
-                        f"{example.source or 'An example'}: {len(labels)} {name} for {len(old)} "
-                        "tokens of passage and question, give one of each."
-                    )
                 values[name] = tuple(labels[n] for n in old)
         if structure is not None:
             values["structure"] = structure.reordered(old, new)
