@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             ),
             *("LabelTable", "Questions", "SentencePictures", "WordPictures"),
         ],
-        "run": ["HParams", "Scalars", "WordProjector"],
+        "run": ["HParams", "Scalars"],
+        "word_projector": ["WordProjector"],
     },
 )

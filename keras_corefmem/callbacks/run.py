@@ -1,4 +1,4 @@
-"""A run as a whole: its curves, its hyper-parameters and its word vectors."""
+"""A run as a whole: its curves and its hyper-parameters."""
 
 import json
 import pathlib
@@ -9,8 +9,6 @@ import numpy as np
 
 from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.optimizers import MeasuresGradients
-from keras_corefmem.utils.checks import check_sizes
-from keras_corefmem.utils.files import replacing
 
 PROBABILITY = "epoch_probability"
 # Charts of the tab Custom Scalars: title and end of the tags.
@@ -142,55 +140,3 @@ class HParams(keras.callbacks.Callback):
 
     def on_train_end(self, logs=None):
         self.events.session_end()
-
-
-class WordProjector(keras.callbacks.Callback):
-    """The trained word vectors, in TensorBoard's tab Projector.
-
-    They are written at the end of training, where the model has a layer `word_embedding`, as
-    `vectors.tsv`, `words.tsv` and `projector_config.pbtxt`. TensorBoard shows them if the folder
-    holds an event file too, as `HParams` and `Scalars` write one, and finds them when it starts.
-
-    Args:
-        log_dir: folder of the run.
-        preprocessor: the model's preprocessor. The words that it links, if any, can be coloured.
-        count: largest number of words; the most frequent ones are kept.
-
-    Raises:
-        ValueError: if `count` is not positive.
-
-    Example:
-        >>> def callbacks(model):
-        ...     return [keras_corefmem.callbacks.WordProjector("logs/run", model.preprocessor)]
-    """
-
-    LAYER = "word_embedding"
-
-    def __init__(self, log_dir, preprocessor, count=10_000):
-        super().__init__()
-        check_sizes(count=count)
-        self.folder, self.preprocessor, self.count = pathlib.Path(log_dir), preprocessor, count
-
-    def on_train_end(self, logs=None):
-        names = [layer.name for layer in self.model.layers]
-        if self.LAYER not in names:
-            return
-        table = self.model.get_layer(self.LAYER).get_weights()[0]
-        # Without padding; rank 0 is an unknown word.
-        words = self.preprocessor.vocabulary.words[1 : 1 + self.count]
-        columns = {"word": map(_printable, words), "rank": range(len(words))}
-        chains = self.preprocessor.word_chains
-        if chains is not None:
-            columns["kind"] = ["entity" if n else "word" for n in chains[1 : 1 + len(words)]]
-        rows = ["\t".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
-        with replacing(self.folder / "words.tsv") as partial:
-            partial.write_text("\n".join(["\t".join(columns), *rows]) + "\n", "utf-8")
-        with replacing(self.folder / "vectors.tsv") as partial:
-            np.savetxt(partial, table[1 : 1 + len(words)], "%.6g", "\t")
-        files = 'tensor_path: "vectors.tsv" metadata_path: "words.tsv"'
-        with replacing(self.folder / "projector_config.pbtxt") as partial:
-            partial.write_text(f'embeddings {{ tensor_name: "{self.LAYER}" {files} }}\n')
-
-
-def _printable(word):
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)

@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import pytest
 from google.protobuf import text_format
+from PIL import Image
 from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import api_pb2
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
@@ -145,6 +146,25 @@ def test_words_are_projected_as_trained(tmp_path):
     (embedding,) = config.embeddings
     paths = embedding.tensor_name, embedding.tensor_path, embedding.metadata_path
     assert paths == ("word_embedding", "vectors.tsv", "words.tsv")
+    # The font has no letters for the last of them.
+    assert not embedding.HasField("sprite") and not (tmp_path / "words.png").exists()
+
+
+def test_words_stand_in_the_place_of_their_points(tmp_path):
+    words = ["i", "kitchen", "chrysanthemum", "naïve", "a" * 200]
+    model = model_of(words=7)
+    fit(model, [WordProjector(tmp_path, preprocessor(vocabulary=Vocabulary(words)))])
+    config = text_format.Parse((tmp_path / "projector_config.pbtxt").read_text(), ProjectorConfig())
+    sprite = config.embeddings[0].sprite
+    assert sprite.image_path == "words.png" and list(sprite.single_image_dim) == [40, 40]
+    # "[unknown]" comes first; the last cells of three times three are empty.
+    ink = np.array(Image.open(tmp_path / sprite.image_path))[..., 3].reshape(3, 40, 3, 40)
+    cells = ink.transpose(0, 2, 1, 3).reshape(9, 40, 40) > 0
+    assert [cell.any() for cell in cells] == [True] * 6 + [False] * 3
+    # Letters keep within their cells, and fill them as far as words are long.
+    heights, widths = (np.ptp(np.nonzero(cells[2].any(axis=a))) for a in (1, 0))
+    assert 30 < widths < 40 and heights < 12
+    assert not cells[:5, :, 0].any() and np.ptp(np.nonzero(cells[1].any(axis=1))) > 12
 
 
 def test_words_that_a_reader_links_are_marked(tmp_path):

@@ -255,6 +255,9 @@ def look_at_words(page):
     assert points == 22
     label = "return named('vz-projector-data-panel').map(panel => panel.selectedLabelOption)[0]"
     assert page.see(label) == "word"
+    # Points are the words themselves.
+    sprites = "named('vz-projector')[0].dataSet.spriteAndMetadataInfo.spriteImage"
+    assert page.see(f"return {sprites} && {sprites}.width") == 5 * 40
     search = (
         "const within = (e, id) => e && (e.id === id || within(e.getRootNode().host, id));"
         "return named('input').filter(input => within(input, 'search-box'))[0]"
