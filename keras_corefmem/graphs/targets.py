@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -52,6 +53,12 @@ class Structure:
             {edge_type: _pairs(pairs) for edge_type, pairs in edges.items()},
         )
         return whole if end is None else whole.before(end)
+
+    @classmethod
+    def of_chains(cls, chains: Sequence[int]) -> "Structure":
+        """Returns the structure of tokens whose chains are known alone, 0 = none."""
+        mentions = sorted((chain, token) for token, chain in enumerate(chains) if chain)
+        return cls(np.array([], "int32"), _pairs(mentions), _pairs([]))
 
     def before(self, end: int) -> "Structure":
         """Returns the structure of the tokens before `end` alone."""

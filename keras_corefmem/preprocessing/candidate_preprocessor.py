@@ -3,7 +3,7 @@
 import collections
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -15,6 +15,7 @@ from keras_corefmem.datasets.passages.candidates import (
     find_mentions,
 )
 from keras_corefmem.graphs.chains import chain_ids
+from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
 from keras_corefmem.preprocessing.answers import best_sequences, check_examples
@@ -52,7 +53,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     An answer is the number that it has among the candidates of its own passage: those of the
     example, or else all words of the passage in the order of their first occurrence, without
     punctuation. Text is read in lower case. Chains are those of an `AnnotatedExample`; in any other
-    text, words that were answers in training are linked where they are repeated.
+    text, entity words and what were answers in training are linked where they are repeated.
 
     Features are those of a `ReaderPreprocessor`; with `spans`, `candidates` is a mask, bool
     `(batch, time, candidates + 1)`. Where words are spelled there are `passage_characters` and
@@ -135,6 +136,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         tokenizer: str = "spaces",
         num_candidates: int | None = None,
         signals: Sequence[str] = (),
+        entity_words: Iterable[str] | None = None,
         max_sources: int | None = None,
         **kwargs: Any,
     ) -> "CandidatePreprocessor":
@@ -142,24 +144,33 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
         Known are the `max_words` most frequent words that occur `min_count` times; `characters`
         spells words. What annotated the examples is remembered where it is the same for all.
+        Answers and the lower-cased `entity_words` are linked in text that nobody annotated; by
+        default these are learned from examples without annotation and candidates.
         Without `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further
         arguments are those of the constructor.
         """
         check_examples(examples)
         for signal in signals:
             check_signal(signal)
-        tokenize, answers, made_by = get_tokenizer(tokenizer), set(), set()
+        tokenize, made_by = get_tokenizer(tokenizer), set()
+        linked = {lower(example.answer) for example in examples}
+        plain = not any(getattr(e, k, ()) for e in examples for k in ("chain_ids", "candidates"))
+        if entity_words is None and plain:
+            entity_words = filter(has_letters, learn_entity_words(examples, tokenize))
+        chains = {word: n for n, word in enumerate(sorted(linked.union(entity_words or ())), 1)}
         counts: collections.Counter = collections.Counter()
         spans, most, room = False, 1, dict.fromkeys(signals, 0)
         for example in examples:
             passage = example.tokens(example.passage, tokenize)
             counts.update(passage + example.tokens(example.question, tokenize))
-            answers.add(lower(example.answer))
             made_by.add(tuple(getattr(example, k, "") for k in ("annotator", "truecaser")))
             candidates = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in candidates)
             most = max(most, len(candidates or distinct_words(passage)))
-            room = features.room_for(room, features.targets_of(example, signals), len(passage))
+            ids = example.chains or getattr(example, "chain_ids", ())
+            ids = ids[: len(passage)] or [chains.get(word, 0) for word in passage]
+            targets = features.targets_of(example, signals, ids)
+            room = features.room_for(room, targets, len(passage))
         if missing := [signal for signal, pairs in room.items() if not pairs]:
             raise ValueError(
                 f"No training example has targets of {', '.join(missing)}: annotate them with a "
@@ -168,7 +179,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
         known = {word: count for word, count in counts.items() if count >= min_count}
         max_size = None if max_words is None else max_words + 2
         words = Vocabulary.from_counts(known, max_size).known
-        chains = {word: n for n, word in enumerate(sorted(answers), 1)}
         annotator, truecase = made_by.pop() if len(made_by) == 1 else ("", "")
         kwargs = {"annotator": annotator or None, "truecase": truecase or None, **kwargs}
         kwargs.setdefault("strict_edge_types", "edge_types" in kwargs)
@@ -197,9 +207,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
         )
         known, answer = encoded.candidates, example.answer if candidates else lower(example.answer)
         number = known.index(answer) + 1 if answer in known else 0
-        targets = features.targets_of(example, self.signals)
-        encoded = dataclasses.replace(encoded, answer=number, targets=targets)
-        return self.with_edges(encoded, example)
+        encoded = self.with_edges(dataclasses.replace(encoded, answer=number), example)
+        chains = encoded.chain_ids[: len(encoded.passage)].tolist()
+        targets = features.targets_of(example, self.signals, chains)
+        return dataclasses.replace(encoded, targets=targets)
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.graphs.targets import attention_pairs
+from keras_corefmem.graphs.targets import Structure, attention_pairs
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
@@ -80,13 +80,21 @@ class Spelling:
         return np.reshape([self._rows[word] for word in words], (-1, self.length)).astype("int32")
 
 
-def targets_of(example: Example, signals: Iterable[str]) -> dict[str, np.ndarray]:
-    """Returns the pairs `(N, 2)` by signal; an example without a `structure` has none."""
+def targets_of(
+    example: Example, signals: Iterable[str], chains: Sequence[int]
+) -> dict[str, np.ndarray]:
+    """Returns the pairs `(N, 2)` by signal of an example's `structure`.
+
+    Without one, `chains` tell what corefers: the chain of each token of the passage, 0 = none.
+    """
     structure = getattr(example, "structure", None)
-    if structure is None or not signals:
+    if not signals:
         return {}
     # Supervised heads attend to the passage alone.
-    structure = structure.before(sum(text.count(" ") + 1 for text in example.sentences))
+    if structure is None:
+        structure = Structure.of_chains(chains)
+    else:
+        structure = structure.before(sum(text.count(" ") + 1 for text in example.sentences))
     return {signal: attention_pairs(structure, signal) for signal in signals}
 
 

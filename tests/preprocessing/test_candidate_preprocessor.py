@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import Example
+from keras_corefmem.datasets import Example, simulator
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing import get
@@ -161,3 +161,29 @@ def test_targets_of_attention():
     assert roomy.signals == {"coref_all": 4, "dependency": 1}
     assert roomy.collate(rows, 3, 16, 3, names)[names[1]].shape == (3, 64, 2)
     assert preprocessor.with_target_room(rows) is preprocessor
+
+
+def test_targets_of_chains_without_annotation():
+    story = Example(("Mary met Fred .", "Mary slept ."), "who slept", "mary")
+    given = dataclasses.replace(story, chains=(0, 1, 0, 0, 0, 1, 0, 0, 1))
+    signals = ("coref_all", "coref_previous")
+    preprocessor = CandidatePreprocessor.fit([story, given], signals=signals)
+    # One of seven tokens each.
+    assert preprocessor.signals == {"coref_all": 1, "coref_previous": 1}
+    for example, pair in ((story, [1, 5]), (given, [2, 6])):
+        targets = preprocessor.encode(example).targets
+        assert targets["coref_all"].tolist() == [pair, pair[::-1]]
+        assert targets["coref_previous"].tolist() == [pair[::-1]]
+    with pytest.raises(ValueError, match="No training example has targets of roles: annotate"):
+        CandidatePreprocessor.fit([story], signals=["coref_all", "roles"])
+
+
+def test_entities_of_stories_are_linked():
+    stories = simulator.simulate(1, 40)
+    fitted = CandidatePreprocessor.fit(stories, tokenizer="words")
+    chains = dict(zip(fitted.vocabulary.words, fitted.word_chains.tolist(), strict=True))
+    assert all(chains[word] for word in ("mary", "john", "kitchen")) and not chains["went"]
+    own = CandidatePreprocessor.fit(stories, tokenizer="words", entity_words=["went"])
+    chains = dict(zip(own.vocabulary.words, own.word_chains.tolist(), strict=True))
+    # Answers always are.
+    assert chains["went"] and chains["kitchen"] and not chains["mary"]

@@ -232,6 +232,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         min_count=1,
         unknown_types=1,
         num_candidates=None,
+        entity_words=None,
         max_sources=None,
         word_vectors=None,
         make_word_encoder=None,
@@ -241,7 +242,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         """An untrained reader for the words of training examples.
 
         Answers are words, or the candidates that examples give, of the passage at hand. Targets
-        come from the `structure` of annotated examples.
+        come from the `structure` of annotated examples; without one, those of coreference come from
+        chains.
 
         Args:
             examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
@@ -252,6 +254,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             min_count: how often a word has to occur to be known.
             unknown_types: number of types of unknown words, see `Vocabulary`.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
+            entity_words: words in lower case that are linked where they are repeated, as answers
+                are, in text without annotation; `None` for those that stories tell of.
             max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
                 the least of 1, 2 and 4 that keeps 99% of the examples' edges.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
@@ -281,6 +285,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             characters=characters,
             tokenizer=tokenizer,
             num_candidates=num_candidates,
+            entity_words=entity_words,
             signals=[signal for signal, *_ in as_sequences(arguments.get("supervision", ()))],
             unknown_types=unknown_types,
             joint=reads_jointly(*map(arguments.get, ("joint", "encoder", "encoder_at"))),

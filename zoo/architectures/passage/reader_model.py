@@ -160,6 +160,7 @@ class ReaderModel(PassageModel):
                 characters=characters,
                 tokenizer=tokenizer,
                 num_candidates=num_candidates,
+                entity_words=entity_words,
                 **shared,
             )
             answer_head = preprocessor.head
