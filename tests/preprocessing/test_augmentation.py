@@ -79,7 +79,7 @@ def fit(cls, examples=STORIES):
 def test_names_are_permuted_alike_in_all_texts(cls, within):
     rename = RenameEntities.fit(STORIES, fit(cls), within)
     classes = [{form.lower() for forms in group for form in forms} for group in rename.groups]
-    assert len(classes) == 1 if within is None else len(classes) > 1 or cls is CandidatePreprocessor
+    assert len(classes) == 1 if within is None else len(classes) > 1
     changed = set()
     for seed, example in enumerate(STORIES):
         old, new = words_of(example), words_of(rename(example, random(seed)))
@@ -116,7 +116,8 @@ def test_batches_read_the_augmented_stories(cls):
                 read = example.sentences[-20:] if cls is StoryPreprocessor else example.sentences
                 assert words == TOKENIZE(" ".join(read))
                 number = np.ravel(expected[-1].answer)[0]
-                assert preprocessor.answers_of(expected[-1])[number] == example.answer
+                answer = preprocessor.answers_of(expected[-1])[number]
+                assert answer.lower() == example.answer.lower()
             lengths = batches.batches[n][1:]
             wanted = preprocessor.collate(expected, 32, *lengths, names)
             for name in names:
