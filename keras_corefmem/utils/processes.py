@@ -34,17 +34,18 @@ def pin(core: int | None = None) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core})
-    # Callbacks of Keras that read results in threads have waited forever for JAX on one core.
-    os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "false")
-    keep_programs()
+    prepare_jax()
 
 
-def keep_programs() -> None:
-    """Gives what JAX compiles a lasting home, unless the user chose one, or none.
+def prepare_jax() -> None:
+    """Has JAX, where it is the backend, compute where it is asked to and keep what it compiles.
 
-    `JAX_ENABLE_COMPILATION_CACHE=false` switches it off.
+    In a thread of its own it pages memory in anew at every step, up to half of the time, and
+    callbacks of Keras that wait for results in threads have waited forever on one core. What it
+    compiles is kept in the user's cache, unless the user chose a folder, or none by
+    `JAX_ENABLE_COMPILATION_CACHE=false`.
     """
-    if _backend() != "jax":
+    if _backend() != "jax" or not importlib.util.find_spec("jax"):
         return
     home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
@@ -52,6 +53,10 @@ def keep_programs() -> None:
     # JAX needs it to remove what was not used for longest.
     if importlib.util.find_spec("filelock"):
         os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(2**30))
+    import jax
+
+    # No variable of the environment does.
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 
 def follow_parent() -> None:
@@ -107,7 +112,7 @@ def import_keras(*others: str) -> None:
     Keras and TensorFlow import scikit-learn, Matplotlib, pandas and JAX where installed, for little
     use: that is a third of the time.
     """
-    keep_programs()
+    prepare_jax()
     unused = ["sklearn", "matplotlib", "pandas", *(["jax"] * (_backend() == "tensorflow"))]
     with hidden(*unused):
         import_quietly("keras")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from keras_corefmem.utils.processes import available_cores, import_quietly, keep_programs
+from keras_corefmem.utils.processes import available_cores, import_quietly, prepare_jax
 
 NOISE = "import os\nos.write(2, b'noise')\nVALUE = 3\n"
 
@@ -34,7 +34,9 @@ def test_keras_is_imported_without_what_commands_do_not_use(backend, tmp_path):
         "    except ImportError:\n        pass\n"
     )
     for name in ("sklearn", "matplotlib", "jax"):
-        (tmp_path / f"{name}.py").write_text(f"NAME = {name!r}\n")
+        (tmp_path / f"{name}.py").write_text(
+            f"NAME = {name!r}\nclass config:\n    update = print\n"
+        )
     (tmp_path / "keras.json").write_text(f'{{"backend": "{backend}"}}')
     code = "import sys; from keras_corefmem.utils.processes import import_keras\n"
     # This Keras has nothing that classes could be registered with.
@@ -45,7 +47,9 @@ def test_keras_is_imported_without_what_commands_do_not_use(backend, tmp_path):
     environment["KERAS_HOME"] = str(tmp_path)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout == f"{['jax'] if backend == 'jax' else []}\n"
+    flag = "jax_cpu_enable_async_dispatch False\n"
+    expected = {"jax": f"{flag}['jax']\n", "tensorflow": "[]\n"}
+    assert done.stdout == expected[backend]
 
 
 def test_cores_are_those_of_this_process():
@@ -67,13 +71,26 @@ def test_what_jax_compiles_is_kept_where_the_user_says_nothing_else(monkeypatch,
     monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "3")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("KERAS_BACKEND", "tensorflow")
-    keep_programs()
+    prepare_jax()
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
     monkeypatch.setenv("KERAS_BACKEND", "jax")
-    keep_programs()
+    prepare_jax()
     home = tmp_path / ".cache" / "keras_corefmem" / "jax"
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(home)
     assert os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] == "3"
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
-    keep_programs()
+    prepare_jax()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "mine"
+
+
+def test_jax_computes_where_it_is_asked_to():
+    pytest.importorskip("jax")
+    code = "from keras_corefmem.utils.processes import prepare_jax; prepare_jax()\n"
+    code += "import jax\nx = jax.numpy.ones((500, 500))\n"
+    code += "f = jax.jit(lambda x: jax.lax.fori_loop(0, 99, lambda n, y: y @ x / 500, x))\n"
+    # What another thread computes is still to come when the call returns.
+    code += "f(x).block_until_ready(); print(f(x).is_ready())"
+    environment = os.environ | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout == "True\n"
