@@ -19,11 +19,11 @@ SELECTION = "highest validation accuracy, then lowest validation loss"
 def preset_name(model: str, study: str, task: int | str) -> str:
     """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`.
 
-    Readers of `babi-robustness` are named as those of bAbI: `ga_mage_gru_prepared_babi_2`.
+    Variants of a study, as of `babi-robustness`, are part of it: `ga_mage_gru_prepared_babi_2`.
     """
     known = STUDIES[study]
-    if known.conditions:
-        own = known.tasks[task]
+    own = known.tasks.get(task)
+    if own and own.variant and not any(known.by):
         return f"{model}_{own.variant}_{known.dataset}_{own.data}".replace("-", "_")
     tasks = f"_{task}" if len(known.tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")

@@ -49,6 +49,7 @@ def test_names_and_cards(saved):
     assert preset_name("ga-mage-gru", "babi-mix", 20) == "ga_mage_gru_babi_mix_20"
     assert preset_name("ga-gru", "lambada", "passages") == "ga_gru_lambada"
     assert preset_name("qdren", "babi-robustness", "task-6-usual") == "qdren_usual_babi_6"
+    assert preset_name("ga-gru", "babi-ingredients", "task-14-both") == "ga_gru_both_babi_14"
     assert preset_name("dmn", "babi-passes", "task-3-1") == "dmn_babi_passes_task_3_1"
     assert sorted(path.name for path in folder.iterdir()) == [f"{NAME}.json", f"{NAME}.npz"]
 
@@ -205,7 +206,7 @@ def test_shipped_presets_answer_as_the_run_on_record(name, babi_dir):
 
 
 def test_the_zoo_lists_models_and_presets(monkeypatch):
-    assert len(zoo.presets()) == 169 and len(preset.presets(preset.FOLDER)) == 59
+    assert len(zoo.presets()) == 170 and len(preset.presets(preset.FOLDER)) == 60
     monkeypatch.setattr(preset, "_OTHERS", [])
     assert zoo.presets() == preset.presets(preset.FOLDER)
     assert "ga-coref-gru" in zoo.models() and zoo.models() == sorted(zoo.models())
