@@ -286,13 +286,13 @@ LOST |= {f"flagship_babi_{task}" for task in (2, 8, 10, 11, 14, 15)}
 
 
 def test_presets_are_the_best_recorded_runs():
-    studies = "babi-1k", "babi-joint", "babi-robustness", "lambada"
+    studies = "babi-1k", "babi-joint", "babi-robustness", "babi-types", "lambada"
     runs = {study: results.read_results(study, RESULTS) for study in studies}
     named = {study: {results.result_name(run): run for run in runs[study]} for study in runs}
     groups = {study: group_runs(runs[study]) for study in runs}
     assert {preset_name("ga-coref-gru", "babi-1k", task) for task in TASKS} < set(preset.presets())
     models = {preset.read_preset(name)["card"]["model"] for name in preset.presets()}
-    assert models == {*PRESETS, "ga-gru"}
+    assert models == {*PRESETS, "ga-gru", "ga-mage-gru-attention"}
     for name in preset.presets():
         card = preset.read_preset(name)["card"]
         study, run = card["result"].removesuffix(".json").split("/")[-2:]
