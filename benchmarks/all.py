@@ -16,7 +16,7 @@ import time
 import records
 
 SIMPLE = "memory_networks", "supervised_attention", "edge_types", "long_passages", "latency"
-SIMPLE += "demo", "load"
+SIMPLE += "demo", "load", "dispatch"
 
 
 def list_commands(options):

@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
 PEERS = {"memory_networks", "supervised_attention", "recurrence"}
 BENCHMARKS = PEERS | {"edge_types", "long_passages", "latency", "demo", "load"}
-BENCHMARKS |= {"annotation", "gpu", "raw_text", "study"}
+BENCHMARKS |= {"annotation", "dispatch", "gpu", "raw_text", "study"}
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 import configparser
 import functools
+import itertools
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import keras
 import numpy as np
@@ -18,30 +17,11 @@ import keras_corefmem
 import zoo
 from keras_corefmem.datasets import simulator
 from tests.support.events import read_hparams
+from tests.support.pages import BLOCKS, COMMANDS, EXAMPLES, PAGES, ROOT, TEXTS, words_of
 from zoo.architectures.trainer import TextTrainer
 from zoo.cli import app as cli
 from zoo.cli.options import parse_settings
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TEXTS = {page.stem: page.read_text(encoding="utf-8") for page in PAGES}
-BLOCKS = [
-    (page, *block)
-    for page, text in TEXTS.items()
-    for block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-]
-EXAMPLES = {}
-for page, language, text in BLOCKS:
-    if language == "python":
-        EXAMPLES.setdefault(page, []).append(text)
-COMMANDS = [
-    command.strip()
-    for _, language, text in BLOCKS
-    if language == ""
-    for line in text.replace("\\\n", " ").splitlines()
-    for command in re.split(r"&&|; do |; done", line)
-    if re.match(r"\s*([A-Z_]+=\S+ +)*(\S*/)?corefmem( |$)", command)
-]
 # What each `print` of a page prints.
 PRINTED = {
     "README": [r"Reading\(answer='(garden|kitchen)', probability=0\.\d+, answers=", "kitchen$"],
@@ -131,15 +111,13 @@ def test_readers_of_the_readme_answer_as_pasted(number, tmp_path):
     assert set(logs) <= {"port", "cudart_stub"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", itertools.chain.from_iterable(COMMANDS.values()))
 def test_commands_are_understood(command):
-    words = [
-        word for word in shlex.split(command, comments=True) if not re.match(r"[A-Z_]+=", word)
-    ]
+    words = words_of(command)
     if "--help" in words:
-        assert cli.main(words[1:]) == 0
+        assert cli.main(words) == 0
         return
-    context = cli.parse(words[1:])
+    context = cli.parse(words)
     parse_settings(context.params.get("settings"))
     assert set(context.params.get("models") or ()) <= set(zoo.models())
 
@@ -200,9 +178,10 @@ def test_what_pages_print_is_checked():
 
 def test_pages_have_examples_commands_and_links_that_lead_somewhere():
     assert {"README", "real_text", "searches", "saved_models", "devices"} <= EXAMPLES.keys()
-    shown = {re.search(r"corefmem ?(\S*)", command)[1] for command in COMMANDS}
+    commands = [*itertools.chain.from_iterable(COMMANDS.values())]
+    shown = {words_of(command)[0] for command in commands}
     names = "train evaluate predict explain export list reproduce report search annotate download"
-    assert set(names.split()) <= shown and len(COMMANDS) > 20
+    assert set(names.split()) <= shown and len(commands) > 20
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", TEXTS[page.stem]):
             assert (page.parent / link).exists(), f"{page.name} links {link}"
@@ -210,7 +189,7 @@ def test_pages_have_examples_commands_and_links_that_lead_somewhere():
     first_screen = "\n".join(TEXTS["README"].splitlines()[:30])
     pictures = r"^\| !\[.+\]\(docs/demo-answer.png\) \| !\[.+\]\(docs/demo-edited.png\) \|$"
     assert re.search(pictures, first_screen, re.MULTILINE)
-    assert COMMANDS[0] in first_screen and COMMANDS[0].startswith(".venv/bin/corefmem predict ")
+    assert commands[0] in first_screen and commands[0].startswith(".venv/bin/corefmem predict ")
     assert "pip install -q -e ." in first_screen and "clone" in first_screen
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")

@@ -72,3 +72,66 @@ def write_emory(folder):
         for number, thing in enumerate(cloze.THINGS * 8)
     ]
     (folder / "emory/dev.json").write_text(json.dumps(questions))
+
+
+TREES = "(3 (2 a) (4 (3 great) (2 film)))", "(1 (2 a) (0 (1 bad) (2 film)))", "(4 (4 great) (2 .))"
+
+
+def write_sst(folder, dev=6):
+    """Writes the Stanford Sentiment Treebank, with as many sentences for development."""
+    (folder / "sst/trees").mkdir(parents=True)
+    for part, count in (("train", 30), ("dev", dev), ("test", 6)):
+        trees = (TREES[n % len(TREES)] for n in range(count))
+        (folder / f"sst/trees/{part}.txt").write_text("\n".join(trees) + "\n")
+
+
+def write_ewt(folder):
+    """Writes the English Web Treebank of Universal Dependencies."""
+    (folder / "ud_english_ewt").mkdir(parents=True)
+    tagged = ("the", "DET", "DT"), ("film", "NOUN", "NN"), ("took", "VERB", "VBD")
+    rows = (f"{n}\t{word}\t_\t{upos}\t{xpos}" for n, (word, upos, xpos) in enumerate(tagged, 1))
+    sentence = "".join(row + "\t_" * 5 + "\n" for row in rows)
+    for part, count in (("train", 20), ("dev", 3), ("test", 3)):
+        path = folder / f"ud_english_ewt/en_ewt-ud-{part}.conllu"
+        path.write_text(f"{sentence}\n" * count)
+
+
+NOVEL = (
+    "The captain met {0} in the old town near the river at noon, and it rained, and {0} left. "
+    "Nobody knew {0} or the captain there, and there was nothing to see for either of them. "
+    "So they went on together through the empty streets of the place. Then {1} {0}."
+)
+ENDS = (
+    "the captain looked round once more for",
+    "somebody in the crowd behind called out to",
+    "nobody at all was left near that house but",
+)
+
+
+def write_novels(folder):
+    """Writes novels that have passages like those of LAMBADA."""
+    folder.mkdir(parents=True)
+    for name in ("Mary", "John", "Sandra", "Daniel"):
+        paragraphs = "\n\n".join(NOVEL.format(name, end) for end in ENDS)
+        (folder / f"{name}.txt").write_text(f"CHAPTER I\n\n{paragraphs}\n")
+
+
+def write_lambada(folder):
+    """Writes LAMBADA's own passages."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = "mary", "john", "sandra"
+    lines = [f"so {name} met the captain , who left . they looked at {name}\n" for name in names]
+    for part in ("development", "test"):
+        (folder / f"lambada_{part}_plain_text.txt").write_text("".join(lines * 2))
+
+
+def write_published(folder, sentences):
+    """Writes all data sets that a user gets from their homes, but LAMBADA, and word vectors."""
+    (folder / "glove.txt").write_text("the 0.1 0.2 0.3 0.4 0.5 0.6\ntook 1 1 1 1 1 1\n")
+    write_cnn(folder)
+    write_hops(folder, "wikihop")
+    write_hops(folder, "medhop")
+    write_emory(folder)
+    write_sst(folder, sentences)
+    write_ewt(folder)
+    write_wsj(folder / "treebank_3")
