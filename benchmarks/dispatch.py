@@ -62,7 +62,7 @@ def main():
         return {f"{mode}, {count} cores": seconds}
 
     cases = [functools.partial(case, mode, count) for count in counts for mode in MODES]
-    times = measure_in_turn(cases, 1 if quick else 3)
+    times = measure_in_turn(cases, 1)
     records.publish("dispatch", {"counts": counts, "times": times}, quick)
 
 
