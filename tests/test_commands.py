@@ -56,7 +56,7 @@ PRINTED = {
     "passages": r"passages in \S+/train.jsonl",
     "report": r"^## babi-1k\n\n\|",
     "report --compare": r"^\| test error in % .*[\s\S]+ by exact McNemar tests ",
-    "report --agreement": r"^\| ",
+    "report --agreement": r"^\| seeds of one model \| pairs \| ",
     "report --labels": r"\n\| all with a label ",
     "report --gains": r"^\d+ of 1101 are answered right by ",
     "report --plots": r"^pictures/\S+\.png\n",

@@ -9,8 +9,8 @@ import numpy as np
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import replacing
 
-# A picture of each word, instead of a point, is a square of so many pixels in the shade that takes
-# TensorBoard's colours and is seen by day and night. More words would hide each other.
+# Pixels of the square that each word is drawn in, instead of a point; a grey that is seen on light
+# and dark pages, and that TensorBoard tints; and the most words: more would hide each other.
 CELL, SHADE, MOST_DRAWN = 40, (112, 112, 112, 255), 1000
 # Behind the last letter that Pillow's own font has.
 NOT_LATIN = "\u0250"
@@ -22,7 +22,7 @@ class WordProjector(keras.callbacks.Callback):
     They are written at the end of training, where the model has a layer `word_embedding`, as
     `vectors.tsv`, `words.tsv` and `projector_config.pbtxt`. TensorBoard shows them if the folder
     holds an event file too, as `HParams` and `Scalars` write one, and finds them when it starts.
-    Up to 1,000 words in Latin letters stand in the place of their points, drawn in `words.png`.
+    Up to 1,000 words, all in Latin letters, are drawn instead of points, from `words.png`.
 
     Args:
         log_dir: folder of the run.

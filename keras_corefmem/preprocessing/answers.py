@@ -1,12 +1,13 @@
 """Answers as numbers, and back: classes, or sequences of words with an end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example, group_by_kind
 from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.graphs.entity_words import learn_entity_words
 
 SEPARATOR = ","
 END = "[end]"
@@ -143,3 +144,11 @@ def _best(scores: Any, top: int, xp: Any) -> tuple[Any, Any]:
     """Returns the highest scores of each row, and where they are."""
     order = xp.argsort(-scores, axis=-1, kind="stable")[:, :top]
     return xp.take_along_axis(scores, order, axis=-1), order
+
+
+def learn_entity_words_by_kind(
+    examples: Sequence[Example], tokenizer: Callable[[str], Iterable[str]]
+) -> frozenset[str]:
+    """Learns the entity words of each kind of questions, whose sentences are its own."""
+    alike = group_by_kind(examples).values()
+    return frozenset().union(*(learn_entity_words(each, tokenizer) for each in alike))

@@ -3,7 +3,7 @@
 import collections
 import copy
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -15,10 +15,13 @@ from keras_corefmem.datasets.passages.candidates import (
     find_mentions,
 )
 from keras_corefmem.graphs.chains import chain_ids
-from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
-from keras_corefmem.preprocessing.answers import best_sequences, check_examples
+from keras_corefmem.preprocessing.answers import (
+    best_sequences,
+    check_examples,
+    learn_entity_words_by_kind,
+)
 from keras_corefmem.preprocessing.encoded import Encoded
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
@@ -145,7 +148,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         Known are the `max_words` most frequent words that occur `min_count` times; `characters`
         spells words. What annotated the examples is remembered where it is the same for all.
         Answers and the lower-cased `entity_words` are linked in text that nobody annotated; by
-        default these are learned from examples without annotation and candidates.
+        default these are learned from plain examples, without annotation and candidates.
         Without `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further
         arguments are those of the constructor.
         """
@@ -154,9 +157,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
             check_signal(signal)
         tokenize, made_by = get_tokenizer(tokenizer), set()
         linked = {lower(example.answer) for example in examples}
-        plain = not any(getattr(e, k, ()) for e in examples for k in ("chain_ids", "candidates"))
-        if entity_words is None and plain:
-            entity_words = filter(has_letters, learn_entity_words(examples, tokenize))
+        if isinstance(entity_words, Mapping):
+            raise ValueError("Readers of local answers link entity_words alone: give no types.")
+        if entity_words is None and all(type(example) is Example for example in examples):
+            entity_words = filter(has_letters, learn_entity_words_by_kind(examples, tokenize))
         chains = {word: n for n, word in enumerate(sorted(linked.union(entity_words or ())), 1)}
         counts: collections.Counter = collections.Counter()
         spans, most, room = False, 1, dict.fromkeys(signals, 0)
@@ -174,7 +178,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         if missing := [signal for signal, pairs in room.items() if not pairs]:
             raise ValueError(
                 f"No training example has targets of {', '.join(missing)}: annotate them with a "
-                "pipeline that finds such structure (corefmem annotate), or leave the signal out."
+                "pipeline that finds such structure (corefmem annotate), give examples `chains` if "
+                "it is coreference, or leave the signal out."
             )
         known = {word: count for word, count in counts.items() if count >= min_count}
         max_size = None if max_words is None else max_words + 2

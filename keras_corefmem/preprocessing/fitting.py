@@ -10,13 +10,12 @@ from keras_corefmem.datasets.example import Example, group_by_kind
 from keras_corefmem.graphs import (
     entity_types,
     get_lemmatizer,
-    learn_entity_words,
     learn_word_forms,
     tagged_entity_words,
 )
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
-from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.preprocessing.answers import NO_ANSWER, learn_entity_words_by_kind
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
@@ -87,9 +86,7 @@ def fit_preprocessor(
     if given is None and tagger:
         words = words.union(tagged_entity_words(examples, tagger, tokenize))
     elif given is None:
-        # Each kind of questions has sentences of its own, of whose words it tells.
-        alike = group_by_kind(examples).values()
-        words = words.union(*(learn_entity_words(each, tokenize) for each in alike))
+        words = learn_entity_words_by_kind(examples, tokenize)
     typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))
 
     def fit(lemmatizer: Any, forms: Iterable[str] = ()) -> ReaderPreprocessor:

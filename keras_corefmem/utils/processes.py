@@ -40,7 +40,7 @@ def pin(core: int | None = None) -> None:
 def prepare_jax() -> None:
     """Has JAX, where it is the backend, compute where it is asked to and keep what it compiles.
 
-    In a thread of its own it pages memory in anew at every step, up to half of the time, and
+    In a thread of its own it pages memory in anew at every step (`benchmarks/dispatch.py`), and
     callbacks of Keras that wait for results in threads have waited forever on one core. What it
     compiles is kept in the user's cache, unless the user chose a folder, or none by
     `JAX_ENABLE_COMPILATION_CACHE=false`.

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,8 +72,11 @@ def test_what_jax_compiles_is_kept_where_the_user_says_nothing_else(monkeypatch,
     monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "3")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("KERAS_BACKEND", "tensorflow")
+    changed: dict = {}
+    jax = SimpleNamespace(config=SimpleNamespace(update=changed.__setitem__), __spec__="found")
+    monkeypatch.setitem(sys.modules, "jax", jax)
     prepare_jax()
-    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
+    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ and not changed
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     prepare_jax()
     home = tmp_path / ".cache" / "keras_corefmem" / "jax"
@@ -81,6 +85,7 @@ def test_what_jax_compiles_is_kept_where_the_user_says_nothing_else(monkeypatch,
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "mine")
     prepare_jax()
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "mine"
+    assert changed == {"jax_cpu_enable_async_dispatch": False}
 
 
 def test_jax_computes_where_it_is_asked_to():

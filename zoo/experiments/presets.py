@@ -20,13 +20,20 @@ def preset_name(model: str, study: str, task: int | str) -> str:
     """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`.
 
     Variants of a study, as of `babi-robustness`, are part of it: `ga_mage_gru_prepared_babi_2`.
+    Studies that vary a number keep the name of the task: `dmn_babi_passes_task_3_1`.
     """
     known = STUDIES[study]
-    own = known.tasks.get(task)
-    if own and own.variant and not any(known.by):
-        return f"{model}_{own.variant}_{known.dataset}_{own.data}".replace("-", "_")
+    if variant := _variant_of(study, task):
+        return f"{model}_{variant}_{known.dataset}_{known.tasks[task].data}".replace("-", "_")
     tasks = f"_{task}" if len(known.tasks) > 1 else ""
     return f"{model}_{study.removesuffix('-1k')}{tasks}".replace("-", "_")
+
+
+def _variant_of(study: str, task: int | str) -> str:
+    """Names the variant that is part of a preset's name, `""` for none."""
+    known = STUDIES[study]
+    # What varies alone makes a curve, of which the whole name of the task tells the point.
+    return known.tasks[task].variant if task in known.tasks and not any(known.by) else ""
 
 
 def make_preset(
@@ -75,8 +82,9 @@ def make_preset(
         card[f"{part}_accuracy"] = training.evaluate(model, each)["accuracy"]
     if "conditions" in result:
         scores = result["conditions"].items()
-        card["variant"] = STUDIES[study].tasks[task].variant
         card["accuracy"] = {name: score["accuracy"] for name, score in scores}
+    if variant := _variant_of(study, task):
+        card["variant"] = variant
     card |= {
         "selection": f"{SELECTION}, of {among} run{'s' * (among > 1)}",
         "command": result["command"],

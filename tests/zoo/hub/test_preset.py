@@ -11,6 +11,7 @@ from zoo import training
 from zoo.experiments import data
 from zoo.experiments.presets import preset_name
 from zoo.experiments.results import read_results, result_name
+from zoo.experiments.studies import STUDIES
 from zoo.hub import presets as preset
 
 NAME = "ga_mage_gru_babi_2"
@@ -52,6 +53,16 @@ def test_names_and_cards(saved):
     assert preset_name("ga-gru", "babi-ingredients", "task-14-both") == "ga_gru_both_babi_14"
     assert preset_name("dmn", "babi-passes", "task-3-1") == "dmn_babi_passes_task_3_1"
     assert sorted(path.name for path in folder.iterdir()) == [f"{NAME}.json", f"{NAME}.npz"]
+
+
+def test_no_two_readers_of_studies_share_a_name():
+    places = [
+        (model, study, number)
+        for study, known in STUDIES.items()
+        for number, task in known.tasks.items()
+        for model in task.models or known.models
+    ]
+    assert len({preset_name(*place) for place in places}) == len(places)
 
 
 def test_an_unknown_name_brings_near_matches(saved):

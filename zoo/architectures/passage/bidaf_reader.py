@@ -255,7 +255,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
             unknown_types: number of types of unknown words, see `Vocabulary`.
             num_candidates: most candidates of a passage; `None` for the examples' largest number.
             entity_words: words in lower case that are linked where they are repeated, as answers
-                are, in text without annotation; `None` for those that stories tell of.
+                are, in text without annotation; `None` learns them from examples that have neither
+                annotation nor candidates.
             max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
                 the least of 1, 2 and 4 that keeps 99% of the examples' edges.
             word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
