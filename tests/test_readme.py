@@ -111,7 +111,7 @@ def test_readers_of_the_readme_answer_as_pasted(number, tmp_path):
     assert set(logs) <= {"port", "cudart_stub"}
 
 
-@pytest.mark.parametrize("command", itertools.chain.from_iterable(COMMANDS.values()))
+@pytest.mark.parametrize("command", [*itertools.chain.from_iterable(COMMANDS.values())])
 def test_commands_are_understood(command):
     words = words_of(command)
     if "--help" in words:

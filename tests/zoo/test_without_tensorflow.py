@@ -30,5 +30,5 @@ def test_a_reader_is_trained_saved_and_asked_on_jax_alone(tmp_path, run_python):
     # The passage mentions no other answer.
     assert "Test accuracy: " in out and answer == "kitchen"
     written = {path.name for path in logs.glob("*/*") if not path.name.startswith("events.out")}
-    pictured = {"projector_config.pbtxt", "vectors.tsv", "words.tsv"}
+    pictured = {"projector_config.pbtxt", "vectors.tsv", "words.png", "words.tsv"}
     assert written == {"train", "validation", "best", *pictured}
