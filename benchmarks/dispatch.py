@@ -56,9 +56,8 @@ def main():
     stories = 64 if quick else 900
 
     def case(mode, count):
-        seconds = alone(
-            *(measure_epoch, mode == MODES[1], available[-count:], stories), KERAS_BACKEND="jax"
-        )
+        arguments = mode == MODES[1], available[-count:], stories
+        seconds = alone(measure_epoch, *arguments, KERAS_BACKEND="jax")
         return {f"{mode}, {count} cores": seconds}
 
     cases = [functools.partial(case, mode, count) for count in counts for mode in MODES]

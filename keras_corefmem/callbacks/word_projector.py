@@ -1,5 +1,6 @@
 """The trained word vectors of a run."""
 
+import functools
 import math
 import pathlib
 
@@ -50,8 +51,7 @@ class WordProjector(keras.callbacks.Callback):
             return
         table = self.model.get_layer(self.LAYER).get_weights()[0]
         # Without padding; rank 0 is an unknown word.
-        words = self.preprocessor.vocabulary.words[1 : 1 + self.count]
-        words = list(map(_printable, words))
+        words = [*map(_printable, self.preprocessor.vocabulary.words[1 : 1 + self.count])]
         columns = {"word": words, "rank": range(len(words))}
         chains = self.preprocessor.word_chains
         if chains is not None:
@@ -75,14 +75,14 @@ def _draw(words):
     """Draws words in a square of cells, row by row."""
     from PIL import Image, ImageDraw, ImageFont
 
-    across = math.ceil(math.sqrt(len(words)))
-    picture, font = Image.new("RGBA", (across * CELL, across * CELL)), ImageFont.load_default(CELL)
+    across, font_of = math.ceil(math.sqrt(len(words))), functools.cache(ImageFont.load_default)
+    picture = Image.new("RGBA", (across * CELL, across * CELL))
     for number, word in enumerate(words):
         cell = Image.new("RGBA", (CELL, CELL))
         # As large as fits, short words no larger than others.
-        size = min(CELL / 2, CELL * (CELL - 4) / font.getlength(word))
-        own = ImageFont.load_default(max(4, int(size)))
-        ImageDraw.Draw(cell).text((CELL / 2, CELL / 2), word, SHADE, own, "mm")
+        size = min(CELL / 2, CELL * (CELL - 4) / font_of(CELL).getlength(word))
+        font = font_of(max(4, int(size)))
+        ImageDraw.Draw(cell).text((CELL / 2, CELL / 2), word, SHADE, font, "mm")
         row, column = divmod(number, across)
         picture.paste(cell, (column * CELL, row * CELL))
     return picture

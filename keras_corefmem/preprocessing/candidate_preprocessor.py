@@ -171,10 +171,11 @@ class CandidatePreprocessor(ReaderPreprocessor):
             candidates = getattr(example, "candidates", ())
             spans = spans or any(len(tokenize(text)) > 1 for text in candidates)
             most = max(most, len(candidates or distinct_words(passage)))
-            ids = example.chains or getattr(example, "chain_ids", ())
-            ids = ids[: len(passage)] or [chains.get(word, 0) for word in passage]
-            targets = features.targets_of(example, signals, ids)
-            room = features.room_for(room, targets, len(passage))
+            if signals:
+                ids = example.chains or getattr(example, "chain_ids", ())
+                ids = ids[: len(passage)] or [chains.get(word, 0) for word in passage]
+                targets = features.targets_of(example, signals, ids)
+                room = features.room_for(room, targets, len(passage))
         if missing := [signal for signal, pairs in room.items() if not pairs]:
             raise ValueError(
                 f"No training example has targets of {', '.join(missing)}: annotate them with a "
@@ -213,7 +214,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         known, answer = encoded.candidates, example.answer if candidates else lower(example.answer)
         number = known.index(answer) + 1 if answer in known else 0
         encoded = self.with_edges(dataclasses.replace(encoded, answer=number), example)
-        chains = encoded.chain_ids[: len(encoded.passage)].tolist()
+        chains = encoded.chain_ids[: len(encoded.passage)]
         targets = features.targets_of(example, self.signals, chains)
         return dataclasses.replace(encoded, targets=targets)
 

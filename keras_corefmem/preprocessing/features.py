@@ -87,13 +87,13 @@ def targets_of(
 
     Without one, `chains` tell what corefers: the chain of each token of the passage, 0 = none.
     """
-    structure = getattr(example, "structure", None)
     if not signals:
         return {}
-    # Supervised heads attend to the passage alone.
+    structure = getattr(example, "structure", None)
     if structure is None:
         structure = Structure.of_chains(chains)
     else:
+        # Supervised heads attend to the passage alone.
         structure = structure.before(sum(text.count(" ") + 1 for text in example.sentences))
     return {signal: attention_pairs(structure, signal) for signal in signals}
 

@@ -117,7 +117,8 @@ def test_batches_read_the_augmented_stories(cls):
                 assert words == TOKENIZE(" ".join(read))
                 number = np.ravel(expected[-1].answer)[0]
                 answer = preprocessor.answers_of(expected[-1])[number]
-                assert answer.lower() == example.answer.lower()
+                spelled = cls is not CandidatePreprocessor
+                assert answer == (example.answer if spelled else example.answer.lower())
             lengths = batches.batches[n][1:]
             wanted = preprocessor.collate(expected, 32, *lengths, names)
             for name in names:
