@@ -73,6 +73,22 @@ class ReportsSupervision:
         self.forget()
         return super().test_step(*args, **kwargs)
 
+    def stateless_call(
+        self, trainable_variables, non_trainable_variables, *args, return_losses=False, **kwargs
+    ):
+        # JAX trains by Keras' own, which runs `call` alone: a layer that is called once more then
+        # drops the loss of its call before.
+        state = zip(
+            [*self.trainable_variables, *self.non_trainable_variables],
+            [*trainable_variables, *non_trainable_variables],
+            strict=True,
+        )
+        with keras.StatelessScope(list(state), collect_losses=return_losses) as scope:
+            outputs = self(*args, **kwargs)
+            losses = self.losses if return_losses else []
+        updated = [scope.get_current_value(each) for each in self.non_trainable_variables]
+        return (outputs, updated, losses) if return_losses else (outputs, updated)
+
     def forget(self):
         """Drops what was measured outside of a step, where nothing makes a metric of it."""
         for layer in self.supervised_layers():

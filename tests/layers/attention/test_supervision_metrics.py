@@ -77,6 +77,24 @@ def test_training_and_evaluation_report_loss_and_attention_mass(tmp_path):
     assert int(loaded.optimizer.iterations) == int(model.optimizer.iterations) == 6
 
 
+def test_a_layer_that_is_called_once_more_keeps_its_loss():
+    keras.utils.set_random_seed(1)
+    inputs, (features, y) = make_inputs(), make_data()
+    layer = SupervisedMultiHeadAttention(2, 3, [(1, "coref_all")], loss_weight=0.5)
+    states = layer(inputs["words"], [inputs["pairs"]])
+    model = Reader(inputs, keras.layers.Add()([states, layer(states)]))
+    model.compile(keras.optimizers.SGD(0.1), "mse", jit_compile=True)
+    before = layer.get_weights()
+    logs = model.train_on_batch(features, y, return_dict=True)
+    again = Reader(inputs, model.output)
+    again.compile("sgd", "mse", jit_compile=True)
+    layer.set_weights(before)
+    error = np.mean((again.predict_on_batch(features) - y) ** 2)
+    np.testing.assert_allclose(logs["loss"], error + 0.5 * logs["coref_all_loss"], rtol=1e-5)
+    tested = again.test_on_batch(features, y, return_dict=True)
+    np.testing.assert_allclose(tested["loss"], logs["loss"], rtol=1e-5)
+
+
 def test_layers_that_share_a_signal_are_told_apart():
     inputs = make_inputs()
     signals = [(1, 0, "a"), (2, 0, "a"), (2, 1, "b")]

@@ -306,7 +306,8 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
     @functools.cached_property
     def _look(self):
-        return self.predictor(self.heads_output)
+        # Keras tracks dictionaries in a class of its own, which JAX takes for no container.
+        return self.predictor(dict(self.heads_output))
 
     def look(self, features):
         """The attention of supervised heads, before dropout.
