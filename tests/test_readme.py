@@ -18,6 +18,7 @@ import zoo
 from keras_corefmem.datasets import simulator
 from tests.support.events import read_hparams
 from tests.support.pages import BLOCKS, COMMANDS, EXAMPLES, PAGES, ROOT, TEXTS, words_of
+from zoo import reports
 from zoo.architectures.trainer import TextTrainer
 from zoo.cli import app as cli
 from zoo.cli.options import parse_settings
@@ -161,6 +162,27 @@ def test_configurations_of_pages_are_valid(tmp_path):
     (name,) = read_family(tmp_path / "family.toml").keys() - set(zoo.models())
     assert f"[models.{name}]" in model
     assert space_of("qdren", json.loads(space)) == json.loads(space)
+
+
+def test_prose_of_the_readme_has_the_numbers_of_the_results():
+    words = ["none", "one", "two", "three", "four", "five"]
+
+    def row(study, start, end=""):
+        lines = reports.summary(study, ROOT / "results").splitlines()
+        (line,) = (line for line in lines if re.match(rf"\| {start}.*{end} \|", line))
+        return [cell.strip() for cell in line.split("|")[2:5]]
+
+    def in_words(numbers):
+        return " to ".join(words[int(number)] for number in numbers.split("–"))
+
+    _, failed, seeds = row("babi-1k", "`flagship`")
+    error, joint_failed, joint_seeds = row("babi-joint", "`flagship`")
+    published = row("babi-joint", "Dehghani", "best of 10")
+    prose = " ".join(TEXTS["README"].split())
+    assert f"fails {in_words(failed)}, at the best of {in_words(seeds)} seeds" in prose
+    claim = f"has {error}% and fails {in_words(joint_failed)}, of {in_words(joint_seeds)} seed"
+    best = f"(best published: {float(published[0]):.1f}%, {in_words(published[1])})"
+    assert f"{claim} {best}" in prose
 
 
 def test_the_changelog_begins_with_the_version():
