@@ -2,29 +2,16 @@ import json
 
 import pytest
 
+from tests.support import samples
 from tests.support.commands import printed, refused
 from zoo.cli import app as cli
 from zoo.experiments import data
-
-LINE = (
-    "The captain met the {0} in the old town near the river at noon, and it rained. "
-    "Nobody knew the {0} or the captain there, and there was nothing to see for either of them. "
-    "So they went on together through the empty streets of the place. Then {1} {0}."
-)
-ENDS = (
-    "the captain looked round once more for the",
-    "somebody in the crowd behind called out to our",
-    "nobody at all was left near that house but one",
-)
 
 
 @pytest.fixture
 def folder(tmp_path):
     folder = tmp_path / "novels"
-    folder.mkdir()
-    for name in ("queen", "farmer"):
-        text = "\n\n".join(LINE.format(name, end) for end in ENDS)
-        (folder / f"{name}.txt").write_text(f"CHAPTER I\n\n{text}\n")
+    samples.write_novels(folder)
     return folder
 
 
@@ -35,12 +22,12 @@ def test_passages_are_made_of_novels_and_read_as_lambada(folder, tmp_path, capsy
     assert cli.main([*command, "--evaluation", str(test)]) == 0
     out, err = capsys.readouterr()
     report = json.loads((output / "passages.json").read_text())
-    assert "         2 novels\n" in out and "refused: not in the context" in out
+    assert "         4 novels\n" in out and "refused: not in the context" in out
     assert f"{report['counts']['train']:>10,} passages in {output}/train.jsonl" in out
     assert "of 1 novels that were held out" in out and "evaluation text" not in out
     assert not err
     splits = data.load("lambada", 1, tmp_path)
-    assert {e.answer for e in splits.train + splits.valid} >= {"queen", "farmer"}
+    assert {e.answer for e in splits.train + splits.valid} == {"mary", "john", "sandra", "daniel"}
     assert [e.answer for e in splits.test] == ["man"]
     assert "No --evaluation: passages of the evaluation text" in printed(capsys, *command)
 
