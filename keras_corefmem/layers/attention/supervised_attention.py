@@ -29,7 +29,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     ```
 
     over the k rows i with a target, in the mean over the batch, where an instance without targets
-    counts as 0. Heads without supervision, window and dropout go through
+    counts as 0. On JAX, a layer that is called more than once keeps its last loss alone, unless the
+    model is a `ReportsSupervision`. Heads without supervision, window and dropout go through
     `keras.ops.dot_product_attention`, which never holds their attention where it is fused; in
     float16 on a CPU under JAX none does.
 

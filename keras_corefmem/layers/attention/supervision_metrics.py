@@ -33,7 +33,8 @@ class ReportsSupervision:
     behind the name of the layer where layers share a signal, and with the number of the head where
     heads of a layer do. Inherit from it before `keras.Model`, and make supervised layers in
     `__init__`, or build the model before it is compiled. Training raises a `ValueError` where such
-    layers were made behind compiling.
+    layers were made behind compiling. On JAX, layers that are called more than once keep the losses
+    of all calls, of which Keras keeps the last.
 
     Example:
         >>> class Reader(keras_corefmem.layers.ReportsSupervision, keras.Model): ...
