@@ -248,7 +248,7 @@ class Preprocessor(abc.ABC):
 
     def _spelled(self, texts: Sequence[str], ids: Sequence[np.ndarray]) -> tuple[str, ...]:
         first = len(self.vocabulary) - self.free_symbols
-        if not any(np.any(each >= first) for each in ids):
+        if not self.free_symbols or not any(np.any(each >= first) for each in ids):
             return ()
         spelled = [""] * self.free_symbols
         for text, each in zip(texts, ids, strict=True):
