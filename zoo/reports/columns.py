@@ -87,9 +87,11 @@ class StudyColumns:
         tasks, argument = self.study.tasks.values(), self.study.by[0]
         # Groups of tasks of which validation chooses the best.
         self.chosen = list(dict.fromkeys(t.group for t in tasks if argument in t.arguments))
-        self.errors = self.study.measure == ERROR
+        errors = self.study.measure == ERROR
         # Whether kinds of questions are the tasks of one model.
-        self.joint = self.errors and bool(self.study.kinds)
+        self.joint = errors and bool(self.study.kinds)
+        # A mean over variants of tasks would mean nothing.
+        self.averaged = errors and not self.joint and not self.study.variants
 
     def columns(self, models: Iterable[str]) -> list[Column]:
         """Columns of guesses, measurements and published numbers of some models."""
@@ -122,9 +124,9 @@ class StudyColumns:
     def labels(self) -> Column:
         rows = [task_label(self.name, key) for key in self.study.tasks]
         below = [f"{group}, the best by validation" for group in self.chosen]
-        if self.errors:
+        if self.joint or self.averaged:
             below = [f"failed tasks (> {FAILED}%)"]
-            below = below if self.joint else ["mean error", *below]
+            below = ["mean error", *below] if self.averaged else below
         if self.study.folds:
             below = ["all folds"]
         return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
@@ -134,7 +136,7 @@ class StudyColumns:
 
         Models without a sum have no row: not all of their tasks have run yet.
         """
-        sums = self.chosen or self.errors or self.study.folds
+        sums = self.chosen or self.joint or self.averaged or self.study.folds
         first, last = 1 + len(self.study.tasks) if sums else 1, -len(COUNTS)
         if self.joint:
             first, last = 1, 2 + len(self.study.tasks)
@@ -199,7 +201,7 @@ class StudyColumns:
             return [_percent(score(best_result(r)) if r else None) for r in groups.values()]
         if self.study.folds:
             return [score_cell(pool_folds(runs or [] for runs in tasks))]
-        if self.joint or not self.errors:
+        if not self.averaged:
             parts = [functools.partial(run_kind_score, kind) for kind in self.kinds]
             cells = [score_cell(tasks[0], part) for part in parts]
             if self.joint:
@@ -218,7 +220,7 @@ class StudyColumns:
             cells[n] += f" (max {row.maxima[key]})" if key in row.maxima else ""
         if self.study.folds:
             below = [_as_printed(row.mean)]
-        elif self.errors and not self.joint:
+        elif self.averaged:
             below = [_as_printed(row.mean), _as_printed(row.failed)]
         else:
             below = [_as_printed(row.best.get(name)) for name in self.chosen]

@@ -39,7 +39,7 @@ def draw_tasks(study: str, runs: list[Result]) -> Any:
         [list(map(score, alike.get((model, task), ()))) for model in models] for task in tasks
     ]
     labels = [task_label(study, task) for task in tasks]
-    if len(tasks) > 1:
+    if len(tasks) > 1 and not STUDIES[study].variants:
         columns = zip(*rows, strict=True)
         rows.append([[statistics.mean(map(statistics.mean, c))] if all(c) else [] for c in columns])
         labels.append("mean of all tasks")
