@@ -27,7 +27,8 @@ def test_passages_are_made_of_novels_and_read_as_lambada(folder, tmp_path, capsy
     assert "of 1 novels that were held out" in out and "evaluation text" not in out
     assert not err
     splits = data.load("lambada", 1, tmp_path)
-    assert {e.answer for e in splits.train + splits.valid} == {"mary", "john", "sandra", "daniel"}
+    answers = {example.answer for example in splits.train + splits.valid}
+    assert answers == {"mary", "john", "sandra", "daniel", "left"}
     assert [e.answer for e in splits.test] == ["man"]
     assert "No --evaluation: passages of the evaluation text" in printed(capsys, *command)
 
