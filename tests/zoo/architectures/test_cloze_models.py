@@ -32,7 +32,7 @@ def test_training_generalizes_to_new_questions(passages, tmp_path):
         "qdren-wind" if passages == "windows" else "qdren-sent",
         batch_size=32,
         learning_rate=0.01,
-        epochs=60,
+        epochs=30,
         buckets=1,
         arguments={"units": 24, "slots": 8, "l2": 0.0, "dropout": 0.0},
     )
