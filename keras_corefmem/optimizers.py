@@ -64,18 +64,27 @@ class MeasuresGradients:
 
     def _backend_apply_gradients(self, grads, trainable_variables):
         if keras.backend.backend() == "tensorflow":
+            import tensorflow as tf
+
             # Keras would clip what each replica adds to the gradients, rather than their sum.
             pairs = super()._all_reduce_sum_gradients(zip(grads, trainable_variables, strict=True))
-            grads = [gradient for gradient, _ in pairs]
+            # Nor would it add up the rows of one word before it clips or squares them.
+            grads = [tf.convert_to_tensor(gradient) for gradient, _ in pairs]
         super()._backend_apply_gradients(grads, trainable_variables)
-        # Flat, also because Keras has no norm of more than two axes, and TensorFlow then adds up
-        # the rows of one word.
+        # Flat, as Keras has no norm of more than two axes.
         flat = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads]
         norm = ops.norm(ops.stack(list(map(ops.norm, flat))))
         self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
 
     def _all_reduce_sum_gradients(self, grads_and_vars):
         return grads_and_vars  # The sum already.
+
+    def finalize_variable_values(self, var_list):
+        super().finalize_variable_values(var_list)
+        if self.use_ema and keras.backend.backend() == "jax":
+            # They share memory with the averages, which prediction would give away.
+            for variable in var_list:
+                variable.assign(ops.copy(variable))
 
     @property
     def gradient_norm(self):

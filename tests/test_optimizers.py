@@ -18,10 +18,14 @@ CHANGES = (
 )
 
 
-def make(optimizer, jit_compile=True, run_eagerly=False):
+def make(optimizer, jit_compile=True, run_eagerly=False, by_row=False):
     keras.utils.set_random_seed(0)
     tokens = keras.Input((5,), dtype="int32")
-    x = keras.layers.Conv1D(3, 2)(keras.layers.Embedding(9, 4)(tokens))
+    if by_row:
+        embedded = keras.layers.Embedding(9, 4)(tokens)
+    else:
+        embedded = keras.layers.Dense(4, use_bias=False)(keras.ops.one_hot(tokens, 9))
+    x = keras.layers.Conv1D(3, 2)(embedded)
     x = keras.layers.Flatten()(x)
     model = keras.Model(tokens, keras.layers.Dense(3)(x))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -64,6 +68,36 @@ def test_measuring_changes_nothing(kind, changes):
     state = zip(own, values(plain.optimizer.variables), strict=True)
     for found, expected in (*pairs, *state):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "case",
+    standing_for(
+        [*(("SGD", changes) for changes in CHANGES), *((kind, {}) for kind in KINDS)],
+        [("SGD", CHANGES[0]), ("Adam", {})],
+    ),
+)
+def test_rows_of_a_word_add_up_before_they_are_clipped_or_squared(case):
+    kind, changes = case
+    by_row, whole = (
+        make(getattr(optimizers, kind)(0.05, **changes), **QUICK, by_row=by_row)
+        for by_row in (True, False)
+    )
+    by_row.set_weights(whole.get_weights())
+    fit(by_row)
+    fit(whole)
+    assert by_row.optimizer.gradient_norm == pytest.approx(whole.optimizer.gradient_norm, rel=1e-5)
+    for found, expected in zip(by_row.get_weights(), whole.get_weights(), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_averaged_weights_can_be_used_and_trained_on(tmp_path):
+    model = make(optimizers.SGD(0.05, use_ema=True), **QUICK)
+    fit(model)
+    model.evaluate(TOKENS, LABELS, verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert fit(loaded) == fit(model)
 
 
 @pytest.mark.parametrize(

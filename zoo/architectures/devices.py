@@ -54,18 +54,47 @@ class LightModel(keras.Model):
 
     # Whether training steps, too, are compiled by kernel.
     by_kernel = False
+    # Which variables were trained when the functions below were made.
+    trained = None
 
     def make_train_function(self, force=False):
+        self._drop_stale_functions()
         with _without_xla(self) if self.by_kernel else contextlib.nullcontext():
             return super().make_train_function(force)
 
     def make_test_function(self, force=False):
+        self._drop_stale_functions()
         with _without_xla(self):
             return super().make_test_function(force)
 
     def make_predict_function(self, force=False):
+        self._drop_stale_functions()
         with _without_xla(self):
             return super().make_predict_function(force)
+
+    def _drop_stale_functions(self):
+        # Keras hands weights over to JAX in order, trained ones first: functions from before layers
+        # were frozen, or thawed, would take those of other layers.
+        trained = tuple(map(id, self.trainable_variables))
+        if trained != self.trained:
+            self.train_function = self.test_function = self.predict_function = None
+            self.trained = trained
+
+
+@contextlib.contextmanager
+def keeping_weights(model):
+    """Gives weights back that training was interrupted with before its first step ended.
+
+    Keras takes them away while JAX trains, and puts back what a step returns.
+    """
+    variables = [*model.variables, *model.optimizer.variables, *model.metrics_variables]
+    values = [variable.value for variable in variables]
+    try:
+        yield
+    finally:
+        for variable, value in zip(variables, values, strict=True):
+            if variable._value is None:
+                variable.assign(value)
 
 
 def predictor_of(model):
@@ -96,15 +125,19 @@ def _tensorflow_predictor(model):
 def _jax_predictor(model):
     import jax
 
-    # The second output is what a step changes of the weights.
-    call = jax.jit(lambda *state: model.stateless_call(*state, training=False)[0])
+    # In an order that does not depend on which of them are trained.
+    variables = model.variables
     types = {tensor.name: tensor.dtype for tensor in model.inputs}
 
+    @jax.jit
+    def call(values, features):
+        with keras.StatelessScope(list(zip(variables, values, strict=True))):
+            return model(features, training=False)
+
     def predict(features):
-        weights = model.trainable_variables, model.non_trainable_variables
-        state = ([weight.value for weight in each] for each in weights)
+        values = [variable.value for variable in variables]
         arrays = {name: np.asarray(features[name], dtype) for name, dtype in types.items()}
-        return keras.tree.map_structure(keras.ops.convert_to_numpy, call(*state, arrays))
+        return keras.tree.map_structure(keras.ops.convert_to_numpy, call(values, arrays))
 
     return predict
 

@@ -52,4 +52,3 @@ def match_optimizer(model):
         if float(getattr(old, "fixed_rate", -1.0)) >= 0:
             new.learning_rate = float(old.fixed_rate)
         model.optimizer.build(variables)
-    model.train_function = None

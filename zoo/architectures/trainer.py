@@ -21,7 +21,13 @@ from zoo.architectures.checks import (
     warn_of_other_texts,
     warn_of_unknown_answers,
 )
-from zoo.architectures.devices import LateXLA, LightModel, local_rows, resolve_jit
+from zoo.architectures.devices import (
+    LateXLA,
+    LightModel,
+    keeping_weights,
+    local_rows,
+    resolve_jit,
+)
 from zoo.architectures.inputs import (
     PartsOfEpochs,
     examples_of,
@@ -310,20 +316,21 @@ class TextTrainer(LightModel):
             x, validation_data = self._as_datasets(x, batches, validation_data, own)
         elif batches is not None:
             x = local_rows(x)
-        return super().fit(
-            x,
-            y,
-            batch_size=batch_size,
-            epochs=epochs,
-            verbose=verbose,
-            callbacks=own + keras.tree.flatten([] if callbacks is None else callbacks),
-            validation_split=validation_split,
-            validation_data=validation_data,
-            shuffle=shuffle,
-            class_weight=class_weight,
-            sample_weight=sample_weight,
-            **kwargs,
-        )
+        with keeping_weights(self):
+            return super().fit(
+                x,
+                y,
+                batch_size=batch_size,
+                epochs=epochs,
+                verbose=verbose,
+                callbacks=own + keras.tree.flatten([] if callbacks is None else callbacks),
+                validation_split=validation_split,
+                validation_data=validation_data,
+                shuffle=shuffle,
+                class_weight=class_weight,
+                sample_weight=sample_weight,
+                **kwargs,
+            )
 
     def evaluate(
         self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, **kwargs

@@ -139,11 +139,7 @@ class Progress(keras.callbacks.Callback):
         self._save_weights(saved)
         if self.averages:
             self.trained = self.model.get_weights()
-            weights = self.model.trainable_variables
-            self.model.optimizer.finalize_variable_values(weights)
-            # On JAX they share memory with the averages, which prediction would give away.
-            for weight in weights:
-                weight.assign(keras.ops.copy(weight))
+            self.model.optimizer.finalize_variable_values(self.model.trainable_variables)
         score = evaluate(self.model, self.batches["valid"])
         # The callbacks behind this one see it too.
         logs = {} if logs is None else logs
