@@ -163,7 +163,7 @@ class AttentionEncoder(SupervisedLayer):
             return x
         return x, ops.stack([supervised[n] for n in range(len(self.signals))], axis=1)
 
-    def width_of(self, inputs):
+    def width_of(self, width):
         return self.units
 
 

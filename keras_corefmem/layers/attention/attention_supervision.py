@@ -9,7 +9,7 @@ ROW_WEIGHTS = ("count", "mean")
 
 
 class SupervisedLayer(keras.layers.Layer):
-    """Base of layers with `signals` and `windows`; `width_of(inputs)` is the width of states."""
+    """Base of layers with `signals` and `windows`; states are `width_of(width)` of inputs wide."""
 
     def check_call(self, targets, sentences):
         if self.windows and sentences is None:
@@ -27,13 +27,18 @@ class SupervisedLayer(keras.layers.Layer):
 
     def compute_output_spec(self, inputs, targets=None, sentences=None, **kwargs):
         self.check_call(targets, sentences)
-        batch, time = inputs.shape[:2]
-        shape = batch, time, self.width_of(inputs)
-        states = keras.KerasTensor(shape, dtype=self.compute_dtype)
+        shapes = self.compute_output_shape(inputs.shape)
+        if not self.return_supervised:
+            return keras.KerasTensor(shapes, dtype=self.compute_dtype)
+        dtypes = self.compute_dtype, "float32"
+        return tuple(map(keras.KerasTensor, shapes, dtypes))
+
+    def compute_output_shape(self, inputs_shape, targets_shape=None, sentences_shape=None):
+        batch, time, width = inputs_shape
+        states = batch, time, self.width_of(width)
         if not self.return_supervised:
             return states
-        shape = batch, len(self.signals), time, time
-        return states, keras.KerasTensor(shape, dtype="float32")
+        return states, (batch, len(self.signals), time, time)
 
     def compute_mask(self, inputs, previous_mask):
         mask = as_mask(previous_mask)

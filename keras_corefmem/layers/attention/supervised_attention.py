@@ -64,7 +64,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     Attributes:
         measured: float32 `(signals, 4)` of the last call with targets: the sum of L over the batch,
             the number of instances that are not masked entirely, the sum of the attention on
-            targets, and the number of rows with a target. `ReportsSupervision` makes metrics of it.
+            targets, and the number of rows with a target. `ReportsSupervision` makes metrics of it;
+            only a call outside of compiled functions leaves numbers.
 
     Raises:
         ValueError: if an argument is not as described.
@@ -213,8 +214,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         if self.loss_weight:
             self.add_loss(self.loss_weight * total)
 
-    def width_of(self, inputs):
-        return inputs.shape[-1]
+    def width_of(self, width):
+        return width
 
 
 def _can_fuse(dtype):

@@ -42,7 +42,9 @@ class EpisodicMemory(keras.layers.Layer):
             that attends to it most leaves the memory as it is, and so do all later ones.
         gate_loss: float, weight of a loss of passes that do not attend to their supporting facts:
             the mean of `-log softmax(s)_f`, or with `"gated"` of `-log g_f - Σ log(1 - g_t)` over
-            the other facts t. The pass behind the last one should attend to the end, if any.
+            the other facts t. The pass behind the last one should attend to the end, if any. On
+            JAX, a layer that is called more than once keeps its last loss alone, unless the model
+            is a `ReportsSupervision`.
         dropout: float, fraction of the units of the memory to drop after each pass.
         teacher_forcing: bool, whether in training there is a pass for each supporting fact, known
             ones, wherever the gates would end the reading. While they end it at once, no pass
@@ -52,7 +54,8 @@ class EpisodicMemory(keras.layers.Layer):
         facts: `(batch, time, units)`.
         question: `(batch, units)`.
         supporting_facts: int `(batch, n)`, the fact f of each of the first passes, 1-based; 0 =
-            none, behind the others. For `gate_loss` only.
+            none, behind the others. Those that are masked or outside do not count. For `gate_loss`
+            only.
         mask: bool `(batch, time)`, or `None`.
 
     Returns:
@@ -228,6 +231,7 @@ def _supervision_targets(facts, passes, time, end_of_passes):
     facts = ops.cast(facts, "int32")
     count = ops.sum(ops.cast(facts > 0, "int32"), axis=-1, keepdims=True)
     facts = ops.pad(facts[:, :passes], ((0, 0), (0, max(0, passes - facts.shape[1]))))
+    facts = ops.where(facts <= time - int(end_of_passes), facts, 0)
     if not end_of_passes:
         return facts
     ends = ops.logical_and(ops.arange(passes)[None] == count, count > 0)
@@ -241,8 +245,8 @@ def _supervision_loss(scores, facts, end_of_passes, gated):
     """
     passes, time = ops.shape(scores)[1:]
     targets = _supervision_targets(facts, passes, time, end_of_passes)
-    supervised = ops.cast(targets > 0, scores.dtype)
     index = ops.maximum(targets, 1)[..., None] - 1
     chosen = ops.take_along_axis(scores, index, axis=-1)[..., 0]
+    supervised = ops.cast(ops.logical_and(targets > 0, chosen > MASKED), scores.dtype)
     others = ops.sum(ops.softplus(scores), -1) if gated else ops.logsumexp(scores, axis=-1)
     return ops.sum(supervised * (others - chosen)) / ops.maximum(ops.sum(supervised), 1)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import SupervisedMultiHeadAttention, attention_mass
+from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, attention_mass
 from tests.support import supervised
 from tests.support.evaluation import (
     assert_agree,
@@ -18,6 +18,7 @@ from tests.support.evaluation import (
 )
 from tests.support.graphs import WIDTH, random_features, random_mask
 from tests.support.supervised import BATCH, HEADS, KEY_DIM, MASK, SENTENCES, TIME
+from tests.support.tiers import standing_for
 
 
 @pytest.fixture
@@ -202,3 +203,19 @@ def test_bad_calls_are_refused():
             layer(inputs, np.zeros((2, 1, 2), "int32"), sentences)
         with pytest.raises(ValueError, match=r"must be pairs, \(batch, n, 2\); got \(1, 2\)"):
             layer(inputs, [pairs, pairs[0]], sentences)
+
+
+@pytest.mark.parametrize(
+    "make",
+    standing_for([SupervisedMultiHeadAttention, AttentionEncoder], [SupervisedMultiHeadAttention]),
+)
+def test_time_distributed_reads_many_texts(rng, make):
+    options = (
+        {"layers": 1, "units": 4, "inner_units": 3} if make is AttentionEncoder else {"key_dim": 2}
+    )
+    layer = make(num_heads=2, **options)
+    x = rng.normal(size=(2, 3, TIME, 4)).astype("float32")
+    expected = np.stack([layer(text) for text in x])
+    inputs = keras.Input((3, TIME, 4))
+    model = keras.Model(inputs, keras.layers.TimeDistributed(layer)(inputs))
+    np.testing.assert_allclose(model(x), expected, atol=1e-5)

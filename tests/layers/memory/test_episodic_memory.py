@@ -185,6 +185,19 @@ def test_the_loss_of_gates_is_the_cross_entropy_of_supporting_facts(end_of_passe
     assert layer.losses == []
 
 
+@pytest.mark.parametrize("end_of_passes", [False, True])
+def test_facts_that_are_masked_or_outside_do_not_count(end_of_passes):
+    layer = EpisodicMemory(UNITS, 2, end_of_passes=end_of_passes, gate_loss=1.0)
+    inputs, mask = make_inputs(np.random.default_rng(8)), np.ones((BATCH, TIME), "bool")
+    mask[:, -1] = False
+    losses = []
+    for fact in (TIME, TIME + 1, TIME + 9):
+        layer(*inputs, np.full((BATCH, 1), fact), mask=mask)
+        losses.append(float(layer.losses[0]))
+    # The pass behind these facts should attend to the end.
+    assert losses == [losses[0]] * 3 and (0 < losses[0] < 99 if end_of_passes else not losses[0])
+
+
 @every_kind
 def test_without_passes_the_memory_is_the_question(kind):
     facts, question = make_inputs(np.random.default_rng(2))

@@ -73,11 +73,12 @@ def test_a_plain_fit_starts_linearly_and_ends_with_softmax():
     batches = model.batches(STORIES, batch_size=8)
     linear, training, between = model.get_layer("memory").linear, [], []
     seen = keras.callbacks.LambdaCallback(
-        on_train_batch_begin=lambda batch, logs: training.append(float(linear)),
+        on_epoch_begin=lambda epoch, logs: training.append(float(linear)),
         on_epoch_end=lambda epoch, logs: between.append(float(linear)),
     )
-    model.fit(batches, epochs=3, callbacks=seen, verbose=0)
-    assert training == [1] * 6 + [0] * 3 and between == [0] * 3
+    seen.on_test_begin = lambda logs=None: between.append(float(linear))
+    model.fit(batches, epochs=3, callbacks=seen, validation_data=batches, verbose=0)
+    assert training == [1, 1, 0] and between == [0] * 6
     attention = model.attend(batches[0][0])
     # The places of the memory that are empty have the rest.
     shares = attention.sum(axis=1)

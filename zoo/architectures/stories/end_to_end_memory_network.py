@@ -118,8 +118,8 @@ class EndToEndMemoryNetwork(StoryModel):
 class LinearStart(keras.callbacks.Callback):
     """Trains an `EndToEndMemoryNetwork` without the softmax of its hops for the first epochs.
 
-    The `fit` of the network adds it by itself. Between epochs the softmax is there, so that what is
-    validated and saved is the network itself.
+    The `fit` of the network adds it by itself. Validation and all that is behind an epoch have the
+    softmax, so that what is validated and saved is the network itself.
 
     Args:
         epochs: number of these epochs.
@@ -141,3 +141,6 @@ class LinearStart(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.model.get_layer("memory").linear.assign(0.0)
+
+    def on_test_begin(self, logs=None):
+        self.on_epoch_end(-1)
