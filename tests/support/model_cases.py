@@ -9,12 +9,13 @@ import keras
 import numpy as np
 
 import zoo
+from keras_corefmem import optimizers
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import Structure
 from tests.support import cloze
-from tests.support.evaluation import JIT, randomize
+from tests.support.evaluation import JIT, QUICK, randomize
 from zoo.configs import configuration
 
 STORIES = simulator.simulate(1, 24)
@@ -210,3 +211,14 @@ def features_of(model, examples, length=16, question_length=4):
     encoded = [model.preprocessor.encode(example) for example in examples]
     sizes = len(encoded), length, question_length
     return model.preprocessor.collate(encoded, *sizes, model.features)
+
+
+def losses_of(model, examples, steps=3):
+    """Losses of steps on one batch, without noise; all but the first depend on the updates too."""
+    for layer in model._flatten_layers():
+        for noise in ("rate", "time_noise"):
+            if hasattr(layer, noise):
+                setattr(layer, noise, 0.0)
+    model.compile(optimizers.SGD(0.1, global_clipnorm=1.0), **QUICK)
+    features, answers, weights = model.batches(examples[:8], 8)[0]
+    return [float(model.train_on_batch(features, answers, weights)[0]) for _ in range(steps)]
