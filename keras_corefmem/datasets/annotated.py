@@ -24,7 +24,7 @@ class AnnotatedExample(Example):
         chain_ids: number of the chain of each token, the passage's T and then the question's Q; 0 =
             none. Chains run across both.
         candidates: possible answers, each a string of one or more tokens; empty where any
-            word of the passage may be.
+            word of the passage may be. One that is listed twice counts once.
         name_words: words of the passage that are names, in order, which baselines guess by.
         structure: `Structure` of passage and question, or of the passage alone, which tells where
             tokens should attend to, and their edges.
@@ -63,7 +63,7 @@ class AnnotatedExample(Example):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "chain_ids", tuple(map(int, self.chain_ids)))
-        object.__setattr__(self, "candidates", tuple(self.candidates))
+        self._set_candidates()
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.chain_ids) != count:
             raise ValueError(

@@ -34,7 +34,7 @@ class Example:
     Raises:
         ValueError: if the passage, one of its sentences, the question or the answer is empty, no
             string, or has half of a surrogate pair, a supporting fact is no sentence of the
-            passage, or an edge is a loop.
+            passage, a chain no integer, or an edge a loop.
 
     Example:
         >>> sentences = "Mary went to the office.", "She slept."
@@ -55,11 +55,10 @@ class Example:
     def __post_init__(self) -> None:
         place = self._place
         object.__setattr__(self, "edges", check_edges(self.edges, place))
-        if isinstance(self.sentences, str):
-            raise ValueError(f"{place}`sentences` is one string, pass a tuple of sentences.")
-        object.__setattr__(self, "sentences", tuple(self.sentences))
-        for name in ("supporting_facts", "kinds", "chains"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("sentences", "kinds"):
+            self._set_strings(name)
+        for name in ("supporting_facts", "chains"):
+            self._set_integers(name)
         if not self.sentences:
             raise ValueError(f"{place}the passage is empty, a question needs a sentence before it.")
         for number, sentence in enumerate(self.sentences, 1):
@@ -92,6 +91,34 @@ class Example:
     @property
     def _place(self):
         return f"{self.source}: " if self.source else ""
+
+    def _set_strings(self, name):
+        values = getattr(self, name)
+        if isinstance(values, str):
+            raise ValueError(f"{self._place}`{name}` is one string, pass a tuple of strings.")
+        values = tuple(values) if isinstance(values, Iterable) else (values,)
+        for value in values:
+            if not isinstance(value, str):
+                raise ValueError(f"{self._place}`{name}` must be strings, got {value!r:.80}.")
+        object.__setattr__(self, name, values)
+
+    def _set_integers(self, name):
+        values = getattr(self, name)
+        try:
+            values = tuple(values)
+            integers = tuple(map(int, values))
+            whole = integers == values
+        except (OverflowError, TypeError, ValueError):
+            whole = False
+        if not whole:
+            raise ValueError(
+                f"{self._place}`{name}` must be a tuple of integers, got {values!r:.80}."
+            )
+        object.__setattr__(self, name, integers)
+
+    def _set_candidates(self):
+        self._set_strings("candidates")
+        object.__setattr__(self, "candidates", tuple(dict.fromkeys(self.candidates)))
 
     def _check_answer(self, candidates):
         if self.answer not in (*candidates, UNKNOWN_ANSWER):
@@ -152,7 +179,8 @@ class CandidateExample(Example):
     """An `Example` whose answer is one of its candidates.
 
     Args:
-        candidates: possible answers, each a string of one or more words.
+        candidates: possible answers, each a string of one or more words; one that is listed twice
+            counts once.
 
     Raises:
         ValueError: if the answer is no candidate.
@@ -168,9 +196,7 @@ class CandidateExample(Example):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.candidates, str):
-            raise ValueError(f"{self._place}`candidates` is one string, pass a tuple of strings.")
-        object.__setattr__(self, "candidates", tuple(self.candidates))
+        self._set_candidates()
         self._check_answer(self.candidates)
 
 

@@ -1,7 +1,8 @@
 """Data sets of one's own: files of JSON lines, of which parts are held out."""
 
+import operator
+
 from keras_corefmem.datasets.conversion import as_examples, iterate
-from keras_corefmem.datasets.example import group_by_story
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.utils.files import Path
@@ -39,6 +40,17 @@ def _hold_out(examples, path):
     if isinstance(examples[0], Sentence):
         groups = [" ".join(sentence.words) for sentence in examples]
     else:
-        groups = [story[-1].passage for story in group_by_story(examples) for _ in story]
+        groups = _stories(examples)
     count = max(1, round(SHARE * len(set(groups))))
     return hold_out(examples, count, groups=groups, source=path)
+
+
+def _stories(examples):
+    """The shortest passage of the file that each example's passage begins with."""
+    passages = {example.passage: example.sentences for example in examples}
+    stories, story = {}, None
+    for passage, sentences in sorted(passages.items(), key=operator.itemgetter(1)):
+        if story is None or sentences[: len(story)] != story:
+            story = sentences
+        stories[passage] = story
+    return [stories[example.passage] for example in examples]

@@ -108,7 +108,8 @@ class _Row:
         else:
             question = self.text("question")
             passage = fields.get("sentences", fields.get("passage"))
-        if isinstance(passage, str):
+        whole = isinstance(passage, str)
+        if whole:
             passage = re.split(r"(?<=[.?!])\s+", passage.strip())
         elif passage is None:
             raise self.missing("passage")
@@ -122,13 +123,24 @@ class _Row:
         answer, candidates = self.answer(), self.candidates()
         if cnn.PLACEHOLDER in question:
             example = cnn.make_example(" ".join(passage), question, answer, (), self.source)
-            return cnn.relabel(dataclasses.replace(example, edges=known["edges"]))
+            known |= {} if whole else {"sentences": passage}
+            return self.cloze(example, candidates, known)
         if "chain_ids" in fields:
-            known |= {"chain_ids": fields["chain_ids"], "candidates": candidates}
+            known |= {"chain_ids": self.chain_ids(), "candidates": candidates}
             return AnnotatedExample(passage, question, answer, **known)
         if candidates:
             return CandidateExample(passage, question, answer, **known, candidates=candidates)
         return Example(passage, question, answer, **known)
+
+    def cloze(self, example, candidates, known):
+        entities = cnn.find_markers(f"{example.passage} {example.question}")
+        for candidate in candidates:
+            if candidate not in entities:
+                raise self.error(
+                    f"candidate {candidate!r:.80} is no entity of passage or question, leave it out"
+                )
+        known |= {"candidates": candidates or example.candidates, "chains": self.chain_ids()}
+        return cnn.relabel(dataclasses.replace(example, **known))
 
     def of_doc(self, doc):
         """Reads a Doc, whose clusters become chains, that of words of the question too."""
@@ -199,13 +211,18 @@ class _Row:
         raise self.error(f"candidates must be a list of strings, got {value!r:.80}")
 
     def facts(self):
+        return self.numbers("supporting_facts", "sentences, from 1")
+
+    def chain_ids(self):
+        return self.numbers("chain_ids", "chains, one for each token")
+
+    def numbers(self, name, what):
+        value = self.fields.get(name, ())
         try:
-            return tuple(map(int, self.fields.get("supporting_facts", ())))
+            # A string would be read digit by digit.
+            return tuple(map(int, None if isinstance(value, str) else value))
         except (TypeError, ValueError):
-            value = self.fields["supporting_facts"]
-            raise self.error(
-                f"supporting_facts must be numbers of sentences, from 1, got {value!r:.80}"
-            ) from None
+            raise self.error(f"{name} must be numbers of {what}, got {value!r:.80}") from None
 
     def missing(self, name):
         return self.error(

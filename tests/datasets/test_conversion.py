@@ -95,6 +95,19 @@ def test_json_lines(tmp_path):
             ":2: supporting_facts must be numbers of sentences, from 1",
         ),
         (
+            '{"passage": "A.", "question": "B?", "answer": "c", "supporting_facts": "12"}',
+            ":2: supporting_facts must be numbers of sentences, from 1, got '12'",
+        ),
+        (
+            '{"passage": "a", "question": "b", "answer": "c", "chain_ids": "11"}',
+            ":2: chain_ids must be numbers of chains, one for each token, got '11'",
+        ),
+        (
+            '{"passage": "@entity1", "question": "@placeholder", "answer": "@entity1", '
+            '"candidates": ["@entity1", "@entity2"]}',
+            ":2: candidate '@entity2' is no entity of passage or question, leave it out",
+        ),
+        (
             '{"passage": "A.", "question": "B?", "answer": "c", "candidates": "c"}',
             ":2: candidates must be a list of strings, got 'c'",
         ),
@@ -247,6 +260,26 @@ UD = datasets.Features(
                 "@placeholder left",
                 "@entity1",
                 candidates=["@entity0", "@entity1"],
+            ),
+        ),
+        (
+            {
+                "sentences": ["@entity7 met @entity3 .", "@entity3 left . so did @entity5 ."],
+                "question": "@placeholder left",
+                "answer": "@entity3",
+                "candidates": ["@entity3", "@entity7"],
+                "supporting_facts": [2],
+                "chain_ids": [1, 0, 2, 0, 2, 0, 0, 0, 0, 3, 0, 2, 0],
+                "edges": [(1, 3, "met")],
+            },
+            cnn.ClozeExample(
+                ["@entity0 met @entity1 .", "@entity1 left . so did @entity2 ."],
+                "@placeholder left",
+                "@entity1",
+                (2,),
+                candidates=["@entity1", "@entity0"],
+                chains=[1, 0, 2, 0, 2, 0, 0, 0, 0, 3, 0, 2, 0],
+                edges=[(1, 3, "met")],
             ),
         ),
         # LAMBADA, as it is published and as it is printed.

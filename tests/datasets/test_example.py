@@ -33,6 +33,19 @@ def test_source_does_not_enter_comparisons():
         ({"question": "Who \udc80?"}, "a.txt:2: the question has half of .* at character 4"),
         ({"supporting_facts": (1, 2)}, r"a.txt:2: supporting fact 2 .* 1\.\.1"),
         ({"supporting_facts": (0,)}, "supporting fact 0 is no sentence"),
+        ({"supporting_facts": ("1",)}, r"a.txt:2: `supporting_facts` must be .*, got \('1',\)"),
+        ({"supporting_facts": 3}, "a.txt:2: `supporting_facts` must be a tuple of integers, got 3"),
+        ({"supporting_facts": None}, "a.txt:2: `supporting_facts` must be .*, got None"),
+        ({"supporting_facts": (float("inf"),)}, "a.txt:2: `supporting_facts` must be .*inf"),
+        ({"chains": 5}, "a.txt:2: `chains` must be a tuple of integers, got 5"),
+        (
+            {"chains": ("a", "b")},
+            r"a.txt:2: `chains` must be a tuple of integers, got \('a', 'b'\)",
+        ),
+        ({"chains": (1.5,)}, r"a.txt:2: `chains` must be a tuple of integers, got \(1.5,\)"),
+        ({"sentences": (MARY, 3)}, "a.txt:2: `sentences` must be strings, got 3"),
+        ({"sentences": None}, "a.txt:2: `sentences` must be strings, got None"),
+        ({"kinds": "19"}, "a.txt:2: `kinds` is one string, pass a tuple of strings"),
     ],
 )
 def test_bad_examples_are_refused(changes, message):
@@ -68,6 +81,15 @@ def test_the_answer_is_a_candidate():
         CandidateExample(**values, candidates=("office",))
     with pytest.raises(ValueError, match="a:2: `candidates` is one string, pass a tuple"):
         CandidateExample(**values, candidates="the office")
+
+
+def test_a_candidate_that_is_listed_twice_counts_once():
+    values = {"sentences": ["a b"], "question": "c", "answer": "b", "candidates": list("bab")}
+    assert CandidateExample(**values).candidates == ("b", "a")
+    assert AnnotatedExample(**values, chain_ids=(0, 0, 0)).candidates == ("b", "a")
+    for make in (CandidateExample, lambda **kw: AnnotatedExample(**kw, chain_ids=(0, 0, 0))):
+        with pytest.raises(ValueError, match="a:2: `candidates` must be strings, got 3"):
+            make(**{**values, "candidates": ["b", 3]}, source="a:2")
 
 
 def test_raw_text_is_cut_behind_sentences_and_lines():

@@ -1,4 +1,5 @@
 import json
+import random
 
 import pytest
 
@@ -42,6 +43,33 @@ def test_questions_about_one_passage_stay_together(write):
     splits = datasets.load(write(rows))
     parts = [{e.passage for e in part} for part in (splits.train, splits.valid, splits.test)]
     assert list(map(len, parts)) == [16, 2, 2] and len(set.union(*parts)) == 20
+
+
+def beginning(example):
+    return example.sentences[:2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shuffled_stories_stay_together(write, seed):
+    rows = rows_of(200, seed)
+    random.Random(seed).shuffle(rows)
+    splits = datasets.load(write(rows))
+    parts = [set(map(beginning, part)) for part in (splits.train, splits.valid, splits.test)]
+    assert all(parts) and sum(map(len, parts)) == len(set.union(*parts))
+
+
+def test_a_story_that_is_asked_about_again_later_stays_together(write):
+    stories = [[f"Mary met {n}.", f"John met {n}.", "She left."] for n in range(40)]
+    rows = [
+        {"sentences": story[:count], "question": "Who?", "answer": "a"}
+        for count in (2, 3, 1)
+        for story in stories
+    ]
+    # The first story went on in another way.
+    rows.append({"sentences": ["Mary met 0.", "She ran."], "question": "Who?", "answer": "a"})
+    splits = datasets.load(write(rows))
+    parts = [{e.sentences[0] for e in part} for part in (splits.train, splits.valid, splits.test)]
+    assert list(map(len, parts)) == [32, 4, 4] and len(set.union(*parts)) == 40
 
 
 def test_sentences(write):
