@@ -213,6 +213,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
         )
         known, answer = encoded.candidates, example.answer if candidates else lower(example.answer)
         number = known.index(answer) + 1 if answer in known else 0
+        if number and candidates:
+            # Of candidates that are one word, the first has the mentions.
+            number = 1 + list(map(self.tokenizer, known)).index(self.tokenizer(answer))
         encoded = self.with_edges(dataclasses.replace(encoded, answer=number), example)
         chains = encoded.chain_ids[: len(encoded.passage)]
         targets = features.targets_of(example, self.signals, chains)
@@ -277,7 +280,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
                 for start, end, number in row.mentions.tolist():
                     mask[start:end, number] = True
             else:
-                mask[row.mentions[:, 0]] = row.mentions[:, 2]
+                order = np.argsort(-row.mentions[:, 2], kind="stable")
+                mask[row.mentions[order, 0]] = row.mentions[order, 2]
         result["passage_sentences"] = pad([row.sentences for row in rows], length, count)
         for signal, room in self.signals.items():
             if target_name(signal) in names:

@@ -117,12 +117,13 @@ class StoryPreprocessor(Preprocessor):
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
         ignored = () if read_ends else SENTENCE_ENDS
-        lengths = [sum(word not in ignored for word in words) for words in tokens]
+        # Rows keep the places of ends, of which one may be within a sentence: "Mr. Smith left."
+        lengths = [n for words in tokens for n, word in enumerate(words, 1) if word not in ignored]
         answers = [e.answer.split(SEPARATOR) if answer_words else [e.answer] for e in examples]
         return cls(
             Vocabulary.from_tokens(tokens).known,
             sorted({word for words in answers for word in words}),
-            max(1, *lengths),
+            max(lengths, default=1),
             tokenizer=tokenizer,
             read_ends=read_ends,
             answer_length=max(map(len, answers)) + answer_words,

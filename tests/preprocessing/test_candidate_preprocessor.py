@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import Example, simulator
+from keras_corefmem.datasets import CandidateExample, Example, simulator
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing import get
@@ -33,6 +33,17 @@ def preprocessor():
 
 def ids_of(preprocessor, text):
     return preprocessor.vocabulary.encode(text.split()).tolist()
+
+
+@pytest.mark.parametrize("answer", ["Apple", "apple"])
+def test_the_answer_is_the_candidate_that_has_the_mentions(answer):
+    passage, candidates = ("the apple sells an Apple .",), ("pear", "Apple", "apple")
+    example = CandidateExample(passage, "who sells ?", answer, candidates=candidates)
+    preprocessor = CandidatePreprocessor.fit([example])
+    encoded = preprocessor.encode(example)
+    assert not preprocessor.spans and encoded.answer == 2
+    pointed = preprocessor.collate([encoded], 1, 6, 3)["candidates"]
+    assert pointed.tolist() == [[0, 2, 0, 0, 2, 0]]
 
 
 def test_encodes_tokens_and_candidates(preprocessor):

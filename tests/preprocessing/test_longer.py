@@ -6,6 +6,7 @@ import pytest
 from keras_corefmem.datasets import AnnotatedExample, Example
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing import (
+    CandidatePreprocessor,
     LengthenStories,
     ReaderPreprocessor,
     StoryPreprocessor,
@@ -20,6 +21,19 @@ TOKENIZE = get_tokenizer("words")
 
 def random(seed=0):
     return np.random.default_rng(seed)
+
+
+def test_answers_among_the_words_of_a_passage_stay_known():
+    places = "attic barn cave den fort gym hut inn".split()
+    stories = [
+        Example([f"{name} saw the {place}."], "What?", place)
+        for name, place in zip("Ann Bob Cid Dan Eve Fay Gus Hal".split(), places, strict=True)
+    ]
+    preprocessor = CandidatePreprocessor.fit(stories, tokenizer="words")
+    encoded, names = preprocessor.encode_all(stories), preprocessor.feature_names
+    options = {"shuffle": True, "augment": "longer", "examples": stories}
+    batches = preprocessor.batches(encoded, names, **options)
+    assert all(row.answer for row in batches.encoded)
 
 
 def test_other_stories_come_first_and_facts_and_edges_move():

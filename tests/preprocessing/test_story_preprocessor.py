@@ -34,6 +34,14 @@ def test_ends_of_sentences_need_not_be_read():
     np.testing.assert_array_equal(features.question, [*encoded.question[:3], 0, 0])
 
 
+def test_ends_within_sentences_cost_no_word():
+    story = Example(["Mr. Smith went to the garden."], "Where is Mr. Smith?", "garden")
+    preprocessor = StoryPreprocessor.fit([story], read_ends=False)
+    encoded = preprocessor.encode(story)
+    assert words(preprocessor, encoded.sentences) == ["mr smith went to the garden"]
+    assert words(preprocessor, [encoded.question]) == ["where is mr smith"]
+
+
 def test_a_passage_is_cut_into_its_last_sentences(preprocessor):
     encoded = preprocessor.encode(EXAMPLES[0])
     assert preprocessor.sentence_length == 6

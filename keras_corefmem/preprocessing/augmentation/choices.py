@@ -155,18 +155,21 @@ def change_once(
     preprocessor: Any,
     seed: int,
 ) -> tuple[Sequence[Example], Sequence]:
-    """Changes examples by the augmentations that do so once; returns them and all encoded."""
+    """Changes examples by the augmentations that do so once; returns them and all encoded.
+
+    An example stays as it is where its answer would be unknown.
+    """
     once = [augmentation for augmentation in augment if is_once(augmentation)]
     if not once:
         return examples, encoded
-    changed = []
+    changed, rows = list(examples), list(encoded)
     for index, example in enumerate(examples):
-        random = np.random.default_rng((seed, index, 2))
+        random, new = np.random.default_rng((seed, index, 2)), example
         for augmentation in once:
-            example = augmentation(example, random)
-        changed.append(example)
-    triples = zip(changed, examples, encoded, strict=True)
-    return changed, [old if new is e else preprocessor.encode(new) for new, e, old in triples]
+            new = augmentation(new, random)
+        if new is not example and np.all((row := preprocessor.encode(new)).answer):
+            changed[index], rows[index] = new, row
+    return changed, rows
 
 
 def draw(
