@@ -249,7 +249,7 @@ class AnswerTable(Questions):
         answered = views.inspect_examples(self.examples, self.preprocessor, self.inspect)
         for example, logits in zip(self.examples, answered.logits, strict=True):
             answer, probability = views.predicted_answer(example, logits, self.preprocessor)
-            sign = "✓" if answer == example.answer else "✗"
+            sign = "✓" if views.is_right(answer, example, self.preprocessor) else "✗"
             cells = sign, self.text(example), example.answer, answer, f"{probability:.0%}"
             lines.append("|".join(["", *map(table_cell, cells), ""]))
         self.events.text(step, "answers", "\n".join(lines))

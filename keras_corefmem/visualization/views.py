@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
-from keras_corefmem.preprocessing.answers import best_answer, best_tags
+from keras_corefmem.preprocessing.answers import answer_text, best_answer, best_tags
 from keras_corefmem.preprocessing.features import coarse_length
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
@@ -146,7 +146,7 @@ def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
     verdict = f"{best} {probability:.0%}"
     if example.answer == UNKNOWN_ANSWER:
         return [(verdict, INK)]
-    if best == example.answer:
+    if is_right(best, example, preprocessor):
         return [(f"✓ {verdict}", GOOD)]
     return [(f"✗ {verdict}", BAD), (f"right: {example.answer}", INK)]
 
@@ -154,6 +154,13 @@ def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
 def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tuple[str, float]:
     """The text of a model's best answer to an example, and its probability."""
     return best_answer(logits, preprocessor.answers_of(encode_example(example, preprocessor)))
+
+
+def is_right(answer: str, example: Any, preprocessor: Any) -> bool:
+    """Whether the text of an answer is that of an example, as the preprocessor spells it."""
+    encoded = encode_example(example, preprocessor)
+    numbers = np.ravel(encoded.answer).tolist()
+    return answer == answer_text(numbers, preprocessor.answers_of(encoded))
 
 
 def edge_shares(examples: Sequence, preprocessor: Any, attend: Callable) -> dict[str, float]:

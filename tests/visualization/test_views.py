@@ -83,6 +83,13 @@ def test_headings_judge_only_where_the_answer_is_known():
         assert [text for text, _ in heading(question, logits, preprocessor)] == expected
 
 
+def test_answers_that_are_words_of_the_passage_are_right_in_any_case():
+    example = Example(("Mary saw the Kitchen.",), "What?", "Kitchen")
+    preprocessor = CandidatePreprocessor.fit([example], tokenizer="words")
+    logits = np.log([1e-9, 1e-9, 1e-9, 1e-9, 1.0])
+    assert [text for text, _ in heading(example, logits, preprocessor)] == ["✓ kitchen 100%"]
+
+
 def uniform(preprocessor):
     """The `inspect` of a model that knows nothing."""
 

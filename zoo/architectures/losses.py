@@ -1,8 +1,9 @@
-"""Losses and metrics by the names of Keras, for models whose outputs are logits."""
+"""Losses and metrics of models whose outputs are logits: Keras' by name, and their means."""
 
 import inspect
 
 import keras
+from keras import ops
 
 ACCURACIES = ("accuracy", "acc")
 CROSSENTROPIES = ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")
@@ -19,6 +20,76 @@ CATEGORICAL = {
     "categorical_accuracy",
     "top_k_categorical_accuracy",
 }
+
+
+class MeanLoss(keras.metrics.Mean):
+    """Mean of the loss of batches, each as often as it has answers; in logs it is the `loss`."""
+
+    def result(self):
+        return {"loss": super().result()}
+
+
+class ReportsMeans(keras.Model):
+    """A model whose logs have means over examples, also where batches to train on are filled up.
+
+    In training, a row whose answer is number 0 is no example: it fills a batch up.
+    """
+
+    # Whether the weights of a batch to train on make up for its empty rows; see `Batches`.
+    mean_of_rows = False
+    in_training = False
+
+    def compile(self, *args, **kwargs):
+        super().compile(*args, **kwargs)
+        if not hasattr(self, "mean_loss"):
+            self.mean_loss = MeanLoss()
+
+    def take_rows_of(self, batches):
+        """Prepares for the weights of `Batches`, or of other data."""
+        by_rows = getattr(batches, "mean_of_rows", False)
+        if by_rows != self.mean_of_rows:
+            self.mean_of_rows, self.train_function = by_rows, None
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+        # Read by `compute_metrics`, which is called next.
+        self.in_training = training
+        # Strategies of TensorFlow add up what the devices make of their rows.
+        whole = loss * _devices(self)
+        self.mean_loss.update_state(*self.mean_of(whole, y, y_pred, sample_weight))
+        return loss
+
+    def mean_of(self, loss, y, y_pred, sample_weight):
+        """The mean loss of a batch, and of how many answers."""
+        count = ops.shape(y_pred)[0]
+        if not self.in_training:
+            return loss, count
+        share = self.share_of_examples(y)
+        if not self.mean_of_rows:
+            # Empty rows have none, and weights are regularized whole.
+            others = sum(self.losses)
+            loss = (loss - others) / share + others
+        return loss, share * ops.cast(count, share.dtype)
+
+    def share_of_examples(self, y):
+        """The share of the rows of a batch, on all devices, that are examples."""
+        answers = ops.reshape(y, (ops.shape(y)[0], -1))
+        share = ops.mean(ops.cast(ops.any(ops.not_equal(answers, 0), axis=-1), "float32"))
+        if (devices := _devices(self)) == 1:
+            return share
+        import tensorflow as tf
+
+        return tf.distribute.get_replica_context().all_reduce("SUM", share) / devices
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        if self.in_training and self.mean_of_rows and sample_weight is not None:
+            sample_weight = sample_weight * self.share_of_examples(y)
+        return super().compute_metrics(x, y, y_pred, sample_weight)
+
+
+def _devices(model):
+    strategy = getattr(model, "distribute_strategy", None)
+    return strategy.num_replicas_in_sync if strategy else 1
 
 
 def resolve_loss(loss, default):

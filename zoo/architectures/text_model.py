@@ -324,7 +324,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         logits = views.inspect_examples(examples, self.preprocessor, self.inspect).logits
         for example, row in zip(examples, logits, strict=True):
             answer, probability = views.predicted_answer(example, row, self.preprocessor)
-            right = "right" if answer == example.answer else f"wrong: {example.answer}"
+            is_right = views.is_right(answer, example, self.preprocessor)
+            right = "right" if is_right else f"wrong: {example.answer}"
             yield f"{example.question}  {answer} ({probability:.0%}), {right}"
 
     def views(self, examples):

@@ -38,7 +38,7 @@ from zoo.architectures.inputs import (
     weights_of,
     with_weights,
 )
-from zoo.architectures.losses import resolve_loss, resolve_metrics
+from zoo.architectures.losses import ReportsMeans, resolve_loss, resolve_metrics
 from zoo.architectures.optimizers import make_optimizer, match_optimizer
 from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
 
@@ -58,7 +58,7 @@ def of_features(method):
     return of_batch
 
 
-class TextTrainer(LightModel):
+class TextTrainer(ReportsMeans, LightModel):
     """A model of texts that trains, evaluates and predicts as Keras' models do.
 
     `fit`, `evaluate` and `predict` take texts as well as features: all but iterators that
@@ -309,6 +309,7 @@ class TextTrainer(LightModel):
         elif validation_data is not None or validation_split:
             kwargs["validation_steps"] = last
             validation_data = checked_validation(validation_data, self.output.shape)
+        self.take_rows_of(batches)
         measured = validation_data if isinstance(validation_data, Batches) else batches
         if measured is not None:
             own += self.measuring_callbacks(measured)

@@ -20,7 +20,8 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         texts: whether to return the wrong answers too.
 
     Returns:
-        A dictionary: `accuracy`, `loss` (the mean), `count`, `calibration_error` of the
+        A dictionary: `accuracy`, `loss` (the mean over the answers that the model knows; others
+        are wrong, and no probability is theirs), `count`, `calibration_error` of the
         probabilities at the model's temperature, and `wrong`, the indices of the answers that are
         wrong; with `texts`, `predicted`, the text of each of these.
 
@@ -32,7 +33,7 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         8
     """
     wrong: dict[int, Any] = {}
-    total, count = 0.0, 0
+    total, count, known = 0.0, 0, 0
     loss = keras.losses.get(model.loss)
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
     probabilities, hits = [], []
@@ -50,12 +51,14 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         probabilities.append(np.exp(logs[weights > 0]))
         hits.append(right[weights > 0])
         count += int(np.count_nonzero(weights))
-        total += float(np.sum(losses[weights > 0]))
+        learned = (weights > 0) & (answers > 0).reshape(*weights.shape, -1).all(axis=-1)
+        known += int(np.count_nonzero(learned))
+        total += float(np.sum(losses[learned]))
         missed = (weights > 0) & ~right
         wrong |= zip(batches.numbers(index)[missed].tolist(), best[missed], strict=True)
     scores: dict[str, Any] = {
         "accuracy": 1 - len(wrong) / count,
-        "loss": total / count,
+        "loss": total / max(known, 1),
         "count": count,
     }
     told = np.concatenate(probabilities), np.concatenate(hits)

@@ -325,6 +325,25 @@ def test_epochs_of_some_steps_go_on_where_they_stopped(steps):
         assert np.mean(halves) == pytest.approx(np.mean(whole), rel=1e-4)
 
 
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_batches_that_are_filled_up_are_reported_as_they_are(l2):
+    keras.utils.set_random_seed(2)
+    model = zoo.QueryReductionNetwork.from_examples(STORIES, units=6, l2=l2)
+    # Nothing is learned, so that all report on one model.
+    model.compile(keras.optimizers.SGD(0.0), **QUICK)
+    expected = model.evaluate(STORIES, verbose=0, return_dict=True)
+    rows = {answer: 1.0 for answer in set(ANSWERS)}
+    for data, options in (
+        (STORIES, {}),
+        (STORIES, {"class_weight": rows}),
+        (model.batches(STORIES, shuffle=True), {}),
+        (model.batches(STORIES, shuffle=True, mean_of_rows=True), {}),
+    ):
+        history = model.fit(data, verbose=0, **options).history
+        found = {name: values[0] for name, values in history.items()}
+        assert found == pytest.approx(expected, rel=1e-5)
+
+
 @pytest.mark.thorough
 def test_layers_frozen_after_compilation_stay():
     model = make(run_eagerly=False)

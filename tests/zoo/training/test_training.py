@@ -291,6 +291,11 @@ def test_a_new_answer_is_never_right(uninterrupted):
     batches = model.batches([example], batch_size=1)
     result = training.evaluate(Constant(0, len(model.preprocessor.answers)), batches)
     assert (result["accuracy"], result["count"], result["wrong"]) == (0.0, 1, [0])
+    # Nor has it a loss, which would be that of a logit that is out of the question.
+    known = Example(("Mary went to the kitchen.",), "Where is Mary?", "kitchen")
+    size = len(model.preprocessor.answers)
+    both = model.batches([example, known], batch_size=2)
+    assert training.evaluate(Constant(0, size), both)["loss"] == pytest.approx(-np.log(0.1 / size))
 
 
 @pytest.mark.parametrize(
@@ -299,6 +304,7 @@ def test_a_new_answer_is_never_right(uninterrupted):
         ({"epochs": 0}, "epochs: Input should be greater than 0 .got 0"),
         ({"batch_size": "8"}, "batch_size: Input should be a valid integer .got '8'"),
         ({"learning_rate": -1.0}, "learning_rate: Input should be greater than 0"),
+        ({"learning_rate": float("inf")}, "learning_rate: Input should be a finite number"),
         ({"halve_every": 0}, "halve_every: Input should be greater than 0"),
         ({"average": 1}, "average: Input should be less than 1"),
         ({"clip_each": "no"}, "clip_each: Input should be a valid boolean .got 'no'"),

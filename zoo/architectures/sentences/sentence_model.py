@@ -16,10 +16,6 @@ class SentenceModel(TextModel):
 
     TEXTS = {"sentence": "A great film."}
 
-    def __init__(self, arguments):
-        super().__init__(arguments)
-        self.mean_loss = MeanLoss()
-
     @staticmethod
     def shared_with(preprocessor):
         return {
@@ -130,21 +126,8 @@ class SentenceModel(TextModel):
     def accuracy(self):
         return keras.metrics.SparseCategoricalAccuracy("accuracy")
 
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
+    def mean_of(self, loss, y, y_pred, sample_weight):
         # Batches differ in the number of words; Keras takes the mean of their losses.
-        count = ops.shape(y_pred)[0]
-        if getattr(self.loss, "reduction", "") == "mean_with_sample_weight":
-            count = ops.size(y) if sample_weight is None else ops.sum(sample_weight)
-        # Strategies of TensorFlow add up what the devices make of their rows.
-        strategy = getattr(self, "distribute_strategy", None)
-        whole = loss * strategy.num_replicas_in_sync if strategy else loss
-        self.mean_loss.update_state(whole, count)
-        return loss
-
-
-class MeanLoss(keras.metrics.Mean):
-    """Mean of the loss of batches, each as often as it has answers; in logs it is the `loss`."""
-
-    def result(self):
-        return {"loss": super().result()}
+        if getattr(self.loss, "reduction", "") != "mean_with_sample_weight":
+            return super().mean_of(loss, y, y_pred, sample_weight)
+        return loss, ops.size(y) if sample_weight is None else ops.sum(sample_weight)
