@@ -154,21 +154,28 @@ class Search:
             ValueError: if the folder holds another search, or an argument is wrong.
         """
         # What is wrong with it would be wrong in all trials.
-        training.draw_parts(self.splits, self.experiment({}).settings)
+        experiment = self.experiment({})
+        training.draw_parts(self.splits, experiment.settings)
         record = {
             "space": self.hyper_model.entries,
             **{name: getattr(self, name) for name in ("trials", "settings")},
         }
+        # Searches of before did not note these.
+        data = {
+            "questions": {part: len(getattr(self.splits, part)) for part in training.PARTS},
+            "content": experiment.record.get("content"),
+        }
         if fresh:
             for old in (self.folder, self.log_folder):
                 clear(old)
-        different = different_fields(self.folder / "search.json", record, remedy=REMEDY)
+        note = self.folder / "search.json"
+        different = different_fields(note, record | data, lambda old: data | old, REMEDY)
         if different:
             raise ValueError(
                 f"{self.folder} holds a search with another {', '.join(different)}: pass --fresh "
                 "to replace it, or another --output, --log-dir and --results."
             )
-        write_json(self.folder / "search.json", record)
+        write_json(note, record | data)
 
     def trial_folder(self, trial: str) -> pathlib.Path:
         return self.folder / f"trial_{trial}"

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from keras_corefmem.datasets import Splits
+from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.utils.files import write_json
 from tests.support.commands import printed, refused
 from tests.support.events import read_hparams
@@ -383,6 +384,26 @@ def test_wrong_arguments_leave_an_earlier_search_alone(
     write_json(kept, {})
     assert message in refused(capsys, *command(files, tmp_path, *more))
     assert kept.exists() and len(list((tmp_path / "output").rglob("*.*"))) == 1
+
+
+def test_other_questions_are_another_search(tmp_path):
+    file, arguments = tmp_path / "mine.jsonl", {"output": str(tmp_path / "output"), "trials": 2}
+    for count, task, other in ((40, 1, ""), (60, 1, "questions, content"), (60, 2, "content")):
+        rows = [
+            {"passage": e.passage, "question": e.question, "answer": e.answer}
+            for e in simulator.simulate(task, count)
+        ]
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        search = Search("ngram", str(file), **arguments)
+        if other:
+            with pytest.raises(ValueError, match=f"a search with another {other}: pass --fresh"):
+                search.start()
+        search.start(fresh=True)
+    # One of before did not note them.
+    note = search.folder / "search.json"
+    known = ("space", "trials", "settings")
+    write_json(note, {name: json.loads(note.read_text())[name] for name in known})
+    search.start()
 
 
 def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
