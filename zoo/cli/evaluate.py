@@ -34,6 +34,7 @@ def evaluate(
     from keras_corefmem import datasets
     from keras_corefmem.datasets.example import count_kinds
     from keras_corefmem.datasets.registry import JSON_LINES, check_part
+    from keras_corefmem.preprocessing import LanguagePreprocessor
     from keras_corefmem.utils.files import digest_of
     from zoo.experiments import data
     from zoo.reading import annotate_for, preprocessor_of
@@ -80,11 +81,15 @@ def evaluate(
         examples = annotate_for(preprocessor, examples, annotator, truecaser, *options)
     result = measure(reader, reader.batches(examples))
     count = result["count"]
+    reads_texts = isinstance(preprocessor_of(reader), LanguagePreprocessor)
+    counted = "words" if reads_texts else described.counted
     name = f"{chosen} task {task}" if described.tasks else chosen
     print(
         f"{name}, {'all' if whole else part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} {described.counted}"
+        f"{count - len(result['wrong'])} of {count} {counted}"
     )
     print(f"  probabilities: {result['calibration_error']:.2%} calibration error")
-    for kind, (right, total) in count_kinds(examples, result["wrong"]).items():
+    # What a language model gets wrong are words, not examples.
+    kinds = {} if reads_texts else count_kinds(examples, result["wrong"])
+    for kind, (right, total) in kinds.items():
         print(f"  {kind}: {right / total:.2%}, {right} of {total}")

@@ -45,6 +45,8 @@ def report(
     one = {"compare": compare, "agreement": agreement, "gains": gains, "labels": labels, "by": by}
     if not study and (given := [name for name, value in one.items() if value]):
         raise ValueError(f"--{given[0]} is about one study: name it, corefmem report STUDY.")
+    if study and search:
+        raise ValueError("--search is about a search, not about a study: leave STUDY or it out.")
     if by and not plots:
         raise ValueError("--by is of pictures: give --plots DIR with it.")
     chosen = [study] if study else list(STUDIES)

@@ -50,7 +50,7 @@ class TrainingOptions(TypedDict, total=False):
     epochs: pydantic.PositiveInt
     patience: pydantic.PositiveInt
     batch_size: pydantic.PositiveInt
-    learning_rate: pydantic.PositiveFloat
+    learning_rate: Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
     halve_every: Annotated[pydantic.PositiveInt | None, pydantic.BeforeValidator(_never_is_none)]
     optimizer: Literal["adam", "rmsprop", "sgd", "adagrad"]
     clip_norm: pydantic.PositiveFloat

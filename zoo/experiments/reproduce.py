@@ -11,7 +11,7 @@ from keras_corefmem.utils.processes import available_cores, keep_memory, stop
 from keras_corefmem.utils.workers import Workers
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
-from zoo.experiments.results import append_result, check_results, read_results, result_name
+from zoo.experiments.results import append_result, check_results, identity_of, read_results
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 
@@ -76,7 +76,7 @@ def reproduce(
 
     Raises:
         OSError: if nothing can be written to one of the folders.
-        ValueError: if there is a result of the same name but other settings.
+        ValueError: if there is a result of the same run but other settings.
 
     Example:
         >>> runs = zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1])
@@ -84,7 +84,7 @@ def reproduce(
     """
     studies, waiting = {run.study for run in runs}, []
     recorded = {
-        study: {result_name(result): result for result in read_results(study, results)}
+        study: {identity_of(result): result for result in read_results(study, results)}
         for study in studies
     }
     for run in runs:

@@ -138,17 +138,33 @@ def result_name(result: Result) -> str:
     return run_name(*words, f"seed-{result['seed']}")
 
 
+def identity_of(result: Result) -> tuple[Any, ...]:
+    """The fields that tell a run from the others of its study, or a trial of a search.
+
+    Args:
+        result: `model`, `tag`, `task` and `seed` of a run, or `trial` of a search.
+
+    Example:
+        >>> from zoo.experiments.results import identity_of
+        >>> identity_of({"model": "qdren", "tag": "wide", "task": 2, "seed": 0})
+        ('qdren', 'wide', 2, 0)
+    """
+    if "trial" in result:
+        return (result["trial"],)
+    return result["model"], result.get("tag") or "", result["task"], result["seed"]
+
+
 def read_results(study: str, folder: str | os.PathLike = "results") -> list[Result]:
     """Reads the results of a study, or of a search as `searches/NAME`."""
     path = _path(study, folder)
     old = path.with_suffix("").glob("*.json")
-    results = {each.stem: _check(each, load_json(each), study) for each in old}
+    contents = [_check(each, load_json(each), study) for each in old]
     lines = read_text(path, "JSON").splitlines() if path.exists() else []
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
-        content = _check(place, parse_json(line, place, REMEDY), study)
-        results[result_name(content)] = content
-    return [results[name] for name in sorted(results)]
+        contents.append(_check(place, parse_json(line, place, REMEDY), study))
+    results = {identity_of(content): content for content in contents}
+    return sorted(results.values(), key=result_name)
 
 
 def check_results(folder: str | os.PathLike = "results") -> None:
@@ -163,10 +179,10 @@ def check_results(folder: str | os.PathLike = "results") -> None:
 
 
 def append_result(result: Result, folder: str | os.PathLike = "results") -> None:
-    """Adds the result of a run to its study, in place of an earlier one of the same name."""
+    """Adds the result of a run to its study, in place of an earlier one of that run."""
     with hold(folder, wait=True):
-        results = {result_name(old): old for old in read_results(result["study"], folder)}
-        _write(result["study"], {**results, result_name(result): result}.values(), folder)
+        results = {identity_of(old): old for old in read_results(result["study"], folder)}
+        _write(result["study"], {**results, identity_of(result): result}.values(), folder)
 
 
 def replace_results(

@@ -5,14 +5,15 @@ import itertools
 import json
 import pathlib
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from keras_corefmem.utils.files import parse_json
 from zoo.configs import configuration
+from zoo.configs.configurations import models as known_models
 from zoo.experiments import data
 from zoo.experiments.folders import run_name
-from zoo.experiments.results import Result
+from zoo.experiments.results import Result, identity_of
 from zoo.experiments.studies import STUDIES, study_named
 
 if TYPE_CHECKING:
@@ -88,15 +89,17 @@ class Run:
         words += settings_options(self.settings)
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
 
-    def is_done(self, results: dict[str, Result]) -> bool:
-        """Whether its result is among those of the study, by the names of their runs.
+    def is_done(self, results: Mapping[Any, Result]) -> bool:
+        """Whether its result, of its model, tag, task and seed, is among those of the study.
 
         Raises:
-            ValueError: if a run with the same tag but other settings has that name.
+            ValueError: if it is one of other settings.
         """
-        if self.name not in results:
+        own = identity_of(vars(self))
+        found = next((each for each in results.values() if identity_of(each) == own), None)
+        if found is None:
             return False
-        command = results[self.name].get("command", "")
+        command = found.get("command", "")
         place = f"The command of {self.name} in the results of {self.study}"
         if _settings_in(command, place) != _settings_in(self.command, place):
             raise ValueError(
@@ -109,6 +112,17 @@ class Run:
 def settings_options(settings: dict[str, Any]) -> list[str]:
     pairs = (("--set", f"{name}={json.dumps(value)}") for name, value in settings.items())
     return list(itertools.chain.from_iterable(pairs))
+
+
+def _check_tag(model: str, tag: str) -> None:
+    """Refuses a tag with which a model has the name of another, whose folder it would share."""
+    name = f"{model}-{tag}"
+    for other in known_models():
+        if len(other) > len(model) and f"{name}-".startswith(f"{other}-"):
+            raise ValueError(
+                f"--tag {tag}: the runs of {model} would have the names of those of the model "
+                f"{other}: give another --tag."
+            )
 
 
 def _settings_in(command: str, place: str) -> dict[str, Any]:
@@ -151,7 +165,8 @@ def plan(
         tag: name of these settings.
 
     Raises:
-        ValueError: if a study, model or task does not exist, or no task is for the models.
+        ValueError: if a study, model or task does not exist, no task is for the models, or a model
+            and the tag together are the name of another model.
 
     Example:
         >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]
@@ -162,6 +177,8 @@ def plan(
     for model in models:
         configuration(model)
         data.check_model(model, known.dataset)
+        if tag:
+            _check_tag(model, tag)
     tasks = sorted(choose_tasks(study, tasks), key=lambda task: task not in LONGEST)
     runs = [
         Run(study, model, task, seed, data_dir, settings or {}, tag)

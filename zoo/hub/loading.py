@@ -105,7 +105,7 @@ def load_preset(
                 "or take load_weights=False."
             )
         set_weights(model, weights, misfit)
-        remember_origin(model, preset.handle, preset.card, unchanged=True)
+        remember_origin(model, preset.handle, preset.card, unchanged=not overrides)
     model.compile()
     return model
 

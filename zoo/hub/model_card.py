@@ -115,7 +115,7 @@ def _cell(name: str, fact: Any) -> str:
 
 
 def remember_origin(model: Any, handle: str, card: dict[str, Any], unchanged: bool) -> None:
-    """Notes on a model which preset it was loaded from, and whether it has its very weights."""
+    """Notes on a model which preset it was loaded from, and whether it is that very model."""
     # A string: Keras tracks dictionaries that are attributes.
     model._origin = handle, _fingerprint(model) if unchanged else "", json.dumps(card)
 

@@ -12,7 +12,8 @@ import keras
 import pytest
 
 import zoo
-from keras_corefmem.datasets.stories import babi
+from keras_corefmem.datasets.stories import babi, simulator
+from keras_corefmem.preprocessing import as_text
 from keras_corefmem.utils.locks import hold
 from tests.support.commands import printed, refused
 from tests.support.tiny_babi import write_babi
@@ -88,6 +89,17 @@ def test_another_run_of_the_same_name_is_kept(trained, data_dir, tmp_path, capsy
         (tmp_path / path.name).write_bytes(path.read_bytes())
     command = [str(tmp_path) if word == str(data_dir) else word for word in command]
     assert "holds a run with another data_dir: pass --fresh" in refused(capsys, *command)
+
+
+def test_evaluate_counts_the_words_of_language_models(tmp_path, capsys):
+    write_babi(tmp_path, range(1, 21), train=10, valid=2, test=2)
+    texts = list(map(as_text, simulator.simulate(1, 10)))
+    model = zoo.CharacterLanguageModel.from_examples(texts, units=4, filters=2, word_length=4)
+    model.save(tmp_path / "model.keras")
+    options = "--dataset", "babi", "--task", "all", "--data-dir", tmp_path
+    out = printed(capsys, "evaluate", tmp_path / "model.keras", *options)
+    assert re.search(r"babi task all, test: accuracy .*, \d+ of \d+ words\n", out)
+    assert len(out.splitlines()) == 2
 
 
 @pytest.mark.slow
@@ -202,6 +214,7 @@ def test_presets_are_listed_in_natural_order(capsys):
         ("predict x.keras --sentence Mary --passage Mary", "--sentence alone"),
         ("explain x.keras", "Give --passage and --question, --sentence, or a file"),
         ("report --write nowhere.md", "nowhere.md"),
+        ("report babi-1k --search qdren", "--search is about a search, not about a study: leave"),
     ],
 )
 def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_path, monkeypatch):

@@ -54,6 +54,17 @@ def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
         plan(**{"study": "babi-1k", **arguments})
 
 
+@pytest.mark.parametrize(
+    "model, tag, other",
+    [("qdren", "printed", "qdren-printed"), ("dmn", "plus-wide", "dmn-plus")],
+)
+def test_tags_that_make_the_name_of_another_model_are_refused(model, tag, other):
+    with pytest.raises(ValueError, match=f"--tag {tag}: .* of the model {other}: give another"):
+        plan("babi-1k", models=[model], tasks=[4], tag=tag)
+    assert plan("babi-1k", models=[other], tasks=[4], tag="wide")
+    assert plan("babi-1k", models=["qdren"], tasks=[4], tag="prints")
+
+
 def test_models_that_start_from_word_vectors_have_them_in_any_study():
     (printed,), (plain,) = (
         plan("babi-1k", "data", [name], [1]) for name in ("dmn-printed", "dmn-supervised")

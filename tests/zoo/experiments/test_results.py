@@ -44,6 +44,19 @@ def test_the_same_run_is_recorded_once(tmp_path):
     assert [(each["tag"], each["valid_loss"]) for each in found] == [("", 1.0), ("wide", 1e-7)]
 
 
+def test_runs_of_one_name_are_told_apart(tmp_path):
+    runs = Run("babi-1k", "qdren-printed", 4, 0), Run("babi-1k", "qdren", 4, 0, tag="printed")
+    assert runs[0].name == runs[1].name
+    append_result(first := result_of(runs[0]), tmp_path)
+    assert [run.is_done({runs[0].name: first}) for run in runs] == [True, False]
+    append_result(result_of(runs[1]), tmp_path)
+    found = read_results("babi-1k", tmp_path)
+    assert [(each["model"], each["tag"]) for each in found] == [
+        ("qdren-printed", ""),
+        ("qdren", "printed"),
+    ]
+
+
 def test_wrong_answers_are_kept_by_answer(tmp_path):
     answers = ["garden", "hall,box", "garden", "garden", "no"]
     append_result(result(test_predicted=answers), tmp_path)

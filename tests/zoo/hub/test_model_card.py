@@ -53,6 +53,15 @@ def test_a_card_says_what_became_of_the_preset(tmp_path):
     assert "100.00%" not in (tmp_path / "reader" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("changes, kept", [({}, True), ({"passes": 1}, False)])
+def test_a_card_repeats_scores_of_the_very_model_alone(changes, kept, tmp_path):
+    model = zoo.from_preset("dmn_supervised_babi_3", **changes)
+    model.save_to_preset(tmp_path / "reader")
+    card = json.loads((tmp_path / "reader" / "config.json").read_text())["card"]
+    measured = zoo.DynamicMemoryNetwork.presets["dmn_supervised_babi_3"]
+    assert card == (measured if kept else {"started_from": "dmn_supervised_babi_3"})
+
+
 @pytest.mark.thorough
 def test_a_model_of_its_own_has_the_logs_of_fit(tmp_path):
     model = make("qrn")
