@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import AnnotatedExample, Example
+from keras_corefmem.datasets import AnnotatedExample, CandidateExample, Example
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, fit_preprocessor
 from keras_corefmem.preprocessing.answers import NO_ANSWER
@@ -35,9 +35,12 @@ def test_sentences_with_all_that_is_asked_about_are_taken_out(question, facts, l
         Example(GIFTS, "Who was it?", "Bill", (2,)),
         Example(GIFTS[:2], "Who gave the cake?", "Fred", (2,)),
         Example(GIFTS, "Who has the cake?", "Bill", (2,), edges=[(1, 5, "is")]),
+        CandidateExample(
+            GIFTS, "Who has the cake?", "Bill", (2,), candidates=("Bill", "Fred", "Ann")
+        ),
         AnnotatedExample(("he left .",), "who left ?", "he", (1,), chain_ids=(1, 0, 0, 0, 1, 0)),
     ],
-    ids=["no facts", "nothing in common", "nothing left", "edges", "annotated"],
+    ids=["no facts", "nothing in common", "nothing left", "edges", "candidates", "annotated"],
 )
 def test_an_example_stays_where_nothing_can_be_taken_out(example):
     assert REMOVE(example) is example

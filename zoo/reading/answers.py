@@ -154,18 +154,15 @@ def read_examples(
     """
     preprocessor = preprocessor_of(model)
     rows = [(example.passage, example.question) for example in examples]
-    told = [
-        bool(e.chains)
-        and preprocessor.reads_edges
-        or preprocessor.local
-        and (hasattr(e, "chain_ids") or bool(getattr(e, "candidates", ())))
-        for e in examples
-    ]
-    if annotator is not None or truecase is not None or not any(told):
+    if annotator is not None or truecase is not None:
         passages, questions = ([row[n] for row in rows] for n in (0, 1))
         edges = [example.edges for example in examples]
         options = {"top": top, "annotator": annotator, "truecase": truecase}
         return read(model, passages, questions, edges=edges if any(edges) else (), **options)
+    if not examples:
+        return []
+    if any(example.edges for example in examples) and not preprocessor.reads_edges:
+        raise ValueError(f"{model.name} reads no edges, leave them out.")
     if not all(hasattr(example, "chain_ids") for example in examples):
         warn_of_missing_structure(model, stacklevel=4)
     warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)

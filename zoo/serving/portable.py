@@ -85,13 +85,16 @@ def trace(model: Any, shapes: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 def answers_alike(
     run: Callable[[dict[str, np.ndarray]], np.ndarray], model: Any, shapes: Mapping[str, Any]
 ) -> bool:
-    """Whether a runtime has the model's logits of texts of unknown words and padding."""
+    """Whether a runtime has the model's logits of texts of unknown words, edges and padding."""
     random = np.random.default_rng(0)
     features = {}
     for name, tensor in model.input.items():
-        features[name] = np.zeros(shapes[name], tensor.dtype)
+        most = np.ones((1, shapes[name][1], *[1] * (len(shapes[name]) - 2)), int)
+        if name.endswith(EDGES):
+            # Positions, 1-based, before that of each token.
+            most = np.cumsum(most, axis=1) - 1
+        features[name] = random.integers(0, most + 1, shapes[name]).astype(tensor.dtype)
         if not name.endswith(EDGES):
-            features[name] += random.integers(0, 2, shapes[name]).astype(tensor.dtype)
             features[name][:, 0] = 1
     expected = model(features, training=False) / model.temperature
     return np.allclose(run(features), expected, atol=1e-3, rtol=1e-3)

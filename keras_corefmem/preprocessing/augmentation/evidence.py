@@ -68,7 +68,7 @@ class RemoveEvidence:
             out = self._mention(cuts, asked)
         kept = tuple(itertools.compress(example.sentences, (not each for each in out)))
         linked = example.edges or example.chains or hasattr(example, "chain_ids")
-        if linked or not any(out) or not kept:
+        if linked or getattr(example, "candidates", ()) or not any(out) or not kept:
             return example
         return dataclasses.replace(example, sentences=kept, answer=NO_ANSWER, supporting_facts=())
 

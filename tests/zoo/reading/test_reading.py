@@ -4,7 +4,9 @@ import warnings
 import keras
 import numpy as np
 import pytest
+import scipy
 
+import zoo
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from zoo import Reading
@@ -29,6 +31,21 @@ def features_of(model, passage):
     ids = [model.preprocessor.ids_of_text(text)[None] for text in (passage, "Where is Mary?")]
     features = model.preprocessor.features(*ids)
     return {name: features[name] for name in model.features}
+
+
+def test_examples_are_read_sentence_by_sentence():
+    examples = [
+        Example(("Mary went to the kitchen", f"John went to the {place}"), "Where is John", place)
+        for place in ("garden", "office")
+    ]
+    model = zoo.EndToEndMemoryNetwork.from_examples(examples, units=4)
+    expected = scipy.special.softmax(model.predict(examples, verbose=0)[:, 1:], axis=-1)
+    readings = read_examples(model, examples)
+    answers = model.preprocessor.answers[1:]
+    for reading, probabilities in zip(readings, expected, strict=True):
+        found = dict(zip(reading.answers, reading.probabilities, strict=True))
+        assert found == pytest.approx(dict(zip(answers, probabilities, strict=True)), abs=1e-5)
+    assert read_examples(model, []) == []
 
 
 @pytest.mark.thorough
