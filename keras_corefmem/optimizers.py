@@ -80,8 +80,11 @@ class MeasuresGradients:
         return grads_and_vars  # The sum already.
 
     def finalize_variable_values(self, var_list):
+        on_jax = keras.backend.backend() == "jax"
+        if on_jax and any(variable._value is None for variable in var_list):
+            return  # Keras took them away for a step that was interrupted.
         super().finalize_variable_values(var_list)
-        if self.use_ema and keras.backend.backend() == "jax":
+        if self.use_ema and on_jax:
             # They share memory with the averages, which prediction would give away.
             for variable in var_list:
                 variable.assign(ops.copy(variable))

@@ -163,7 +163,7 @@ class Search:
         # Searches of before did not note these.
         data = {
             "questions": {part: len(getattr(self.splits, part)) for part in training.PARTS},
-            "content": experiment.record.get("content"),
+            "content": sorted(experiment.record.get("content", {}).values()),
         }
         if fresh:
             for old in (self.folder, self.log_folder):

@@ -103,8 +103,8 @@ class Batches(keras.utils.PyDataset):
     Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
     others make up for it, so that the losses of answers that it reports are exact. With
     `mean_of_rows`, those of each batch make up for its own empty rows, shuffled or not, so that its
-    gradient is the mean over its examples. What models of the zoo report of shuffled ones is exact
-    too.
+    gradient is the mean over its examples. The logs of `fit` of the zoo's models are exact with
+    shuffled ones too.
 
     Batches that are shuffled are there to train on: every answer must be one that the preprocessor
     knows. In others, an unknown answer, number 0, is one that no model gets right.

@@ -54,31 +54,32 @@ class LightModel(keras.Model):
 
     # Whether training steps, too, are compiled by kernel.
     by_kernel = False
-    # Which variables were trained when the functions below were made.
-    trained = None
+    # Which variables were trained when the functions below were made, by their names.
+    made_for = ()
 
     def make_train_function(self, force=False):
-        self._drop_stale_functions()
+        self._drop_if_stale("train_function")
         with _without_xla(self) if self.by_kernel else contextlib.nullcontext():
             return super().make_train_function(force)
 
     def make_test_function(self, force=False):
-        self._drop_stale_functions()
+        self._drop_if_stale("test_function")
         with _without_xla(self):
             return super().make_test_function(force)
 
     def make_predict_function(self, force=False):
-        self._drop_stale_functions()
+        self._drop_if_stale("predict_function")
         with _without_xla(self):
             return super().make_predict_function(force)
 
-    def _drop_stale_functions(self):
+    def _drop_if_stale(self, function):
         # Keras hands weights over to JAX in order, trained ones first: functions from before layers
-        # were frozen, or thawed, would take those of other layers.
-        trained = tuple(map(id, self.trainable_variables))
-        if trained != self.trained:
-            self.train_function = self.test_function = self.predict_function = None
-            self.trained = trained
+        # were frozen, or thawed, would take those of others.
+        now = function, *map(id, self.trainable_variables)
+        if now not in self.made_for:
+            others = (each for each in self.made_for if each[0] != function)
+            self.made_for = (*others, now)
+            setattr(self, function, None)
 
 
 @contextlib.contextmanager
@@ -93,7 +94,8 @@ def keeping_weights(model):
         yield
     finally:
         for variable, value in zip(variables, values, strict=True):
-            if variable._value is None:
+            # A step that fails may have used up what it was given.
+            if variable._value is None and not value.is_deleted():
                 variable.assign(value)
 
 

@@ -32,11 +32,12 @@ class MeanLoss(keras.metrics.Mean):
 class ReportsMeans(keras.Model):
     """A model whose logs have means over examples, also where batches to train on are filled up.
 
-    In training, a row whose answer is number 0 is no example: it fills a batch up.
+    In those of shuffled `Batches`, a row whose targets are all 0 is no example.
     """
 
-    # Whether the weights of a batch to train on make up for its empty rows; see `Batches`.
-    mean_of_rows = False
+    # Whether weights make up for the empty rows of a batch to train on, by batch; `None` for data
+    # that Keras takes the right means of.
+    mean_of_rows = None
     in_training = False
 
     def compile(self, *args, **kwargs):
@@ -45,10 +46,15 @@ class ReportsMeans(keras.Model):
             self.mean_loss = MeanLoss()
 
     def take_rows_of(self, batches):
-        """Prepares for the weights of `Batches`, or of other data."""
-        by_rows = getattr(batches, "mean_of_rows", False)
+        """Prepares to train on `Batches` or, with `None`, on other data."""
+        filled_up = batches is not None and (batches.shuffle or batches.mean_of_rows)
+        by_rows = batches.mean_of_rows if filled_up else None
         if by_rows != self.mean_of_rows:
             self.mean_of_rows, self.train_function = by_rows, None
+
+    def train_on_batch(self, *args, **kwargs):
+        self.take_rows_of(None)
+        return super().train_on_batch(*args, **kwargs)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
@@ -62,13 +68,13 @@ class ReportsMeans(keras.Model):
     def mean_of(self, loss, y, y_pred, sample_weight):
         """The mean loss of a batch, and of how many answers."""
         count = ops.shape(y_pred)[0]
-        if not self.in_training:
+        if not self.in_training or self.mean_of_rows is None:
             return loss, count
         share = self.share_of_examples(y)
         if not self.mean_of_rows:
             # Empty rows have none, and weights are regularized whole.
-            others = sum(self.losses)
-            loss = (loss - others) / share + others
+            others = sum(ops.sum(ops.cast(each, loss.dtype)) for each in self.losses)
+            loss = ops.divide_no_nan(loss - others, ops.cast(share, loss.dtype)) + others
         return loss, share * ops.cast(count, share.dtype)
 
     def share_of_examples(self, y):

@@ -144,7 +144,7 @@ class TextTrainer(ReportsMeans, LightModel):
         # Keras leaves this to models with a `compile` of their own.
         self.compile(**keras.saving.deserialize_keras_object(config))
 
-    train_on_batch = of_features(keras.Model.train_on_batch)
+    train_on_batch = of_features(ReportsMeans.train_on_batch)
     test_on_batch = of_features(keras.Model.test_on_batch)
     predict_on_batch = of_features(keras.Model.predict_on_batch)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem import optimizers
 from keras_corefmem.layers import MAGEGRU, CorefGRU
 from tests.support.evaluation import JIT, QUICK
 from tests.support.model_cases import CASES, STORIES, features_of, make, shared
@@ -217,11 +218,13 @@ def test_no_layer_takes_the_weights_of_another_when_others_are_frozen():
             np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_an_interrupted_first_step_leaves_the_weights(monkeypatch):
+@pytest.mark.parametrize("use_ema", [False, True])
+def test_an_interrupted_first_step_leaves_the_weights(use_ema, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
     model = make("qrn")
+    model.compile(optimizers.SGD(0.1, use_ema=use_ema), **QUICK)
     before, loss = model.get_weights(), model.evaluate(STORIES, verbose=0)
     monkeypatch.setattr(type(model), "train_step", interrupted)
     with pytest.raises(KeyboardInterrupt):

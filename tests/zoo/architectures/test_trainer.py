@@ -336,12 +336,33 @@ def test_batches_that_are_filled_up_are_reported_as_they_are(l2):
     for data, options in (
         (STORIES, {}),
         (STORIES, {"class_weight": rows}),
+        (model.batches(STORIES), {}),
+        (model.batches(STORIES, mean_of_rows=True), {}),
         (model.batches(STORIES, shuffle=True), {}),
         (model.batches(STORIES, shuffle=True, mean_of_rows=True), {}),
     ):
         history = model.fit(data, verbose=0, **options).history
         found = {name: values[0] for name, values in history.items()}
         assert found == pytest.approx(expected, rel=1e-5)
+    features, answers, weights = model.batches(STORIES, batch_size=32, shuffle=True)[0]
+    made = [model.train_on_batch(features, answers, weights)[0] for _ in range(2)]
+    model.fit(STORIES, verbose=0)
+    assert made[0] == pytest.approx(model.train_on_batch(features, answers, weights)[0], rel=1e-5)
+
+
+def test_layers_may_be_frozen_between_epochs():
+    model = make()
+    table = model.get_layer("word_embedding")
+    freeze = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: setattr(table, "trainable", False)
+    )
+    options = {"epochs": 2, "callbacks": freeze, "validation_data": STORIES, "verbose": 0}
+    if JIT:
+        # Keras has JAX update the weights that the optimizer was made for.
+        with pytest.raises(ValueError, match="optimizer was built with"):
+            model.fit(STORIES, **options)
+    else:
+        assert len(model.fit(STORIES, **options).history["val_loss"]) == 2
 
 
 @pytest.mark.thorough
