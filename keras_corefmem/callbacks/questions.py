@@ -248,8 +248,9 @@ class AnswerTable(Questions):
         lines = [f"| | {self.TEXT} | answer | predicted | probability |", "|---|---|---|---|---:|"]
         answered = views.inspect_examples(self.examples, self.preprocessor, self.inspect)
         for example, logits in zip(self.examples, answered.logits, strict=True):
-            answer, probability = views.predicted_answer(example, logits, self.preprocessor)
-            sign = "✓" if views.is_right(answer, example, self.preprocessor) else "✗"
+            best = views.predicted_answer(example, logits, self.preprocessor)
+            answer, probability, is_right = best
+            sign = "✓" if is_right else "✗"
             cells = sign, self.text(example), example.answer, answer, f"{probability:.0%}"
             lines.append("|".join(["", *map(table_cell, cells), ""]))
         self.events.text(step, "answers", "\n".join(lines))

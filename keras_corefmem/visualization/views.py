@@ -142,25 +142,23 @@ def inspect_examples(examples: Sequence, preprocessor: Any, inspect: Inspect) ->
 
 def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
     """A model's answer as coloured pieces of a line, judged where the right answer is known."""
-    best, probability = predicted_answer(example, logits, preprocessor)
+    best, probability, is_right = predicted_answer(example, logits, preprocessor)
     verdict = f"{best} {probability:.0%}"
     if example.answer == UNKNOWN_ANSWER:
         return [(verdict, INK)]
-    if is_right(best, example, preprocessor):
+    if is_right:
         return [(f"✓ {verdict}", GOOD)]
     return [(f"✗ {verdict}", BAD), (f"right: {example.answer}", INK)]
 
 
-def predicted_answer(example: Any, logits: np.ndarray, preprocessor: Any) -> tuple[str, float]:
-    """The text of a model's best answer to an example, and its probability."""
-    return best_answer(logits, preprocessor.answers_of(encode_example(example, preprocessor)))
-
-
-def is_right(answer: str, example: Any, preprocessor: Any) -> bool:
-    """Whether the text of an answer is that of an example, as the preprocessor spells it."""
+def predicted_answer(
+    example: Any, logits: np.ndarray, preprocessor: Any
+) -> tuple[str, float, bool]:
+    """A model's best answer to an example: its text, its probability, and whether it is right."""
     encoded = encode_example(example, preprocessor)
-    numbers = np.ravel(encoded.answer).tolist()
-    return answer == answer_text(numbers, preprocessor.answers_of(encoded))
+    known = preprocessor.answers_of(encoded)
+    best, probability = best_answer(logits, known)
+    return best, probability, best == answer_text(np.ravel(encoded.answer).tolist(), known)
 
 
 def edge_shares(examples: Sequence, preprocessor: Any, attend: Callable) -> dict[str, float]:

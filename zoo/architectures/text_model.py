@@ -323,8 +323,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """Lines of text that say how the model answers examples, and whether it is right."""
         logits = views.inspect_examples(examples, self.preprocessor, self.inspect).logits
         for example, row in zip(examples, logits, strict=True):
-            answer, probability = views.predicted_answer(example, row, self.preprocessor)
-            is_right = views.is_right(answer, example, self.preprocessor)
+            best = views.predicted_answer(example, row, self.preprocessor)
+            answer, probability, is_right = best
             right = "right" if is_right else f"wrong: {example.answer}"
             yield f"{example.question}  {answer} ({probability:.0%}), {right}"
 

@@ -111,8 +111,7 @@ def read(
     joined = edges if lists and edges else [edges] * count
     if len(joined) != count:
         raise ValueError(f"There are {count} texts, but edges of {len(joined)}: give a list each.")
-    if any(joined) and not preprocessor.reads_edges:
-        raise ValueError(f"{model.name} reads no edges, leave them out.")
+    _check_edges(model, joined)
     if annotator is None and truecase is None:
         warn_of_missing_structure(model, stacklevel=4)
         encoded = [preprocessor.encode_text(*row) for row in rows]
@@ -161,13 +160,17 @@ def read_examples(
         return read(model, passages, questions, edges=edges if any(edges) else (), **options)
     if not examples:
         return []
-    if any(example.edges for example in examples) and not preprocessor.reads_edges:
-        raise ValueError(f"{model.name} reads no edges, leave them out.")
+    _check_edges(model, [example.edges for example in examples])
     if not all(hasattr(example, "chain_ids") for example in examples):
         warn_of_missing_structure(model, stacklevel=4)
     warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
     encoded = list(map(preprocessor.encode, examples))
     return _read(model, rows, encoded, number_of_answers(preprocessor, top))
+
+
+def _check_edges(model: Any, edges: Sequence) -> None:
+    if any(edges) and not model.preprocessor.reads_edges:
+        raise ValueError(f"{model.name} reads no edges, leave them out.")
 
 
 def edge_types_of(model: Any) -> Sequence[str]:
