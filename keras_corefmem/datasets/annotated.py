@@ -62,7 +62,9 @@ class AnnotatedExample(Example):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "chain_ids", tuple(map(int, self.chain_ids)))
+        for name in ("chain_ids", "documents"):
+            self._set_integers(name)
+        self._set_strings("named_entities")
         self._set_candidates()
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.chain_ids) != count:
@@ -75,7 +77,6 @@ class AnnotatedExample(Example):
                 f"{self._place}{len(self.named_entities)} named_entities for {count} tokens of "
                 "passage and question, give one label of each."
             )
-        object.__setattr__(self, "documents", tuple(self.documents))
         if self.documents:
             numbers = range(1, len(self.sentences) + 1)
             ascending = sorted(set(self.documents) & set(numbers))

@@ -135,6 +135,14 @@ class Example:
                 "tokens of passage and question, give one of each."
             )
 
+    def check_unlinked(self, change: str) -> None:
+        """Raises where it has edges or chains, of tokens that a change would move."""
+        if self.edges or self.chains:
+            raise ValueError(
+                f"{self.source or 'An example'} has edges or chains, whose tokens {change} moves: "
+                "leave them out, or give them to what it makes."
+            )
+
     @property
     def passage(self) -> str:
         """The sentences as one string, joined by spaces."""

@@ -204,14 +204,15 @@ def load(
 
     Raises:
         FileNotFoundError: if the files are not there.
-        ValueError: if the data set or task does not exist, or the data set has no languages or no
-            files and is given some.
+        ValueError: if the data set or task does not exist, or the data set has no tasks, languages
+            or files and is given some.
 
     Example:
         >>> splits = keras_corefmem.datasets.load("simulator", 1)
         >>> len(splits.train)
         900
     """
+    check_task(name, task)
     known, options = find(name), dict[str, Any]()
     if language and not known.languages:
         having = " and ".join(other for other, each in DATASETS.items() if each.languages)
@@ -231,6 +232,13 @@ def load(
     if known.cased:
         options["cased"] = cased
     return known.load(known.first_task if task is None else task, data_dir, **options)
+
+
+def check_task(name: str, task: int | str | None) -> None:
+    """Refuses a task of a data set that has one."""
+    known = find(name)
+    if not known.tasks and task not in (None, known.first_task):
+        raise ValueError(f"--task {task}: {name} has one task; leave --task out.")
 
 
 def check_part(name: str, part: str) -> None:
@@ -258,6 +266,7 @@ def load_test(name: str, task: int | str | None = None, data_dir: Path | None = 
         Traceback (most recent call last):
         FileNotFoundError: No files test.txt in ...
     """
+    check_task(name, task)
     known = find(name)
     if known.load_test is None:
         raise ValueError(f"{name} has no test part besides those of datasets.load.")

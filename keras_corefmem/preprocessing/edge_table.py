@@ -216,15 +216,14 @@ class EdgeTable:
         nearest = {} if own is None else {"antecedents": sources[:, :, own, 0]}
         return {"sources": sources, **nearest}
 
-    def room(self, edges: np.ndarray) -> int:
-        """Returns the least of `SOURCES` that keeps nearly all of some edges `(N, 4)`.
+    @staticmethod
+    def room(counts: np.ndarray) -> int:
+        """Returns the least of `SOURCES` that keeps nearly all edges, of so many in each cell.
 
         Warns where none of them does.
         """
-        if not len(edges):
+        if not len(counts):
             return SOURCES[0]
-        cells = np.delete(np.unique(edges, axis=0), 1, axis=1)
-        _, counts = np.unique(cells, axis=0, return_counts=True)
         shares = {count: np.minimum(counts, count).sum() / counts.sum() for count in SOURCES}
         if enough := [count for count, share in shares.items() if share >= KEPT]:
             return enough[0]

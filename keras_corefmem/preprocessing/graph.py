@@ -33,9 +33,11 @@ def vocabulary_table(vocabulary: Vocabulary) -> Any:
     """Makes a table from the known words to int32 ids, `UNKNOWN` for all others."""
     import tensorflow as tf
 
-    ids = tf.range(UNKNOWN + 1, UNKNOWN + 1 + len(vocabulary.known), dtype="int32")
-    entries = tf.lookup.KeyValueTensorInitializer(tf.constant(vocabulary.known, "string"), ids)
-    return tf.lookup.StaticHashTable(entries, UNKNOWN)
+    words, ids = (
+        tf.constant(list(each), kind)
+        for each, kind in ((vocabulary.ids, "string"), (vocabulary.ids.values(), "int32"))
+    )
+    return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(words, ids), UNKNOWN)
 
 
 def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:

@@ -213,9 +213,9 @@ class ReaderPreprocessor(Preprocessor):
             self.edge_table.check_known(own, examples)
             # Some are enough.
             step = -(-len(examples) // SAMPLE)
-            edges = self._oriented(self.encode_all(examples, step))
+            rows = self.encode_all(examples, step)
             if max_sources is None:
-                max_sources = self.edge_table.room(edges)
+                max_sources = self.edge_table.room(self._edges_by_cell(rows))
         if max_sources is not None:
             self.edge_table.limit(max_sources)
         return self
@@ -364,12 +364,24 @@ class ReaderPreprocessor(Preprocessor):
                 result |= {f"{name}_{kind}": part for name, part in layout.split(array).items()}
         return result
 
-    def _oriented(self, rows: Sequence) -> np.ndarray:
-        """Makes edges `(N, 4)` of encoded examples, in the sequences that a reader reads."""
-        layouts = layouts_of(rows, self.joint, self.order)
-        starts = (layout.starts(len(rows)) for layout in layouts)
-        pairs = ((layout.group, start) for layout, start in zip(layouts, starts, strict=True))
-        return np.concatenate([self.edge_table.oriented(rows, *pair) for pair in pairs])
+    def _edges_by_cell(self, rows: Sequence) -> np.ndarray:
+        """Counts the edges of a type into a token, those of chains too, where examples have one."""
+        names = [f"{part}_sources" for part in ORDERS[self.order]]
+        counts = [np.zeros(0, "int64")]
+        for row in rows:
+            if len(row.edges):
+                self.edge_table.limit(1 + np.bincount(row.edges[:, :2].ravel()).max())
+                plain = dataclasses.replace(row, edges=row.edges[:0])
+                lengths = len(row.passage), len(row.question)
+                both, chained = (
+                    [
+                        np.sum(a > 0, -1).ravel()
+                        for a in self.collate([r], 1, *lengths, names).values()
+                    ]
+                    for r in (row, plain)
+                )
+                counts += [a[a > b] for a, b in zip(both, chained, strict=True)]
+        return np.concatenate(counts)
 
     def get_config(self) -> dict[str, Any]:
         config, known = super().get_config(), slice(2, 2 + len(self.vocabulary.known))

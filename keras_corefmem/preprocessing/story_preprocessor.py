@@ -38,7 +38,8 @@ class EncodedStory:
 class StoryPreprocessor(Preprocessor):
     """Preprocessing of a memory network that reads a story sentence by sentence.
 
-    The sentences of an example are its rows; raw text is cut after each `.`, `?` and `!`.
+    The sentences of an example are its rows; raw text is cut after each `.`, `?` and `!`, of which
+    unknown ones are read as one that is known.
 
     Features, int32: `sentences` `(batch, S, sentence_length)`, `question` `(batch,
     sentence_length)` and `supporting_facts` `(batch, max_facts)`, unknown in raw text.
@@ -94,6 +95,7 @@ class StoryPreprocessor(Preprocessor):
         self.sentence_length, self.max_sentences = sentence_length, max_sentences
         self.answer_length, self.max_facts = answer_length, max_facts
         self.read_ends = read_ends
+        self.vocabulary.read_alike(SENTENCE_ENDS)
         self.ends = np.isin(self.vocabulary.words, SENTENCE_ENDS).astype("int32")
 
     @classmethod
@@ -116,6 +118,9 @@ class StoryPreprocessor(Preprocessor):
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
+        if not any(end in words for words in tokens for end in SENTENCE_ENDS):
+            # Raw text has ends nevertheless.
+            read_ends, tokens = False, [*tokens, list(SENTENCE_ENDS)]
         ignored = () if read_ends else SENTENCE_ENDS
         # Rows keep the places of ends, of which one may be within a sentence: "Mr. Smith left."
         lengths = [n for words in tokens for n, word in enumerate(words, 1) if word not in ignored]

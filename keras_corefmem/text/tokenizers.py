@@ -94,9 +94,15 @@ def _graph_spaces(texts):
 
 
 class Tokenizer:
-    """Base of the tokenizers; a subclass gives the same tokens in Python and in a graph."""
+    """Base of the tokenizers; a subclass gives the same tokens in Python and in a graph.
+
+    Attributes:
+        name: its name.
+        keeps_characters: whether tokens, but for their case, are parts of the text as it is.
+    """
 
     name: str = ""
+    keeps_characters = True
 
     def __call__(self, text: str) -> list[str]:
         """Splits one text."""
@@ -308,6 +314,7 @@ class ProseTokenizer(Tokenizer):
     """
 
     name = "prose"
+    keeps_characters = False
 
     def __call__(self, text: str) -> list[str]:
         return list(map(lower, self.cased(text)))

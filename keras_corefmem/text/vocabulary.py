@@ -39,6 +39,7 @@ class Vocabulary:
         unknown_types: Number of types of unknown words.
         free_symbols: Number of free symbols.
         symbols: Names of the free symbols, the last ones of `words`.
+        ids: Ids of all words that are not unknown, by word.
 
     Raises:
         ValueError: If a word is empty, repeated or a special, a number is too small, or there are
@@ -76,7 +77,7 @@ class Vocabulary:
                 f"but {repeated!r:.80} occurs twice or is reserved."
             )
         # A text that spells a special or a symbol has a word that is unknown, as in a SavedModel.
-        self._ids = {word: ids[word] for word in self.known}
+        self.ids = {word: ids[word] for word in self.known}
 
     @classmethod
     def from_tokens(
@@ -112,7 +113,12 @@ class Vocabulary:
         Tokens outside the vocabulary have the id of their type of unknown words, 1 where there is
         one type.
         """
-        return np.array([self._ids.get(token) or self._unknown(token) for token in tokens], "int32")
+        return np.array([self.ids.get(token) or self._unknown(token) for token in tokens], "int32")
+
+    def read_alike(self, words: Iterable[str]) -> None:
+        """Reads those of some words that are unknown as the first of them that is known."""
+        known = [self.ids[word] for word in words if word in self.ids]
+        self.ids = {**dict.fromkeys(words, *known[:1]), **self.ids} if known else self.ids
 
     def encode_texts(self, texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """Looks up the ids of texts that belong together, such as a passage and its question.

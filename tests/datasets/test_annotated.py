@@ -43,6 +43,12 @@ def test_refuses_an_empty_passage_or_question(annotation, start):
     ("change", "message"),
     [
         ({"chain_ids": (1, 0)}, "f:1: 2 chain ids for 5 tokens"),
+        ({"chain_ids": 5}, "f:1: `chain_ids` must be a tuple of integers, got 5"),
+        (
+            {"chain_ids": (1, 0.5, 0, 0, 0)},
+            "`chain_ids` must be a tuple of int",
+        ),
+        ({"named_entities": 5}, "f:1: `named_entities` must be strings, got 5"),
         ({"candidates": ("john",)}, "f:1: the answer 'mary' is none of the 1 candidates"),
         ({"question": " "}, "f:1: the question is empty"),
     ],

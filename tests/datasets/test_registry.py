@@ -44,7 +44,8 @@ def test_every_data_set_loads_or_says_where_its_files_are(name, tmp_path, monkey
         ({"name": "none"}, "There is no data set 'none'; choose one of simulator, babi"),
         ({"name": "cnn", "language": "hn"}, "cnn has no languages, only babi and babi-mix have"),
         ({"name": "simulator", "data_dir": "."}, "simulator reads no files of a folder"),
-        ({"name": "wsj", "task": "XPOS", "data_dir": "."}, "no task 'XPOS' of wsj, only PTB"),
+        ({"name": "wsj", "task": "XPOS", "data_dir": "."}, "task XPOS: wsj has one task; leave"),
+        ({"name": "cnn", "task": 2, "data_dir": "."}, "--task 2: cnn has one task; leave --task"),
     ],
 )
 def test_wrong_arguments_are_told(arguments, message):

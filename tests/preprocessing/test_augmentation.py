@@ -171,6 +171,24 @@ def test_forms_are_those_of_a_lemmatizer():
     assert RenameEntities.fit(examples, preprocessor).groups == [[["cat", "cats"], ["dog", "dogs"]]]
 
 
+def test_answers_of_several_words_are_renamed_with_the_tokens_of_an_annotation():
+    passage = "She has milk . She has apples ."
+    example = AnnotatedExample((passage,), "What now", "milk,apples", chain_ids=(0,) * 10)
+    renamed = RenameEntities([["milk", "apples"]], "spaces")(example, random(2))
+    assert renamed.passage == "She has apples . She has milk ."
+    assert renamed.answer == "apples,milk"
+
+
+def test_tokens_that_are_not_as_written_are_renamed():
+    example = Example(("\u201cMary,\u201d said Bob.",), "Who said \u2018Mary\u2019?", "Bob")
+    renamed = RenameEntities([["Mary", "Bob"]], "prose")(example, random(2))
+    assert renamed.passage == "`` Bob , '' said Mary ."
+    assert renamed.question == "Who said ` Bob ' ?" and renamed.answer == "Mary"
+    tokenize = get_tokenizer("prose")
+    texts = example.passage.replace("Mary", "X").replace("Bob", "Mary").replace("X", "Bob")
+    assert tokenize(renamed.passage) == tokenize(texts)
+
+
 def test_an_answer_that_cannot_be_learned_leaves_the_example():
     examples = [
         Example(("Mary met John.",), "Who?", "Mary"),

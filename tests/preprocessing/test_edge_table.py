@@ -176,6 +176,21 @@ def test_room_is_for_nearly_all_edges():
     assert fit_near(EXAMPLE.edges, some).max_sources == 1
 
 
+@pytest.mark.parametrize("joint", [True, False])
+def test_room_is_for_edges_beside_those_of_chains(joint):
+    # The chain of "a" leads into the third token too.
+    example = Example(("a b a c",), "d", "a", edges=[(2, 3, "coreference")])
+    options = {"entity_words": ["a"], "tokenizer": "spaces", "joint": joint}
+    preprocessor = ReaderPreprocessor.fit([example], **options)
+    assert preprocessor.max_sources == 2
+    features = preprocessor.collate([preprocessor.encode(example)], 1, 4, 1)
+    before = int(joint)
+    wanted = [[0, 0], [0, 0], [before + 2, before + 1], [0, 0]]
+    assert features["passage_sources"][0, :, 0].tolist() == wanted
+    chained = dataclasses.replace(example, edges=[(1, 3, "coreference")])
+    assert ReaderPreprocessor.fit([chained], **options).max_sources == 1
+
+
 def fit_near(edges, more=(), **options):
     example = Example(("a b c d e f g h",), "d", "a", edges=edges)
     return ReaderPreprocessor.fit(

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import babi, simulator
@@ -32,6 +33,23 @@ def test_ends_of_sentences_need_not_be_read():
     features = preprocessor.encode_text(" ".join(STORY), "Where is Mary?")
     np.testing.assert_array_equal(features.sentences, encoded.sentences)
     np.testing.assert_array_equal(features.question, [*encoded.question[:3], 0, 0])
+
+
+@pytest.mark.parametrize("cut", [lambda text: text, lambda text: text.rstrip(".?!")])
+def test_raw_text_is_cut_at_ends_that_training_lacks(cut):
+    story = [cut(text) for text in ("Mary went to the kitchen.", "She slept.")]
+    preprocessor = StoryPreprocessor.fit([Example(story, cut("Where is Mary?"), "kitchen")])
+    end = " ." if preprocessor.read_ends else ""
+    expected = [f"she slept{end}", f"mary went to the kitchen{end}", f"she slept{end}"]
+    texts = "She slept! Mary went to the kitchen. She slept!", "Where is Mary?"
+    encoded = preprocessor.encode_text(*texts)
+    assert words(preprocessor, encoded.sentences) == expected
+    assert preprocessor.unknown_words(*texts) == ()
+    tokens = [preprocessor.tokenizer.graph(tf.constant([text])) for text in texts]
+    features = preprocessor.graph_features(
+        tokens, preprocessor.graph_tables(), preprocessor.feature_names
+    )
+    np.testing.assert_array_equal(features["sentences"][0], encoded.sentences)
 
 
 def test_ends_within_sentences_cost_no_word():

@@ -1,12 +1,14 @@
 """Weights of a preset for a new task: word by word and answer by answer, the others as they are."""
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import numpy as np
 
+from keras_corefmem.layers import DAGRNN, MAGEGRU
 from keras_corefmem.preprocessing import Preprocessor, get
 from keras_corefmem.text import Coverage
 from keras_corefmem.text.tokenizers import lower
@@ -99,7 +101,7 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
     """Copies the weights of a preset to a model for another task.
 
     Rows of words, characters and answers are copied where both know them; other weights where both
-    have the same shape.
+    have the same shape, but for encoders of edges of other types, which start anew, with a warning.
 
     Args:
         model: an untrained model of the preset's class.
@@ -118,9 +120,10 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
             f"{preset.handle} has weights of version 0.1, without names: load it, and take the "
             "folder that its `save_to_preset` writes."
         )
+    others = _encoders_of_other_edges(model, preset)
     for weight in model.weights:
         value = weights.get(weight.path)
-        if value is None:
+        if value is None or weight.path in others:
             continue
         for pattern, axis, names in ALIGNED:
             if re.fullmatch(pattern, weight.path):
@@ -133,6 +136,24 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
             weight.assign(value)
     words, known = newer.vocabulary.known, set(older.vocabulary.known)
     return Coverage(len(words), tuple(word for word in words if word not in known))
+
+
+def _encoders_of_other_edges(model: keras.Model, preset: Preset) -> set[str]:
+    """Returns the paths of weights that belong to other edges than those of a preset."""
+    own, arguments = model.config, rename(preset.arguments)
+    names = "edge_types", "edge_units"
+    given = {name: (arguments[name], own[name]) for name in names if name in arguments}
+    if all(before == now for before, now in given.values()):
+        return set()
+    encoders = [e for e in model._flatten_layers() if isinstance(e, MAGEGRU | DAGRNN)]
+    if encoders:
+        told = ", ".join(f"{name}={before}" for name, (before, _) in given.items())
+        warnings.warn(
+            f"The encoders of {preset.handle} start untrained, for its edges are others: leave "
+            f"edge_types and edge_units out to keep {told}.",
+            stacklevel=4,
+        )
+    return {weight.path for encoder in encoders for weight in encoder.weights}
 
 
 def _copy_rows(own: np.ndarray, other: np.ndarray, names: Sequence, old_names: Sequence) -> None:

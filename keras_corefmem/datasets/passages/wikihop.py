@@ -102,6 +102,7 @@ def _kinds(annotations):
 
 def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateExample:
     """Puts the documents into a random order, each example's own, anew in every epoch."""
+    example.check_unlinked("shuffling")
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
     return dataclasses.replace(example, sentences=tuple(example.sentences[i] for i in order))
@@ -112,6 +113,7 @@ def truncate(
 ) -> CandidateExample:
     """Keeps the first tokens of the documents, which become tokens joined by spaces."""
     check_sizes(max_tokens=max_tokens)
+    example.check_unlinked("cutting")
     documents, left = [], max_tokens
     for document in example.sentences:
         tokens = tokenize(document)[:left] if left else []

@@ -36,11 +36,17 @@ def mix_stories(
         entity_words: lower-cased tokens, the words that get the suffix `2` in one of the two
             worlds (`Mary` becomes `Mary2`), in the answer too.
         seed: the same seed mixes the same way.
+
+    Raises:
+        ValueError: if there are too few stories, a word cannot be renamed, or an example has edges
+            or chains.
     """
     groups = group_by_story(examples)
     if len(groups) < 2:
         raise ValueError("`examples` has fewer than two stories to mix, pass more.")
     _check_words(examples, entity_words)
+    for example in examples:
+        example.check_unlinked("mixing")
     rng = random.Random(seed)
     mixed, start = [], 0
     for group in groups:

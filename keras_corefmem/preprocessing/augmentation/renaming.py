@@ -109,8 +109,11 @@ class RenameEntities:
         if key not in self._cuts:
             if len(self._cuts) >= CACHED:
                 self._cuts.clear()
+            tokens = example.cut(text, self.tokenizer.cased)
+            if not self.tokenizer.keeps_characters:
+                text = " ".join(tokens)
             pieces, found, end = [], [], 0
-            for token in example.cut(text, self.tokenizer.cased):
+            for token in tokens:
                 start = text.index(token, end)
                 pieces += [text[end:start], token]
                 end = start + len(token)
@@ -145,7 +148,8 @@ class RenameEntities:
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
         lists = [name for name in LISTS if getattr(example, name, ())]
-        texts = [example.question, example.answer]
+        answers = example.answer.split(SEPARATOR)
+        texts = [example.question, *answers]
         texts += [text for name in lists for text in getattr(example, name)]
         cuts = [self._cut(example, text) for text in texts]
         words = dict.fromkeys(word for _, found in cuts for _, word in found)
@@ -157,7 +161,8 @@ class RenameEntities:
                 for index, word in found:
                     pieces[index] = _spell(pieces[index], *names.get(word, (word, word)))
             renamed.append("".join(pieces))
-        question, answer, *others = renamed
+        question, *others = renamed
+        answer, others = SEPARATOR.join(others[: len(answers)]), others[len(answers) :]
         if not self.is_answer(answer):
             return example
         left = iter(others)

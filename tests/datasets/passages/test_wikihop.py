@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import pytest
@@ -100,6 +101,10 @@ def test_documents_are_cut_to_some_tokens(path):
     assert wikihop.truncate(example, tokenize).passage.count(" ") == 7 + 6 + 5 - 1
     with pytest.raises(ValueError, match="max_tokens must be an integer of at least 1, got 0"):
         wikihop.truncate(example, tokenize, 0)
+    linked = dataclasses.replace(example, edges=[(1, 2, "near")])
+    for change in (wikihop.shuffle, wikihop.truncate):
+        with pytest.raises(ValueError, match="has edges or chains, whose tokens .* moves: leave"):
+            change(linked, 9 if change is wikihop.shuffle else tokenize)
 
 
 def test_candidates_of_several_words_are_found():

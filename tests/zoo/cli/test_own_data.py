@@ -21,6 +21,7 @@ from zoo.experiments.folders import check_folder
         ("--dataset my.jsonl --valid none.jsonl", "/my.jsonl:2: no answer"),
         ("--dataset good.jsonl --valid none.jsonl", "/none.jsonl: no such file"),
         ("--dataset few.jsonl", "/few.jsonl: a share of 1 cannot be held out of 1: give more"),
+        ("--dataset good.jsonl --task 5", "/good.jsonl has one task; leave --task out"),
         ("--dataset good.jsonl --data-dir .", "/good.jsonl reads no files of a folder"),
         ("--dataset simulator --valid my.jsonl", "simulator has its own validation part; leave"),
         ("--dataset tags.jsonl", "ga-coref-gru does not read "),

@@ -135,6 +135,18 @@ def test_arguments_of_from_examples_are_overridden():
     )
 
 
+def test_encoders_of_edges_of_other_types_start_anew(tmp_path):
+    model, case = shared("ga-mage-gru-typed"), CASES["ga-mage-gru-typed"]
+    model.save_to_preset(tmp_path / "reader")
+    types = ["near", "coreference", "near^-1"]
+    with pytest.warns(UserWarning, match=r"start untrained, .*edge_types=\['coreference', 'near'"):
+        new = zoo.from_preset(tmp_path / "reader", examples=case.examples, edge_types=types)
+    assert [weight.shape for weight in new.weights] == [weight.shape for weight in model.weights]
+    for weight, old in zip(new.weights, model.weights, strict=True):
+        is_kept = "encoder" not in weight.path
+        assert np.array_equal(weight, old) == is_kept, weight.path
+
+
 def test_passages_without_their_answers_take_another_head():
     examples = [dataclasses.replace(example, answer="nowhere") for example in TRAIN]
     model = zoo.from_preset("ga_coref_gru_babi_1", examples=examples)
