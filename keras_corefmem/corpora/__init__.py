@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submodules=["beam"],
     submod_attrs={
         "index": ["verify_folder"],
-        "questions": ["read_questions", "write_questions"],
+        "questions": ["changed_parts", "read_questions", "write_questions"],
         "records": ["read_shard", "read_shards", "record_dataset"],
         "text_annotator": ["TextAnnotator"],
         "tfrecord": ["write_shard"],

@@ -1,16 +1,23 @@
 """The shards of `shards`, written with [Apache Beam](https://beam.apache.org)."""
 
-from collections.abc import Sequence
+import contextlib
+import io
+import pathlib
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apache_beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from keras_corefmem.corpora.index import read_index, write_index
+from keras_corefmem.corpora.index import INDEX, PLAN, read_index, write_index
 from keras_corefmem.corpora.shards import annotate_shard
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
 from keras_corefmem.utils.files import Path
+
+_STEP = re.compile(r" \[while running .*?\]", re.DOTALL)
+_CAUSE = re.compile(r"^[\w.]*(?:Error|Exception)\b.*", re.MULTILINE)
 
 
 class AnnotateShards(apache_beam.PTransform):
@@ -61,15 +68,55 @@ def run(
     runner: str = "DirectRunner",
     flags: Sequence[str] = (),
 ) -> dict:
-    """Annotates files with Beam, after `prepare_folder`; returns the index."""
-    options = PipelineOptions(flags=list(flags), runner=runner)
-    with apache_beam.Pipeline(options=options) as pipeline:
-        (
-            pipeline
-            | "Inputs" >> apache_beam.Create([(list(inputs), plan["whole"])])
-            | "Read" >> apache_beam.FlatMapTuple(lambda *source: enumerate(TextReader(*source)))
-            | AnnotateShards(folder, plan["shard_size"], annotator)
-            | "Collect" >> apache_beam.combiners.ToList()
-            | "Index" >> apache_beam.Map(lambda shards: write_index(str(folder), plan, shards))
+    """Annotates files with Beam, after `prepare_folder`; returns the index.
+
+    Raises:
+        ChildProcessError: if the runner fails.
+        FileNotFoundError: if the workers write to another disk.
+        ValueError: if there is no such runner, an option is wrong, or a text is.
+    """
+    with _plain_errors(runner):
+        options = _options(runner, flags)
+        with apache_beam.Pipeline(options=options) as pipeline:
+            (
+                pipeline
+                | "Inputs" >> apache_beam.Create([(list(inputs), plan["whole"])])
+                | "Read" >> apache_beam.FlatMapTuple(lambda *source: enumerate(TextReader(*source)))
+                | AnnotateShards(folder, plan["shard_size"], annotator)
+                | "Collect" >> apache_beam.combiners.ToList()
+                | "Index" >> apache_beam.Map(lambda shards: write_index(str(folder), plan, shards))
+            )
+    # Who writes the index removes the plan.
+    if pathlib.Path(folder, PLAN).exists() or not pathlib.Path(folder, INDEX).exists():
+        raise FileNotFoundError(
+            f"{folder}: {runner} wrote no {INDEX} here: all its workers need the folder and the "
+            "inputs at the same paths, on a disk that they share."
         )
     return read_index(folder)
+
+
+def _options(runner, flags):
+    """Options of a pipeline, wrong ones an error where Beam would end the process."""
+    usage = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(usage):
+            options = PipelineOptions(flags=list(flags), runner=runner)
+            options.get_all_options()
+    except SystemExit:
+        said = usage.getvalue().strip().rpartition("error: ")[2]
+        raise ValueError(f"{runner}: {said}; correct its options.") from None
+    return options
+
+
+@contextlib.contextmanager
+def _plain_errors(runner: str) -> Iterator[None]:
+    """Takes from errors what Beam adds, and makes those of a runner one line."""
+    try:
+        yield
+    except (ImportError, OSError, ValueError) as error:
+        error.args = tuple(_STEP.sub("", a) if isinstance(a, str) else a for a in error.args)
+        raise
+    except Exception as error:
+        said = _STEP.sub("", str(error)).strip()
+        cause = (_CAUSE.findall(said) or said.splitlines() or [type(error).__name__])[-1]
+        raise ChildProcessError(f"{runner} failed: {cause.strip():.500}") from error

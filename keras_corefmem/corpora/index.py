@@ -8,6 +8,7 @@ has that, numbers of `texts` and `tokens`, and `shards`: name, bytes, SHA-256, t
 import contextlib
 import glob
 import pathlib
+import re
 import shutil
 from typing import Annotated, Literal, NotRequired
 
@@ -118,7 +119,7 @@ def _without_standard_input(plan):
 
 def write_index(folder: Path, plan: dict, shards: list[dict]) -> dict:
     """Writes the index of a folder, given its shards' entries in any order, and returns it."""
-    folder, shards = pathlib.Path(folder), sorted(shards, key=lambda shard: shard["name"])
+    folder, shards = pathlib.Path(folder), sorted(shards, key=lambda s: _by_number(s["name"]))
     if not shards:
         raise ValueError("There is no text in the input: give a file with texts.")
     others = {path.name for path in folder.glob(_PATTERN)} - {shard["name"] for shard in shards}
@@ -177,11 +178,17 @@ def verify_folder(folder: Path, hashes: bool = True) -> dict:
 
 
 def shard_paths(source: Path) -> list[pathlib.Path]:
-    """Lists the files of a folder by its index, or of a pattern by their names."""
+    """Lists the files of a folder by its index, or of a pattern by their names and numbers."""
     if pathlib.Path(source).is_dir():
         index = verify_folder(source, hashes=False)
         return [pathlib.Path(source, shard["name"]) for shard in index["shards"]]
-    paths = sorted(map(pathlib.Path, glob.glob(str(source))))
+    paths = sorted(map(pathlib.Path, glob.glob(str(source))), key=lambda p: _by_number(str(p)))
     if not paths:
         raise FileNotFoundError(f"{source}: no such file, pass a folder or a pattern of files.")
     return paths
+
+
+def _by_number(name):
+    """The key by which names are sorted, numbers in them by their value."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], name

@@ -73,3 +73,38 @@ def read_questions(
                 examples.append(make_example(annotation, {**fields, **made_by}))
         parts.append(examples)
     return Splits(*parts)
+
+
+def changed_parts(annotated: Splits, splits: Splits) -> list[str]:
+    """Names the parts of a data set that are no longer those that were annotated.
+
+    Args:
+        annotated: what `read_questions` read.
+        splits: the data set as it is now, as it was for `write_questions`.
+
+    Returns:
+        Those of `train`, `valid` and `test` whose texts or answers differ.
+
+    Example:
+        >>> corpora, examples = keras_corefmem.corpora, keras_corefmem.datasets.simulator
+        >>> import dataclasses
+        >>> splits = examples.load(1, train=5, valid=1, test=1)
+        >>> for part, path in corpora.write_questions(splits, "once").items():
+        ...     _ = corpora.annotate_files([str(path)], path.with_suffix(""), processes=0)
+        >>> now = dataclasses.replace(splits, train=splits.train[1:])
+        >>> corpora.changed_parts(corpora.read_questions("once"), now)
+        ['train']
+    """
+    return [part for part in PARTS if _differ(getattr(annotated, part), getattr(splits, part))]
+
+
+def _differ(annotated, examples):
+    if len(annotated) != len(examples):
+        return True
+    pairs = zip(annotated, examples, strict=True)
+    return any(a.answer != b.answer or _letters(a) != _letters(b) for a, b in pairs)
+
+
+def _letters(example):
+    # An annotator puts spaces between tokens.
+    return "".join(f"{example.passage} {example.question}".split())

@@ -131,7 +131,8 @@ def read_shards(source: Path) -> Iterator[Record]:
     """Reads files of records, one record at a time, in their order.
 
     Args:
-        source: a folder that `corefmem annotate` wrote, or a pattern of files, sorted by name.
+        source: a folder that `corefmem annotate` wrote, or a pattern of files, sorted by
+            name, numbers in it by their value.
 
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or no such file.

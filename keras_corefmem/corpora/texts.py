@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import pathlib
 import sys
@@ -47,7 +48,7 @@ class TextReader:
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if a name does not tell the kind of file; or, while reading, if a line is no
-            UTF-8, no such object or without text.
+            UTF-8, no such object or without text, or has a number that is not finite.
 
     Attributes:
         bytes_read: number of bytes of the inputs up to the end of the last text.
@@ -118,7 +119,8 @@ class TextReader:
 
     def _whole(self, path, name):
         if path == "-":
-            text = _decode(b"".join(self._lines(path)), name)
+            content = b"".join(self._lines(path)).removeprefix(_BYTE_ORDER_MARK)
+            text = _decode(content, name).replace("\r\n", "\n")
         else:
             text = read_text(path, "text")
             self.bytes_read += pathlib.Path(path).stat().st_size
@@ -146,6 +148,10 @@ def _parse_text(line, place):
 
 def _parse_json(line, place):
     fields = parse_json(line, place)
+    try:
+        json.dumps(fields, allow_nan=False)
+    except ValueError:
+        raise ValueError(f"{place}: NaN and infinity are no JSON, write null.") from None
     text = fields.pop("text", None) if isinstance(fields, dict) else None
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')

@@ -32,7 +32,7 @@ _BLOCK = 1024
 def to_example(annotation: Annotation, fields: dict) -> bytes:
     """Serializes a record as a `tf.train.Example`; the same one gives the same bytes."""
     try:
-        encoded = json.dumps(fields)
+        encoded = json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"JSON cannot hold the fields {fields!r:.200}: {error}.") from None
     values = annotation.to_dict() | {"text": [annotation.text], "fields": [encoded]}

@@ -6,7 +6,7 @@ import logging
 import multiprocessing
 import os
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from keras_corefmem.corpora import index
 from keras_corefmem.corpora.shards import annotate_part, annotate_shard, join_parts, split_texts
@@ -52,6 +52,7 @@ def annotate_files(
     processes: int | None = None,
     runner: str | None = None,
     progress: Progress | None = None,
+    flags: Sequence[str] = (),
 ) -> dict:
     """Annotates files of texts and writes a folder of shards, or the rest of one.
 
@@ -66,13 +67,15 @@ def annotate_files(
         processes: number of processes beside this one, 0 for none; `None` for one a core.
         runner: name of a runner of Apache Beam, which brings its own processes; or `None`.
         progress: follows what is done.
+        flags: options of the runner, such as `["--flink_master", "host:8081"]`. Its workers need
+            the folder and the inputs at the same paths, on a disk that they share.
 
     Returns:
         The index of the folder.
 
     Raises:
         BlockingIOError: if another process writes to the folder.
-        ChildProcessError: if a process was killed.
+        ChildProcessError: if a process was killed, or the runner failed.
         FileNotFoundError: if there is no such file.
         ValueError: if a text is wrong, or the folder holds other shards.
 
@@ -96,7 +99,7 @@ def annotate_files(
             return complete
         progress.start(reader.size)
         if runner:
-            return _run_beam(reader.inputs, folder, annotator, plan, runner)
+            return _run_beam(reader.inputs, folder, annotator, plan, runner, flags)
         shards = _write_shards(folder, reader, shard_size, annotator, processes, progress)
         return index.write_index(folder, {**plan, "inputs": reader.describe()}, shards)
 
@@ -175,10 +178,13 @@ def _begin_worker():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 
-def _run_beam(inputs, folder, annotator, plan, runner):
+def _run_beam(inputs, folder, annotator, plan, runner, flags):
     from keras_corefmem.corpora import beam
 
     if runner == "DirectRunner":
         # It would print an error as often as it passes through its layers.
         logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    return beam.run(inputs, folder, annotator, plan, runner)
+    try:
+        return beam.run(inputs, folder, annotator, plan, runner, flags)
+    finally:
+        index.remove_partial(folder)

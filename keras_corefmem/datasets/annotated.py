@@ -108,7 +108,8 @@ class AnnotatedExample(Example):
             name: getattr(self, name)[:kept] + getattr(self, name)[length:]
             for name in ("chain_ids", "named_entities")
         }
-        fields |= {"structure": None, "documents": ()}
+        structure = self.structure and self.structure.without(kept, length)
+        fields |= {"structure": structure, "documents": ()}
         return {**super()._links_of_beginning(kept, length), **fields}
 
     @classmethod
@@ -229,10 +230,8 @@ def annotate_examples(
     """
     cut = []
     for example in examples:
-        *sentences, question = (
-            " ".join(tokenizer(text)) for text in (*example.sentences, example.question)
-        )
-        sentences = list(filter(None, sentences))
+        sentences = list(filter(None, map(" ".join, example.cut_sentences(tokenizer))))
+        question = " ".join(example.cut(example.question, tokenizer))
         passage, fields = " ".join(sentences), to_text(example)[1]
         if "document_starts" in fields:
             fields["document_starts"] = _starts(sentences)

@@ -2,15 +2,20 @@
 
 import collections
 import dataclasses
-import re
+import itertools
+import os
 from collections.abc import Callable, Iterable
 
+import regex
+
 from keras_corefmem.graphs.edge_types import check_edges
+from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 from keras_corefmem.utils.checks import check_characters
 
 # The answer of examples that are only read, and where a passage does not hold it.
 UNKNOWN_ANSWER = "[unknown]"
-_BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])\s+|\s*\n\s*")
+_TITLE = rf"\b(?i:{'|'.join(sorted(ABBREVIATED_TITLES))})\."
+_BETWEEN_SENTENCES = regex.compile(rf"(?<=[.?!])(?<!{_TITLE})\s+|\s*\n\s*")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +88,8 @@ class Example:
     def from_text(cls, passage: str, question: str) -> "Example":
         """Makes a question without an answer about raw text.
 
-        Sentences end behind `.`, `?` and `!` before a space, and with each line.
+        Sentences end behind `.`, `?` and `!` before a space, but for titles ("Mr."), and with each
+        line.
         """
         sentences = filter(None, _BETWEEN_SENTENCES.split(passage.strip()))
         return cls(tuple(sentences), question, UNKNOWN_ANSWER)
@@ -155,8 +161,8 @@ class Example:
 
     def beginning(self, count: int, tokenizer: Callable[[str], list[str]]) -> "Example":
         """Returns the question about the first sentences, with chains and edges of what is left."""
-        kept = sum(len(self.tokens(text, tokenizer)) for text in self.sentences[:count])
-        length = len(self.tokens(self.passage, tokenizer))
+        lengths = list(map(len, self.cut_sentences(tokenizer)))
+        kept, length = sum(lengths[:count]), sum(lengths)
         sentences, links = self.sentences[:count], self._links_of_beginning(kept, length)
         return dataclasses.replace(self, sentences=sentences, supporting_facts=(), **links)
 
@@ -172,6 +178,29 @@ class Example:
             if not any(kept < end <= length for end in (source, target))
         )
         return {"edges": edges, "chains": self.chains[:kept] + self.chains[length:]}
+
+    def cut_sentences(
+        self, tokenizer: Callable[[str], list[str]], cut: Callable | None = None
+    ) -> list[list[str]]:
+        """Cuts the passage to tokens as a whole, and these where its sentences end.
+
+        Some tokenizers cut the end of a text otherwise than what goes on: such tokens belong to the
+        next sentence.
+
+        Args:
+            tokenizer: the tokenizer.
+            cut: `self.cut`, by default, or `self.tokens`.
+        """
+        cut = cut or self.cut
+        whole = cut(self.passage, tokenizer)
+        each = [cut(sentence, tokenizer) for sentence in self.sentences]
+        if list(itertools.chain.from_iterable(each)) == whole:
+            return each
+        ends = [0]
+        for count in range(1, len(self.sentences)):
+            before = cut(" ".join(self.sentences[:count]), tokenizer)
+            ends.append(max(ends[-1], len(os.path.commonprefix([before, whole]))))
+        return [whole[start:end] for start, end in itertools.pairwise([*ends, len(whole)])]
 
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
         """Cuts one of its texts to tokens, by a tokenizer to lower case."""

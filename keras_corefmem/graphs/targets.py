@@ -62,12 +62,28 @@ class Structure:
 
     def before(self, end: int) -> "Structure":
         """Returns the structure of the tokens before `end` alone."""
-        governors = self.governors[:end]
-        # A token whose governor lies behind the end is like a root.
-        governors = np.where(governors < end, governors, np.arange(len(governors))).astype("int32")
-        inside = {edge_type: _before(pairs, end) for edge_type, pairs in self.edges.items()}
-        mentions = self.mentions[self.mentions[:, 1] < end]
-        return Structure(governors, mentions, _before(self.arguments, end), inside)
+        return self.without(end, np.iinfo("int32").max)
+
+    def without(self, start: int, end: int) -> "Structure":
+        """Returns the structure of the tokens before `start` and, moved there, from `end` on."""
+
+        def moved(places: np.ndarray) -> np.ndarray:
+            return np.where(places < start, places, places - end + start).astype("int32")
+
+        def inside(pairs: np.ndarray) -> np.ndarray:
+            return moved(pairs[((pairs < start) | (pairs >= end)).all(axis=1)])
+
+        own, governors = np.arange(len(self.governors)), self.governors
+        # A token whose governor is left out is like a root.
+        governors = np.where((start <= governors) & (governors < end), own, governors)
+        numbers, heads = self.mentions.T
+        kept = (heads < start) | (heads >= end)
+        return Structure(
+            moved(np.concatenate([governors[:start], governors[end:]])),
+            np.stack([numbers[kept], moved(heads[kept])], axis=1),
+            inside(self.arguments),
+            {edge_type: inside(pairs) for edge_type, pairs in self.edges.items()},
+        )
 
     def followed_by(self, other: "Structure", tokens: int) -> "Structure":
         """Returns the structure of so many tokens and others behind, with chains of their own."""
@@ -109,10 +125,6 @@ class Structure:
 
 def _pairs(rows):
     return np.array(rows, "int32").reshape(-1, 2)
-
-
-def _before(pairs, end):
-    return pairs[(pairs < end).all(axis=1)]
 
 
 def _next(structure):

@@ -201,7 +201,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         return preprocessor.with_edges_of(examples, max_sources)
 
     def encode(self, example: Example) -> EncodedCandidates:
-        sentences = [example.tokens(text, self.tokenizer) for text in example.sentences]
+        sentences = example.cut_sentences(self.tokenizer, example.tokens)
         candidates = getattr(example, "candidates", ())
         encoded = self._encode_words(
             [word for sentence in sentences for word in sentence],

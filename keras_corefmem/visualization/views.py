@@ -176,8 +176,8 @@ def token_views(
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
-        texts = (*example.sentences, example.question)
-        *sentences, question = (example.cut(text, preprocessor.tokenizer) for text in texts)
+        sentences = example.cut_sentences(preprocessor.tokenizer)
+        question = example.cut(example.question, preprocessor.tokenizer)
         length = sum(map(len, sentences))
         yield TokenView(
             sentences,
@@ -272,7 +272,7 @@ def reading_views(
     rows = len(next(iter(features.values())))
     ends = np.zeros((rows, max(len(example.sentences) for example in examples)), int)
     for n, example in enumerate(examples):
-        lengths = [len(example.cut(text, preprocessor.tokenizer)) for text in example.sentences]
+        lengths = list(map(len, example.cut_sentences(preprocessor.tokenizer)))
         ends[n, : len(lengths)] = np.cumsum(lengths)
     starts = range(0, rows, BATCH_SIZE)
     parts = [

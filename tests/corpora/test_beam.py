@@ -7,6 +7,7 @@ from keras_corefmem.corpora.index import prepare_folder
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text, TextReader
+from keras_corefmem.corpora.writing import annotate_files
 from tests.support.shards import contents, write_folder
 
 apache_beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed")
@@ -67,6 +68,63 @@ def test_errors_name_file_and_line(tmp_path, plan):
     with pytest.raises(ValueError, match="NoRunner"):
         beam.run([str(path)], tmp_path / "out", TextAnnotator(), plan, "NoRunner")
     assert not (tmp_path / "out" / "index.json").exists()
+
+
+def test_errors_are_without_what_beam_adds(tmp_path, plan):
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"text": 3}\n')
+    with pytest.raises(ValueError, match=r'as {"text": "Mary left."}\.$'):
+        beam.run([str(path)], tmp_path / "out", TextAnnotator(), plan)
+    path.write_text("")
+    with pytest.raises(ValueError, match=r"give a file with texts\.$"):
+        beam.run([str(path)], tmp_path / "out", TextAnnotator(), plan)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("Unable to fetch the job server.", "Unable to fetch the job server."),
+        (
+            "Pipeline failed in state FAILED: Traceback (most recent call last):\n  File\n"
+            "OSError: a.txt [while running 'Read']\n\nDuring it\nValueError: no text "
+            "[while running 'Index-ptransform-9']\n\n",
+            "ValueError: no text",
+        ),
+        ("", "RuntimeError"),
+    ],
+)
+def test_a_failing_runner_is_one_line(inputs, monkeypatch, tmp_path, message, said):
+    def fail(self, *arguments):
+        (tmp_path / "out/.shard-00000.tfrecord-x1").mkdir()
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(apache_beam.Pipeline, "run", fail)
+    with pytest.raises(ChildProcessError) as raised:
+        annotate_files(inputs, tmp_path / "out", runner="PrismRunner")
+    assert str(raised.value) == f"PrismRunner failed: {said}"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["plan.json"]
+
+
+def test_workers_on_another_disk(inputs, monkeypatch, tmp_path):
+    monkeypatch.setattr(apache_beam.Pipeline, "__exit__", lambda *_: None)
+    with pytest.raises(FileNotFoundError, match="PrismRunner wrote no index.json here: all"):
+        annotate_files(inputs, tmp_path / "out", runner="PrismRunner")
+
+
+def test_options_of_a_runner(inputs, monkeypatch, tmp_path):
+    given = []
+
+    class Pipeline(apache_beam.Pipeline):
+        def __init__(self, options):
+            given.append(options.get_all_options(drop_default=True))
+            super().__init__(options=options)
+
+    monkeypatch.setattr(apache_beam, "Pipeline", Pipeline)
+    runner = {"runner": "DirectRunner"}
+    annotate_files(inputs, tmp_path / "out", **runner, flags=["--direct_num_workers", "2"])
+    assert given[0]["direct_num_workers"] == 2
+    with pytest.raises(ValueError, match="DirectRunner: argument --direct_num_workers: invalid"):
+        annotate_files(inputs, tmp_path / "other", **runner, flags=["--direct_num_workers=x"])
 
 
 def test_a_real_pipeline_on_real_texts(real_data, tmp_path):

@@ -77,9 +77,10 @@ if __name__ == "__main__":
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_what_json_cannot_hold_leaves_no_file(tmp_path):
-    with pytest.raises(ValueError, match="JSON cannot hold the fields .*set is not"):
-        tfrecord.write_shard(tmp_path / "a", [PAIRS[0], (BARE, {"a": {1}})])
+@pytest.mark.parametrize(("value", "reason"), [({1}, "set is not"), (float("nan"), "nan|Out of")])
+def test_what_json_cannot_hold_leaves_no_file(tmp_path, value, reason):
+    with pytest.raises(ValueError, match=f"JSON cannot hold the fields .*({reason})"):
+        tfrecord.write_shard(tmp_path / "a", [PAIRS[0], (BARE, {"a": value})])
     assert list(tmp_path.iterdir()) == []
 
 

@@ -143,3 +143,15 @@ def test_paths(folder, tmp_path):
     assert index.shard_paths(str(paths[0])) == paths[:1]
     with pytest.raises(FileNotFoundError, match=r"none\*: no such file, pass a folder or a patt"):
         index.shard_paths(tmp_path / "none*")
+
+
+def test_more_shards_than_five_digits_number(tmp_path):
+    entry = {"bytes": 0, "sha256": "", "texts": 1, "tokens": 1}
+    names = [index.shard_name(number) for number in (99_999, 100_000, 100_001)]
+    shards = [{"name": name, **entry} for name in reversed(names)]
+    for name in names:
+        (tmp_path / name).touch()
+    written = index.write_index(tmp_path, PLAN, shards)
+    assert [shard["name"] for shard in written["shards"]] == names
+    assert index.shard_paths(tmp_path) == [tmp_path / name for name in names]
+    assert index.shard_paths(f"{tmp_path}/shard-*") == [tmp_path / name for name in names]

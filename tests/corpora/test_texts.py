@@ -67,6 +67,7 @@ def test_description(write):
         (b'\xef\xbb\xbf{"text": "a"}', False, ["a"]),
         (b"", False, []),
         (b"one\ntwo\n", True, ["one\ntwo\n"]),
+        (b"\xef\xbb\xbfone\r\ntwo\r\n", True, ["one\ntwo\n"]),
     ],
 )
 def test_standard_input(monkeypatch, content, whole, texts):
@@ -89,6 +90,17 @@ def test_standard_input(monkeypatch, content, whole, texts):
         ("a.jsonl", b'{"text": 3}', r"a.jsonl:1: give an object"),
         ("a.jsonl", b'{"text": " "}', r"a.jsonl:1: give an object"),
         ("a.jsonl", b'{"text": "a\\ud800"}', r"a.jsonl:1: half of a surrogate pair"),
+        (
+            "a.jsonl",
+            b'{"text": "a"}\n{"text": "b", "n": NaN}',
+            r"a.jsonl:2: NaN and infinity are",
+        ),
+        ("a.jsonl", b'{"text": "a", "n": [-Infinity]}', r"a.jsonl:1: NaN and infinity are no JSON"),
+        (
+            "a.jsonl",
+            b'{"text": "a", "n": {"m": 1e999}}',
+            r"a.jsonl:1: NaN and infinity are no JSON",
+        ),
         ("a.csv", b"a", r"a.csv: .* ends in .txt or .jsonl"),
     ],
 )

@@ -3,6 +3,7 @@ import dataclasses
 import pytest
 
 from keras_corefmem.datasets import AnnotatedExample, CandidateExample, Example, group_by_story
+from keras_corefmem.text import get_tokenizer
 
 MARY = "Mary went to the office."
 JOHN = "John went to the garden."
@@ -111,3 +112,21 @@ def test_a_beginning_keeps_the_chains_of_what_is_left():
     beginning = annotated.beginning(1, str.split)
     assert beginning.chain_ids == (1, 2, 6, 7) and beginning.sentences == ("a b",)
     assert beginning.named_entities == ("", "", "Q", "")
+
+
+def test_sentences_are_cut_as_the_passage_is():
+    texts = "Then Dr.", "Smith met Mrs. Hall at 5 p.m. today.", "\u201cHe", "can't,\u201d she said."
+    example, tokenize = Example(texts, "He met", "x"), get_tokenizer("prose")
+    assert example.cut_sentences(tokenize) == [
+        ["then"],
+        ["dr.", "smith", "met", "mrs.", "hall", "at", "5", "p.m.", "today", "."],
+        ["``", "he"],
+        ["ca", "n't", ",", "''", "she", "said", "."],
+    ]
+    assert sum(example.cut_sentences(tokenize), []) == tokenize(example.passage)
+    assert example.cut_sentences(str.split) == list(map(str.split, texts))
+
+
+def test_titles_end_no_sentence_of_raw_text():
+    example = Example.from_text("Mr. Hall met DR. May. Gen. Lee left.", "Who left?")
+    assert example.sentences == ("Mr. Hall met DR. May.", "Gen. Lee left.")

@@ -31,12 +31,12 @@ from tests.support import samples
 from tests.support.results import record_trial
 from tests.support.tiers import standing_for
 from tuning.spaces import space_of
-from zoo.cli.inputs import describe_data
 from zoo.cli.train import read_preset
 from zoo.configs.configurations import FOLDER, read_family
 from zoo.experiments.folders import check_folder, history_of
 from zoo.experiments.results import append_result
 from zoo.experiments.studies import read_study
+from zoo.hub import describe_data
 from zoo.hub.folders import read_folder
 from zoo.hub.presets import read_preset as read_card
 from zoo.reports import read_labels

@@ -54,6 +54,17 @@ def test_structure_of_the_first_tokens_alone(annotation):
     assert whole.tolist() == [[1, 7], [3, 5], [7, 9]]
 
 
+def test_structure_without_tokens_between(annotation):
+    whole = Structure.of(dataclasses.replace(annotation, typed_edges=[(1, 9, "a"), (1, 4, "a")]))
+    left = whole.without(2, 7)
+    # "Mary saw and she left", of which "she" still depends on "left".
+    assert attention_pairs(left, "dependency").tolist() == [[1, 2], [3, 5], [4, 5], [5, 2]]
+    assert left.chains == [[0, 3]] and {n: e.tolist() for n, e in left.edges.items()} == {
+        "a": [[0, 3]]
+    }
+    assert whole.without(3, 3).chains == whole.chains
+
+
 # The example of the paper's figure: word, its head and label as spaCy has them, tag, chain.
 STORY = """if 3 mark IN
 I 3 nsubj PRP

@@ -97,9 +97,9 @@ def write_ewt(folder):
 
 
 NOVEL = (
-    "The captain met {0} in the old town near the river at noon, and it rained, and {0} left. "
-    "Nobody knew {0} or the captain there, and there was nothing to see for either of them. "
-    "So they went on together through the empty streets of the place. Then {1} {0}."
+    "The captain met {0} in the old {2} near the river at noon, and it rained, and {0} left. "
+    "Nobody knew {0} or the captain in that {2}, and there was nothing to see for either of them. "
+    "So in the {2} they went on through the empty streets of the {2}. Then {1} {0}."
 )
 ENDS = (
     "the captain looked round once more for",
@@ -111,8 +111,9 @@ ENDS = (
 def write_novels(folder):
     """Writes novels that have passages like those of LAMBADA."""
     folder.mkdir(parents=True)
-    for name in ("Mary", "John", "Sandra", "Daniel"):
-        paragraphs = "\n\n".join(NOVEL.format(name, end) for end in ENDS)
+    places = {"Mary": "town", "John": "village", "Sandra": "harbour", "Daniel": "market"}
+    for name, place in places.items():
+        paragraphs = "\n\n".join(NOVEL.format(name, end, place) for end in ENDS)
         (folder / f"{name}.txt").write_text(f"CHAPTER I\n\n{paragraphs}\n")
 
 

@@ -83,20 +83,40 @@ class LightModel(keras.Model):
 
 
 @contextlib.contextmanager
-def keeping_weights(model):
-    """Gives weights back that training was interrupted with before its first step ended.
+def keeping_weights(model, training=False):
+    """Gives weights back that Keras was interrupted with, or a batch failed with.
 
-    Keras takes them away while JAX trains, and puts back what a step returns.
+    It takes them away while JAX computes, and puts back what the last step returns. While
+    `training`, they can be given back until the first step.
+
+    Raises:
+        ValueError: if devices cannot share a batch evenly.
     """
-    variables = [*model.variables, *model.optimizer.variables, *model.metrics_variables]
-    values = [variable.value for variable in variables]
+    optimizer = getattr(model, "optimizer", None)
+    state = [] if optimizer is None else optimizer.variables
+    variables = [*model.variables, *state, *model.metrics_variables]
+    values = [(variable, variable.value) for variable in variables if variable._value is not None]
+    is_jax = keras.backend.backend() == "jax"
+    if is_jax and not training:
+        # A step uses up what it is given.
+        values = [(variable, value.copy()) for variable, value in values]
     try:
         yield
+    except ValueError as error:
+        if type(error).__name__ != "IndivisibleError":
+            raise
+        raise ValueError(
+            "The devices cannot share a batch, whose rows are no multiple of their number: give "
+            "such a batch_size, and texts or Batches, which fill up the last batch, not arrays."
+        ) from None
     finally:
-        for variable, value in zip(variables, values, strict=True):
-            # A step that fails may have used up what it was given.
+        if is_jax and not training:
+            model._jax_state = None
+        for variable, value in values:
             if variable._value is None and not value.is_deleted():
                 variable.assign(value)
+        if any(variable._value is None for variable in model.metrics_variables):
+            model.reset_metrics()
 
 
 def predictor_of(model):

@@ -21,13 +21,7 @@ from zoo.architectures.checks import (
     warn_of_other_texts,
     warn_of_unknown_answers,
 )
-from zoo.architectures.devices import (
-    LateXLA,
-    LightModel,
-    keeping_weights,
-    local_rows,
-    resolve_jit,
-)
+from zoo.architectures.devices import LateXLA, LightModel, keeping_weights, local_rows, resolve_jit
 from zoo.architectures.inputs import (
     PartsOfEpochs,
     examples_of,
@@ -317,7 +311,7 @@ class TextTrainer(ReportsMeans, LightModel):
             x, validation_data = self._as_datasets(x, batches, validation_data, own)
         elif batches is not None:
             x = local_rows(x)
-        with keeping_weights(self):
+        with keeping_weights(self, training=True):
             return super().fit(
                 x,
                 y,
@@ -368,7 +362,8 @@ class TextTrainer(ReportsMeans, LightModel):
             else:
                 sample_weight = weights_of(y, x, sample_weight)
                 check_numbers(y, sample_weight, self.output.shape, training=False)
-        return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)
+        with keeping_weights(self):
+            return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)
 
     def predict(self, x, batch_size=None, verbose="auto", **kwargs):
         """Predicts the logits of answers.
@@ -394,7 +389,8 @@ class TextTrainer(ReportsMeans, LightModel):
         if is_text(x):
             examples = examples_of(x, answered=False)
             x = self.batches(first_of(examples, kwargs.pop("steps", None), size), size)
-        if not isinstance(x, Batches):
-            return super().predict(x, batch_size, verbose, **kwargs)
-        x = x.in_order()
-        return x.of_examples(super().predict(x, verbose=verbose, **kwargs))
+        if isinstance(x, Batches):
+            x, batch_size = x.in_order(), None
+        with keeping_weights(self):
+            outputs = super().predict(x, batch_size, verbose, **kwargs)
+        return x.of_examples(outputs) if isinstance(x, Batches) else outputs

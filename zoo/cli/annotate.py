@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,7 +28,7 @@ def annotate(
         parser=one_of(_annotated),
         default=None,
     ),
-    task: str = option("TASK", "of the Children's Book Test", default="NE"),
+    task: str | None = option("TASK", "of the Children's Book Test, NE by default", default=None),
     data_dir: str | None = option("DIR", "folder of the data set's files", default=None),
     output: str | None = option("FOLDER", "write records instead of printing", default=None),
     annotator: str = option(
@@ -39,10 +40,15 @@ def annotate(
         "FILE", "for texts in lower case: novels, or a file", default=None
     ),
     as_json: bool = option(None, "print lines of JSON", "--json", default=False),
-    shard_size: int = option("N", "texts in a file", default=2000),
+    shard_size: int | None = option("N", "texts in a file, 2000 by default", default=None),
     processes: int | None = option("N", "one a core by default", default=None),
     runner: str | None = option(
-        "RUNNER", "run on Apache Beam: DirectRunner, DataflowRunner, ...", default=None
+        "RUNNER",
+        "run on Apache Beam: DirectRunner, or FlinkRunner, SparkRunner, ... on a shared disk",
+        default=None,
+    ),
+    runner_options: str | None = option(
+        "TEXT", "options of the runner, as '--flink_master host:8081'", default=None
     ),
 ) -> None:
     """Find the linguistic structure of texts.
@@ -55,12 +61,15 @@ def annotate(
     for wrong, message in (
         (bool(inputs) == bool(dataset), "Give texts, files or -, or a --dataset and --data-dir."),
         (data_dir and not dataset, f"--data-dir {data_dir} is that of a --dataset: give both."),
+        (task and not dataset, f"--task {task} is that of a --dataset: give both."),
         (dataset and (whole or not writes), "--dataset writes records: give --output, no --whole."),
         ((runner or chooses) and not writes, "--runner and --processes write: give --output."),
+        (shard_size and not writes, f"--shard-size {shard_size} is of records: give --output."),
         (writes and as_json, "--json prints annotations and --output writes them: give one."),
         (runner and chooses, "Beam has processes of its own: give --runner or --processes."),
+        (runner_options and not runner, "--runner-options are those of a --runner: give both."),
         (runner and "-" in inputs, "Beam reads files, not standard input: give their names."),
-        (shard_size < 1, f"--shard-size {shard_size}: give at least 1."),
+        (shard_size is not None and shard_size < 1, f"--shard-size {shard_size}: give at least 1."),
         (processes is not None and processes < 1, f"--processes {processes}: give at least 1."),
     ):
         if wrong:
@@ -69,7 +78,9 @@ def annotate(
 
     tokenized = tokenized or dataset is not None
     annotate_texts = corpora.TextAnnotator(annotator, tokenized=tokenized, truecaser=truecaser)
-    options = {"whole": whole, "shard_size": shard_size, "processes": processes, "runner": runner}
+    options: dict[str, Any] = {"whole": whole, "processes": processes}
+    options |= {"shard_size": shard_size} if shard_size else {}
+    options |= {"runner": runner, "flags": _split(runner_options or "")}
     if output is None:
         show(inputs, whole, as_json, annotate_texts)
     elif dataset is None:
@@ -79,6 +90,13 @@ def annotate(
         splits = datasets.load(dataset, task, data_dir, cased=True)
         for part, path in corpora.write_questions(splits, output).items():
             write([str(path)], path.with_name(part), annotate_texts, options)
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"--runner-options {text}: {error}, correct it.") from None
 
 
 def write(

@@ -28,18 +28,20 @@ def evaluate(
     truecaser: TRUECASER = None,
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
-    from zoo.cli.inputs import describe_data, load_model
+    from zoo.cli.inputs import load_model
 
-    reader, known = load_model(model), describe_data(model)
+    reader = load_model(model)
     from keras_corefmem import datasets
     from keras_corefmem.datasets.example import count_kinds
     from keras_corefmem.datasets.registry import JSON_LINES, check_part, check_task
     from keras_corefmem.preprocessing import LanguagePreprocessor
     from keras_corefmem.utils.files import digest_of
     from zoo.experiments import data
+    from zoo.hub import describe_data
     from zoo.reading import annotate_for, preprocessor_of
     from zoo.training import evaluate as measure
 
+    known = describe_data(model)
     chosen = dataset or known.get("dataset")
     if data_dir and not dataset and chosen in (None, "simulator"):
         chosen = "babi"

@@ -45,6 +45,10 @@ def explain(
             ".png or .html."
         )
     texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
+    if "sentence" in texts:
+        check_options(
+            number=number, annotator=annotator, truecaser=truecaser, by_sentence=by_sentence
+        )
     example = None if "sentence" in texts else choose(file, number, texts)
     reader = load_model(model)
     from keras_corefmem.utils.files import replacing
@@ -68,8 +72,6 @@ def explain(
         else:
             warn_of_missing_structure(reader)
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
-    if by_sentence and "sentence" in texts:
-        raise ValueError("--by-sentence is for passages with a question: leave it out.")
     path = pathlib.Path(output) if output else None
     if path and path.suffix == ".png" and not reader.has_attention:
         raise ValueError(f"{model} has no attention to draw: write a page, --output FILE.html.")
@@ -120,6 +122,14 @@ def make_sentence(text: str, preprocessor: Any) -> Any:
     words = preprocessor.tokenizer(text)
     answer = (UNKNOWN_ANSWER,) * len(words) if preprocessor.tags else UNKNOWN_ANSWER
     return Sentence(tuple(words), answer)
+
+
+def check_options(**options: Any) -> None:
+    """Refuses options that say nothing about a single sentence."""
+    for name, value in options.items():
+        if value not in (None, False):
+            given = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{given} is for passages with a question: leave it out.")
 
 
 def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:

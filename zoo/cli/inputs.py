@@ -1,16 +1,12 @@
 """Inputs of commands: models by name, and the texts and questions that are put to them."""
 
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any
-
-import pydantic
-from typing_extensions import TypedDict
+from typing import TYPE_CHECKING, Any
 
 from keras_corefmem.datasets import Example, Sentence, as_examples
 from keras_corefmem.datasets.passages import cnn
-from keras_corefmem.datasets.registry import find
 from keras_corefmem.datasets.stories import babi
-from keras_corefmem.utils.files import check_content, load_json, parse_json
+from keras_corefmem.utils.files import parse_json
 from keras_corefmem.utils.processes import import_keras
 
 if TYPE_CHECKING:
@@ -18,22 +14,6 @@ if TYPE_CHECKING:
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
-
-
-def _known(name: str) -> str:
-    find(name)
-    return name
-
-
-class Known(TypedDict, total=False):
-    """What cards of presets and records of runs say of the data."""
-
-    dataset: Annotated[str, pydantic.AfterValidator(_known)] | None
-    task: int | str | None
-    data_dir: str | None
-    language: str | None
-    valid: str | None
-    content: dict[str, str]
 
 
 def load_model(name: str) -> "keras.Model":
@@ -65,17 +45,6 @@ def check_model(name: str) -> None:
     elif not (name.startswith("hf://") or name in presets() or pathlib.Path(name).exists()):
         # It says what is wrong with the name.
         read_preset(name)
-
-
-def describe_data(name: str) -> Known:
-    """Says what a model was trained on: the preset's card, or the record beside the file."""
-    from zoo.hub import open_preset
-
-    remedy = "remove it, and give --dataset and --task."
-    if not name.endswith(".keras"):
-        return check_content(f"{name}: card", open_preset(name).card, Known, remedy)
-    record = pathlib.Path(name).with_name("run.json")
-    return load_json(record, remedy=remedy, kind=Known) if record.exists() else {}
 
 
 def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:

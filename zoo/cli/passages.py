@@ -20,7 +20,8 @@ def passages(
     output: Annotated[str, option("FOLDER", "folder to write")],
     evaluation: list[str] | None = option(
         "FILE...",
-        "passages to evaluate on, one a line: none of the new ones shares 8 words in a row",
+        "passages to evaluate on, one a line, or .jsonl: none of the new ones shares 8 words in a "
+        "row",
         default=None,
     ),
     limit: int | None = option("N", "largest number of passages", default=None),

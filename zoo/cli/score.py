@@ -15,11 +15,13 @@ def score(
     dataset: Annotated[Literal["litbank", "gap"], argument(None, "the data set")],
     data_dir: Annotated[str, option("DIR", "folder of the files")],
     annotator: Annotated[str, option("PIPELINE", "path or name of a spaCy pipeline")],
-    mentions: Literal["predicted", "gold"] = option(
-        None, "of LitBank: find mentions, or only link the annotated ones", default="predicted"
+    mentions: Literal["predicted", "gold"] | None = option(
+        None,
+        "of LitBank: find mentions, by default, or only link the annotated ones",
+        default=None,
     ),
-    part: Literal["development", "validation", "test"] = option(
-        None, "of GAP", default="development"
+    part: Literal["development", "validation", "test"] | None = option(
+        None, "of GAP, development by default", default=None
     ),
     results: RESULTS = "results",
 ) -> None:
@@ -32,6 +34,10 @@ def score(
     from zoo.experiments.outcome import versions
     from zoo.experiments.results import check_results
 
+    for name, value, known in (("mentions", mentions, "litbank"), ("part", part, "gap")):
+        if value is not None and dataset != known:
+            raise ValueError(f"--{name} {value} is for {known}: leave it out.")
+    mentions, part = mentions or "predicted", part or "development"
     check_results(results)
     nlp, console = load_pipeline(annotator), make_console()
     if dataset == "litbank":

@@ -1,6 +1,8 @@
 """Data sets by name, as models are trained on them."""
 
+import contextlib
 import pathlib
+import warnings
 
 from keras_corefmem import corpora, datasets
 from keras_corefmem.datasets import json_lines
@@ -40,7 +42,16 @@ def load(
     folder = find_annotated(dataset, data_dir, task)
     if folder is None:
         return datasets.load(dataset, task, data_dir, language)
-    return corpora.read_questions(folder, DATASETS[dataset].from_record)
+    annotated = corpora.read_questions(folder, DATASETS[dataset].from_record)
+    with contextlib.suppress(FileNotFoundError):
+        now = datasets.load(dataset, task, data_dir, cased=True)
+        if changed := corpora.changed_parts(annotated, now):
+            warnings.warn(
+                f"{folder}: {' and '.join(changed)} changed since they were annotated: remove it "
+                f"and give `corefmem annotate --dataset {dataset}` again.",
+                stacklevel=2,
+            )
+    return annotated
 
 
 def find_annotated(

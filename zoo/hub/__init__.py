@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "folders": ["load_named_weights", "verify_folder", "write_folder"],
-        "loading": ["load_preset", "open_preset"],
+        "loading": ["describe_data", "load_preset", "open_preset"],
         "model_card": ["known_card"],
         "presets": ["read_preset", "read_presets", "save_preset"],
         "record": ["describe_class"],

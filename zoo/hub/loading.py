@@ -6,11 +6,14 @@ import math
 import os
 import pathlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import keras
+import pydantic
+from typing_extensions import TypedDict
 
-from keras_corefmem.utils.files import BadFileError, naming_damage
+from keras_corefmem.datasets.registry import find
+from keras_corefmem.utils.files import BadFileError, check_content, load_json, naming_damage
 from zoo.configs import rename
 from zoo.hub import presets, repositories
 from zoo.hub.folders import find_file, read_folder
@@ -22,6 +25,22 @@ from zoo.hub.transfer import settings_of, transfer
 LARGE, MANY = 100_000, 100
 REMEDY = "is it of another version? Save or download it again."
 COUNTED = "layers", "hops", "passes"
+
+
+def _known(name: str) -> str:
+    find(name)
+    return name
+
+
+class Known(TypedDict, total=False):
+    """What cards of presets and records of runs say of the data."""
+
+    dataset: Annotated[str, pydantic.AfterValidator(_known)] | None
+    task: int | str | None
+    data_dir: str | None
+    language: str | None
+    valid: str | None
+    content: dict[str, str]
 
 
 def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = None) -> Preset:
@@ -45,6 +64,15 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
         if pathlib.Path(name).is_file():
             raise ValueError(f"{name} is a file, not a preset: zoo.load loads .keras files.")
     return presets.read_bundled(name, folder)
+
+
+def describe_data(name: str) -> Known:
+    """Says what a model was trained on: the preset's card, or the record beside the file."""
+    remedy = "remove it, and give --dataset and --task."
+    if not name.endswith(".keras"):
+        return check_content(f"{name}: card", open_preset(name).card, Known, remedy)
+    record = pathlib.Path(name).with_name("run.json")
+    return load_json(record, remedy=remedy, kind=Known) if record.exists() else {}
 
 
 def check_model_size(complaint: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:

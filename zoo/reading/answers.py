@@ -120,11 +120,12 @@ def read(
             warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
             encoded = list(map(preprocessor.with_edges, encoded, examples))
     else:
+        _check_annotator(preprocessor, annotator)
         examples = _examples(rows, joined)
         warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
         annotated = annotate_for(preprocessor, examples, annotator, truecase)
         encoded = list(map(preprocessor.encode, annotated))
-    readings = _read(model, rows, encoded, top)
+    readings = read_encoded(model, rows, encoded, top)
     return readings if lists else readings[0]
 
 
@@ -165,7 +166,7 @@ def read_examples(
         warn_of_missing_structure(model, stacklevel=4)
     warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
     encoded = list(map(preprocessor.encode, examples))
-    return _read(model, rows, encoded, number_of_answers(preprocessor, top))
+    return read_encoded(model, rows, encoded, number_of_answers(preprocessor, top))
 
 
 def _check_edges(model: Any, edges: Sequence) -> None:
@@ -179,8 +180,8 @@ def edge_types_of(model: Any) -> Sequence[str]:
     return model.preprocessor.edge_types if reads else ()
 
 
-def _read(model: Any, rows: Sequence, encoded: Sequence, top: int) -> list:
-    """Readings, or taggings, of encoded texts."""
+def read_encoded(model: Any, rows: Sequence, encoded: Sequence, top: int) -> list:
+    """Readings, or taggings, of encoded texts, whose `rows` of strings are looked at for words."""
     preprocessor = model.preprocessor
     unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=5)
     logits = _logits_of(model, encoded)
@@ -192,6 +193,13 @@ def _read(model: Any, rows: Sequence, encoded: Sequence, top: int) -> list:
             readings.append(Tagging(words, tags, probabilities, new))
         return readings
     return _readings(logits, unknown, list(map(preprocessor.answers_of, encoded)), top)
+
+
+def _check_annotator(preprocessor: Preprocessor, annotator: Any) -> None:
+    if not preprocessor.local:
+        raise ValueError("An annotator is for readers of annotated text, leave it out.")
+    if annotator is None:
+        raise ValueError("A truecaser is for an annotator: give that one too, or neither.")
 
 
 def _examples(rows: Sequence, edges: Sequence) -> list[Example]:
@@ -230,10 +238,7 @@ def annotate_for(
     Raises:
         ValueError: if the reader reads no annotations, or there is no annotator.
     """
-    if not preprocessor.local:
-        raise ValueError("An annotator is for readers of annotated text, leave it out.")
-    if annotator is None:
-        raise ValueError("A truecaser is for an annotator: give that one too, or neither.")
+    _check_annotator(preprocessor, annotator)
     cut = tokenizer or preprocessor.tokenizer.cased
     return annotate_examples(examples, annotator, truecase, cut, make_example)
 

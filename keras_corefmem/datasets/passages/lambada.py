@@ -62,15 +62,19 @@ def read_file(path: Path) -> list[Example]:
 def read_passage(text: str, source: str = "") -> Example | None:
     """Reads one passage, which is tokenized unless it is; `None` where it is one sentence alone."""
     tokens = text.split()
-    if all(map(has_letters, set(tokens))):
-        # No punctuation stands alone.
-        parts = (part for _, part in prose.sentences(" ".join(tokens)))
-        tokens = [token for part in parts for token in prose.tokenize(part)]
+    # No punctuation stands alone.
+    tokens = cut(text) if all(map(has_letters, set(tokens))) else tokens
     while tokens and not has_letters(tokens[-1]):
         tokens.pop()
     tokens = [token.lower() for token in tokens]
     start = last_sentence(tokens)
     return _make_example(tokens, start, source) if 0 < start < len(tokens) - 1 else None
+
+
+def cut(text: str) -> list[str]:
+    """Cuts a printed passage into tokens, as novels are cut."""
+    parts = (part for _, part in prose.sentences(" ".join(text.split())))
+    return [token for part in parts for token in prose.tokenize(part)]
 
 
 def read_passages(path: Path, cased: bool = False) -> list[Example]:

@@ -2,14 +2,15 @@
 
 import collections
 import hashlib
+import pathlib
 import random
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from keras_corefmem.datasets.passages import lambada
 from keras_corefmem.text import prose
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters
-from keras_corefmem.utils.files import Path, read_text
+from keras_corefmem.utils.files import Path, parse_json, read_text
 
 TARGETS = ("sentences", "clauses", "words")
 WORD = TARGETS.index("words")
@@ -18,6 +19,9 @@ WORD = TARGETS.index("words")
 CONTEXT_TOKENS, CONTEXT_SENTENCES, QUESTION_TOKENS, LONGEST = 50, 3, 7, 203
 # Words in a row that no passage shares with the evaluation text.
 OVERLAP = 8
+# Words in a row that no passage to train on shares with one to validate with: different novels
+# have up to ten set words in common.
+COPIED = 16
 
 _WHOLE = re.compile(r"[.!?…][\"'”’)\]_´]*$")
 _CLAUSES = {";", ":", ",", "--", "...", *SENTENCE_ENDS}
@@ -144,18 +148,49 @@ def _why_rejected(tokens, start, known, seen):
     digest = hashlib.blake2b(" ".join(words).encode(), digest_size=12).digest()
     if digest in seen:
         return "duplicates"
-    if known and not known.isdisjoint(_grams(words)):
+    if known and not known.isdisjoint(passage_grams(words)):
         return "in the evaluation text"
     seen.add(digest)
     return None
 
 
-def _grams(words):
-    """Runs of 8 words, as tuples."""
-    return zip(*(words[i:] for i in range(OVERLAP)), strict=False)
+def passage_grams(tokens: Iterable[str], length: int = OVERLAP) -> Iterator[tuple[str, ...]]:
+    """Yields the runs of words of a passage, without case and punctuation."""
+    words = [token.lower() for token in tokens if has_letters(token)]
+    return zip(*(words[i:] for i in range(length)), strict=False)
 
 
 def file_grams(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yields the runs of words of a file to be evaluated on, tokens between spaces."""
-    for line in read_text(path, "evaluation").split("\n"):
-        yield from _grams(list(filter(has_letters, line.lower().split())))
+    """Yields the runs of words of a file to be evaluated on.
+
+    A `.jsonl` file has an object a line, of a `text` or of `passage`, `question` and `answer`;
+    others have a passage a line. Lines are taken as tokens between spaces, and as print.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is JSON of another form, or no UTF-8 text.
+    """
+    suffix = pathlib.Path(path).suffix
+    if suffix == ".json":
+        raise ValueError(
+            f"{path}: give evaluation text as JSON lines, .jsonl, or a passage a line."
+        )
+    for number, line in enumerate(read_text(path, "evaluation").split("\n"), 1):
+        if suffix == ".jsonl" and line.strip():
+            line = _json_passage(line, f"{path}:{number}")
+        for tokens in (line.split(), lambada.cut(line)):
+            yield from passage_grams(tokens)
+
+
+def _json_passage(line, place):
+    """The text of an object of JSON, a question with its answer behind the passage."""
+    row = parse_json(line, place)
+    row = row if isinstance(row, dict) else {}
+    parts = [row["text"]] if "text" in row else [row.get("passage"), row.get("question")]
+    if "text" not in row and isinstance(row.get("answer"), str):
+        parts.append(row["answer"])
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError(
+            f"{place}: give an object with a text, or with passage, question and answer."
+        )
+    return " ".join(parts)

@@ -8,7 +8,13 @@ import random
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 
-from keras_corefmem.datasets.passages.novel_passages import TARGETS, file_grams, find_passages
+from keras_corefmem.datasets.passages.novel_passages import (
+    COPIED,
+    TARGETS,
+    file_grams,
+    find_passages,
+    passage_grams,
+)
 from keras_corefmem.datasets.splits import hold_out
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path, read_text, replacing, write_json
@@ -28,12 +34,14 @@ def build(
 
     Passages come evenly from all novels: where there are more than `limit`, each novel gives as
     many as the others, or all it has. Ends of sentences go first, then those of clauses, then other
-    words. Whole novels are held out for validation; of them there are ends of sentences alone.
+    words. Whole novels are held out for validation; of them there are ends of sentences alone, and
+    no passage to train on shares 16 words in a row with these, so that a novel may be there twice.
 
     Args:
         folder: folder of novels, UTF-8 files `*.txt` in it or below.
         output: folder for `train.jsonl`, `valid.jsonl` and the report, `passages.json`.
-        evaluation: files to be evaluated on; no passage shares 8 words in a row with them.
+        evaluation: files to be evaluated on, a passage a line or JSON lines, `.jsonl`; no passage
+            shares 8 words in a row with them.
         limit: largest number of passages.
         seed: seed of all choices; with the same one the files are the same.
         targets: where answers stand: `"sentences"` at the end of a sentence, as in LAMBADA;
@@ -63,19 +71,27 @@ def build(
     held_out = set(hold_out(novels, count, random.Random(seed), source=folder)[1])
     known = {gram for path in evaluation for gram in file_grams(path)}
 
-    # A passage in both parts stays in the one that is read first, the validation part.
+    # Text in both parts stays in the one that is read first, the validation part.
     order = sorted(novels, key=lambda novel: (novel not in held_out, novel))
     names = {novel: novel.relative_to(folder).as_posix() for novel in order}
     counts = collections.Counter(novels=len(novels))
     seen: set[bytes] = set()
+    validated: set[tuple[str, ...]] = set()
     places_of = {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for novel in track(order):
             chooser, places = random.Random(f"{seed} {names[novel]}"), []
             text, wanted = read_text(novel, "novel"), "sentences" if novel in held_out else targets
             for rank, passage in find_passages(text, wanted, chooser, counts, known, seen):
+                place = chooser.random()
+                grams = passage_grams(passage["text"].split(" "), COPIED)
+                if novel in held_out:
+                    validated.update(grams)
+                elif not validated.isdisjoint(grams):
+                    counts["shared with the validation part"] += 1
+                    continue
                 passage["source"] = f"{names[novel]}:{passage['source']}"
-                places.append((rank, chooser.random(), spool.tell()))
+                places.append((rank, place, spool.tell()))
                 spool.write(json.dumps(passage, ensure_ascii=False) + "\n")
             places_of[novel] = places
         numbers = [len(places) for places in places_of.values()]

@@ -122,21 +122,23 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
     """
     sources = edges.sources
     time, types, count, batch = shape = ops.shape(sources)
-    targets = ops.broadcast_to(ops.arange(time, dtype="int32")[:, None, None, None], shape)
     origins = ops.maximum(sources - 1, 0)
-    readers, read = (origins, targets) if reverse else (targets, origins)
-
-    def score(scores, positions):
-        by_type = ops.transpose(scores, (0, 2, 1))
-        columns = ops.reshape(ops.transpose(positions, (0, 2, 1, 3)), (time * count, types, batch))
-        picked = ops.take_along_axis(by_type, columns, axis=0)
-        return ops.transpose(ops.reshape(picked, (time, count, types, batch)), (0, 2, 1, 3))
-
     sequential = reader_scores[..., 0]
-    typed = score(reader_scores[..., 1:], readers) + score(source_scores, read)
-    typed = ops.where(sources > 0, typed, -1e30)
-    segments = readers * batch + ops.arange(batch, dtype="int32")
-    flat = ops.reshape(segments, (-1,))
+    own, others = ops.transpose(reader_scores[..., 1:], (0, 2, 1)), source_scores
+    if reverse:
+        own, others = ops.transpose(source_scores, (0, 2, 1)), reader_scores[..., 1:]
+    columns = ops.reshape(ops.transpose(origins, (0, 2, 1, 3)), (time * count, types, batch))
+    others = ops.take_along_axis(ops.transpose(others, (0, 2, 1)), columns, axis=0)
+    others = ops.transpose(ops.reshape(others, (time, count, types, batch)), (0, 2, 1, 3))
+    typed = ops.where(sources > 0, own[:, :, None] + others, -1e30)
+    if not reverse:
+        # Edges lie where they are read.
+        largest = ops.max(ops.stop_gradient(typed), axis=(1, 2))
+        shift = ops.maximum(ops.stop_gradient(sequential), largest)
+        sequential, typed = ops.exp(sequential - shift), ops.exp(typed - shift[:, None, None])
+        total = sequential + ops.sum(typed, axis=(1, 2))
+        return sequential / total, typed / total[:, None, None]
+    flat = ops.reshape(origins * batch + ops.arange(batch, dtype="int32"), (-1,))
 
     def spread(values):
         # By numbers in a row: of an empty array JAX takes one of its own shape.

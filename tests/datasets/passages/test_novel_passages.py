@@ -1,10 +1,16 @@
 import collections
+import json
 import random
 
 import pytest
 
 from keras_corefmem.datasets.passages import lambada
-from keras_corefmem.datasets.passages.novel_passages import chapters, file_grams, find_passages
+from keras_corefmem.datasets.passages.novel_passages import (
+    chapters,
+    file_grams,
+    find_passages,
+    passage_grams,
+)
 
 LONG = "The old captain and his mate went slowly down to the harbour in the rain, and were silent."
 CONTEXT = f"{LONG} Nobody met them there. {LONG.replace('old', 'tall')} It was very late."
@@ -107,6 +113,45 @@ def test_evaluation_text_is_refused(tmp_path):
     path.write_text("`` so they looked for a boat ; `` and there was none\n")
     found = refused(text, targets="sentences", known=set(file_grams(path)))
     assert found == {"in the evaluation text"} | NEAR
+
+
+PRINTED = "“Surely,” said she, “the captain’s boat—that of Mr. Gray—didn’t sink; it’s here.”"
+
+
+@pytest.mark.parametrize(
+    "name, line",
+    [
+        ("a.txt", PRINTED),
+        ("a.txt", f"{PRINTED} – they left."),
+        ("a.jsonl", json.dumps({"text": PRINTED})),
+        ("a.jsonl", json.dumps({"passage": PRINTED, "question": "It was the", "answer": "end"})),
+    ],
+)
+def test_printed_evaluation_text_is_cut_as_novels_are(tmp_path, name, line):
+    (tmp_path / name).write_text(f"{line}\n", encoding="utf-8")
+    (((_, tokens),),) = chapters(PRINTED)
+    wanted = set(passage_grams(tokens))
+    assert len(wanted) > 5 and wanted <= set(file_grams(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    "name, line, message",
+    [
+        (
+            "a.jsonl",
+            '{"text": "a"}\n{"sentence": "b"}',
+            "a.jsonl:2: give an object with a text, or",
+        ),
+        ("a.jsonl", '{"text": 3}', "a.jsonl:1: give an object with a text, or with passage"),
+        ("a.jsonl", '["a"]', "a.jsonl:1: give an object"),
+        ("a.jsonl", "the man came .", "a.jsonl:1: no JSON"),
+        ("a.json", "[]", "a.json: give evaluation text as JSON lines"),
+    ],
+)
+def test_evaluation_text_of_another_form_is_refused(tmp_path, name, line, message):
+    (tmp_path / name).write_text(line)
+    with pytest.raises(ValueError, match=message):
+        list(file_grams(tmp_path / name))
 
 
 def test_novels_read_as_lambada_does(real_data):

@@ -4,6 +4,7 @@ import json
 import pytest
 
 from keras_corefmem.datasets.passages import lambada, novels
+from keras_corefmem.datasets.passages.novel_passages import passage_grams
 
 NAMES = ("captain", "soldier", "farmer", "lawyer", "doctor", "painter", "butcher", "sailor")
 VERBS = ("met", "saw", "passed", "heard", "found", "asked", "praised", "blamed")
@@ -14,10 +15,11 @@ def novel(hero, count=8):
     parts = ["CHAPTER I."]
     for name, verb in zip(NAMES[:count], VERBS[:count], strict=True):
         parts.append(
-            f"The {name} and the {hero} {verb} one another near the old {hero}'s house in town at "
-            f"night, and it rained. The {name} {verb} nobody else on that day of the whole long "
-            f"week in autumn, so far as one knew of it. It was very dark in {hero} street by then, "
-            f"and cold. Then a voice in the dark street of the {hero} {verb} {name} and {hero}."
+            f"The {name} and the {hero} {verb} one another near the old {hero}'s house at night, "
+            f"and it rained. The {name} {verb} nobody else but the {hero} on that day of the whole "
+            f"long week in autumn, so far as the {hero} knew of it. It was very dark in {hero} "
+            f"street by then, and cold. Then a voice in the dark street of the {hero} {verb} "
+            f"{name} and {hero}."
         )
     return "\n\n".join(parts)
 
@@ -97,6 +99,26 @@ def test_what_is_evaluated_on_is_left_out(folder, tmp_path):
     assert report["evaluation"] == [str(path)]
     with pytest.raises(FileNotFoundError, match="none.txt: no such file"):
         novels.build(folder, tmp_path / "c", [tmp_path / "none.txt"])
+
+
+def test_a_novel_in_both_parts_is_not_trained_on(folder, tmp_path):
+    clean = novels.build(folder, tmp_path / "a")
+    (held,) = clean["held_out"]
+    assert "shared with the validation part" not in clean["counts"]
+    # Another edition: the contexts of its passages begin elsewhere.
+    (copy := folder / "other").mkdir()
+    text = (folder / held).read_text().replace("CHAPTER I.", "CHAPTER I.\n\nIt began so.")
+    (copy / "edition.txt").write_text(text.replace(", so far as", ", as far as"))
+    seeds = (novels.build(folder, tmp_path / "b", seed=seed) for seed in range(20))
+    report = next(r for r in seeds if set(r["held_out"]) & {held, "other/edition.txt"})
+    assert report["counts"]["shared with the validation part"] > 0
+    train, valid = (
+        {gram for row in part for gram in passage_grams(row["text"].split(" "), 16)}
+        for part in rows_of(tmp_path / "b")
+    )
+    assert valid and train and not train & valid
+    again = novels.build(folder, tmp_path / "c", seed=report["seed"])
+    assert again["counts"] == report["counts"] and parts(tmp_path / "b") == parts(tmp_path / "c")
 
 
 @pytest.mark.parametrize(

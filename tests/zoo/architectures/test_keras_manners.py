@@ -233,6 +233,25 @@ def test_an_interrupted_first_step_leaves_the_weights(use_ema, monkeypatch):
     assert model.evaluate(STORIES, verbose=0) == loss
 
 
+@pytest.mark.parametrize("method", ["evaluate", "predict"])
+def test_a_batch_that_fails_leaves_the_weights(method, monkeypatch):
+    def broken(*_):
+        raise ArithmeticError("broken")
+
+    function = "test_function" if method == "evaluate" else "predict_function"
+    model = make("qrn")
+    model.compile(**QUICK)
+    before = model.predict(STORIES, verbose=0)
+    monkeypatch.setattr(
+        type(model), f"make_{function}", lambda *_: setattr(model, function, broken)
+    )
+    with pytest.raises(ArithmeticError, match="broken"):
+        getattr(model, method)(STORIES, verbose=0)
+    monkeypatch.undo()
+    setattr(model, function, None)
+    np.testing.assert_allclose(model.predict(STORIES, verbose=0), before)
+
+
 class Counted(zoo.QueryReductionNetwork):
     """A subclass whose layers have the names that Keras counts."""
 

@@ -208,10 +208,17 @@ def test_texts_are_printed(tmp_path, capsys):
         (["a", "--processes", "2"], "--runner and --processes write: give --output"),
         (["a", "--runner", "DirectRunner"], "give --output"),
         (["a", "--output", "out", "--json"], "give one."),
+        (["a", "--shard-size", "5"], "--shard-size 5 is of records: give --output"),
+        (["a", "--task", "V"], "--task V is that of a --dataset: give both"),
         (["a", "--output", "out", "--shard-size", "0"], "--shard-size 0: give at least 1"),
         (["a", "--output", "out", "--processes", "0"], "--processes 0: give at least 1"),
         (["-", "--output", "out", "--runner", "DirectRunner"], "not standard input"),
         (["a", "--output", "out", "--runner", "x", "--processes", "2"], "processes of its own"),
+        (["a", "--output", "out", "--runner-options", "--x 1"], "those of a --runner: give both"),
+        (
+            ["a", "--output", "out", "--runner", "DirectRunner", "--runner-options", "'--x"],
+            "--runner-options '--x: No closing quotation",
+        ),
         (["a", "--annotator", "none_at_all"], "No spaCy pipeline 'none_at_all'"),
         (["a", "--truecaser", "none.json"], "none.json: no such file"),
         ([], "Give texts, files or -, or a --dataset"),
@@ -230,6 +237,23 @@ def test_beam_has_to_be_installed(monkeypatch, inputs, tmp_path, capsys):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     words = "annotate", *inputs, "--output", tmp_path / "out", "--runner", "DirectRunner"
     assert "pip install 'keras_corefmem[beam]'" in refused(capsys, *words)
+
+
+def test_options_of_a_runner_are_split(monkeypatch, tmp_path, capsys):
+    given = []
+
+    def annotate(*arguments, progress, **options):
+        given.append(options)
+        return {"texts": 1, "tokens": 3, "shards": []}
+
+    monkeypatch.setattr("keras_corefmem.corpora.annotate_files", annotate)
+    options = "--flink_master host:8081 --job_name 'two words'"
+    words = "annotate", "a.txt", "--output", tmp_path / "out", "--runner", "FlinkRunner"
+    printed(capsys, *words, "--runner-options", options)
+    assert given[0]["flags"] == ["--flink_master", "host:8081", "--job_name", "two words"]
+    assert given[0]["runner"] == "FlinkRunner"
+    printed(capsys, *words)
+    assert given[1]["flags"] == []
 
 
 # `test_beam` has the shards of its pipeline.

@@ -210,6 +210,7 @@ def test_presets_are_listed_in_natural_order(capsys):
         ),
         ("evaluate ga_coref_gru_babi_1 --dataset simulator --language hn", "--language hn: sim"),
         ("predict x.keras --passage Mary", "--passage and --question, which go together"),
+        ("explain x.keras --sentence Mary --number 7", "--number is for passages with a question"),
         ("predict x.keras nowhere.txt", "nowhere.txt"),
         ("predict x.keras --sentence Mary --passage Mary", "--sentence alone"),
         ("explain x.keras", "Give --passage and --question, --sentence, or a file"),

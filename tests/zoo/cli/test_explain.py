@@ -227,6 +227,13 @@ def test_unknown_words_are_named(folder, capsys):
             [*STORY, "--output", "a.jpg"],
             "--output a.jpg: the picture is a PNG file, the page one of HTML",
         ),
+        (["--sentence", PASSAGE, "--number", "2"], "--number is for passages with a question"),
+        (
+            ["--sentence", PASSAGE, "--truecaser", "x"],
+            "--truecaser is for passages with a question",
+        ),
+        (["--sentence", PASSAGE, "--annotator", "exact"], "--annotator is for passages with a"),
+        (["--sentence", PASSAGE, "--by-sentence"], "--by-sentence is for passages with a question"),
         (["--passage", " ", "--question", QUESTION], "the passage is empty"),
         (["--passage", PASSAGE, "--question", ""], "the question is empty"),
     ],

@@ -2,16 +2,26 @@ import json
 
 import pytest
 
-from tests.support import samples
 from tests.support.commands import printed, refused
 from zoo.cli import app as cli
 from zoo.experiments import data
+
+NOVEL = (
+    "The captain met {0} in the old {1} near the river at noon, and it rained, and {0} left. "
+    "Nobody knew {0} or the captain in that {1}, and there was nothing to see for either of them. "
+    "So in the {1} they went through the empty streets of the place. Then the {1} {2} {0}."
+)
+ENDS = ("looked round for", "called out for", "had no one left but")
 
 
 @pytest.fixture
 def folder(tmp_path):
     folder = tmp_path / "novels"
-    samples.write_novels(folder)
+    folder.mkdir()
+    novels = {"Mary": "town", "John": "village", "Sandra": "harbour", "Daniel": "market"}
+    for name, place in novels.items():
+        paragraphs = "\n\n".join(NOVEL.format(name, place, end) for end in ENDS)
+        (folder / f"{name}.txt").write_text(f"CHAPTER I\n\n{paragraphs}\n")
     return folder
 
 

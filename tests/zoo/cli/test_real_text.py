@@ -3,6 +3,8 @@
 import concurrent.futures
 import json
 import re
+import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -92,6 +94,17 @@ def test_annotation_keeps_the_questions_of_lambada(annotated):
     assert not any(splits.test[0].chain_ids)
     assert {(e.annotator, e.truecaser) for e in splits.train} == {("exact", "")}
     assert [example.kinds for example in splits.test] == [("answerable",)] * 6 + [()]
+
+
+def test_records_of_passages_that_changed_are_named(annotated, tmp_path):
+    folder = shutil.copytree(annotated, tmp_path / "data")
+    with warnings.catch_warnings(action="error"):
+        data.load("lambada", 1, folder)
+        data.load("wikihop", 1, folder)
+    path = folder / "passages" / "valid.jsonl"
+    path.write_text(path.read_text().replace("slept", "sat"))
+    with pytest.warns(UserWarning, match="annotated.lambada: valid changed since they were anno"):
+        data.load("lambada", 1, folder)
 
 
 def test_no_annotator_sees_an_answer(annotated):

@@ -65,6 +65,16 @@ def test_litbank_is_scored(pipeline, data_dir, mentions, capsys):
     assert "CoNLL F1: 100.00" in printed and "CEAFe" in printed and "tokens a second" in printed
 
 
+@pytest.mark.parametrize(
+    ("dataset", "option", "known"),
+    [("gap", ["--mentions", "gold"], "litbank"), ("litbank", ["--part", "test"], "gap")],
+)
+def test_options_of_the_other_data_set_are_refused(dataset, option, known, tmp_path, capsys):
+    status, _ = run(dataset, tmp_path, tmp_path, *option)
+    assert status == 2
+    assert f"{' '.join(option)} is for {known}: leave it out." in capsys.readouterr().err
+
+
 def test_gap_is_scored(pipeline, data_dir, capsys):
     status, folder = run("gap", pipeline, data_dir, "--part", "validation")
     assert status == 0

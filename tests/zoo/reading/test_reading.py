@@ -9,6 +9,7 @@ import scipy
 import zoo
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
+from tests.support.model_cases import make
 from zoo import Reading
 from zoo.reading import read, read_examples
 
@@ -193,3 +194,8 @@ def test_chains_of_an_example_are_read_in_place_of_those_of_words(model):
     assert changed.probabilities != reading.probabilities
     with pytest.raises(ValueError, match="An example: 2 chains for 7 tokens of passage and que"):
         read_examples(model, [dataclasses.replace(plain, chains=(1, 1))])
+
+
+def test_an_annotator_of_single_sentences_is_refused():
+    with pytest.raises(ValueError, match="An annotator is for readers of annotated text, leave"):
+        make("dmn-sentiment").read("a good film", annotator="exact")

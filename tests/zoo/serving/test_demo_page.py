@@ -1,18 +1,21 @@
 """What the demo page shows and copies, without a browser."""
 
 import dataclasses
+import json
 import re
+import shlex
 from types import SimpleNamespace
 
 import pytest
 
 import zoo
 from keras_corefmem.datasets.stories import simulator
+from keras_corefmem.utils.files import write_json
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from tests.support.model_cases import SPANS, make
 from zoo.serving.demo import answers, stories
 from zoo.serving.demo.layout import EXACT, WORDS
-from zoo.serving.demo.page import _model, _Page
+from zoo.serving.demo.page import _label, _model, _Page
 
 EXAMPLES = simulator.simulate(1, 12)
 STORY = "Mary went to the kitchen. John moved to the garden.", "Where is Mary?"
@@ -82,6 +85,43 @@ def test_attention_of_tokens_is_shown_and_a_question_with_an_annotator_copied(pa
     assert "annotator='exact'" in python and run(python, capsys) == best(odds)
 
 
+TITLED = "Mr. Tom met John in Rome. Mrs. Hall said\nthat Mr. Tom saw Mary.", "But Mary saw"
+LINES = "Mary went to the office\nJohn moved to the garden\nMary left!", "Where is Mary?"
+
+
+@pytest.mark.parametrize(
+    ("make_model", "texts", "annotator"),
+    [
+        pytest.param(annotated_reader, TITLED, WORDS, id="words"),
+        pytest.param(annotated_reader, TITLED, EXACT, id="annotated"),
+        pytest.param(lambda: make("qrn"), LINES, WORDS, id="lines"),
+        pytest.param(lambda: make("qrn"), LINES, EXACT, id="not-annotated"),
+    ],
+)
+def test_what_is_shown_is_what_is_copied(make_model, texts, annotator, page, save, capsys):
+    path = save(make_model())
+    page.layout = SimpleNamespace(models=[(path, path)], annotators=[WORDS, EXACT])
+    example, _, note, *_ = shown = page.ask(path, "", *texts, annotator)
+    assert ("reads no annotations" in note) == (annotator == EXACT and texts is LINES)
+    states = [(example, shown[2:], len(example.sentences))]
+    if texts is TITLED:
+        count = len(example.sentences)
+        choices = path, "", count, annotator
+        drawn, *shown = page.edit("draw", 1, 5, "coreference", example, *choices)
+        states.append((drawn, shown, count))
+        states.append((drawn, page.show(drawn, path, "", 1, annotator), 1))
+        states.append((example, page.show(example, path, "", 1, annotator), 1))
+    for asked, (*_, python, curl), until in states:
+        part = asked
+        if until < len(asked.sentences):
+            part = asked.beginning(until, _model(path).preprocessor.tokenizer)
+        odds = answers.answer(_model(path), part).odds
+        name, probability = best(odds)
+        assert run(python, capsys) == (name, probability)
+        data = json.loads(shlex.split(curl)[shlex.split(curl).index("-d") + 1])["data"]
+        assert page.read(*data) == pytest.approx(odds, abs=1e-6)
+
+
 @pytest.mark.thorough
 def test_passes_of_a_memory_are_shown():
     memory = zoo.DynamicMemoryNetwork.from_examples(EXAMPLES, units=6, passes=2)
@@ -105,6 +145,30 @@ def test_a_pipeline_of_spacy_finds_the_chain_of_a_pronoun(page, save, ud_pipelin
     _, _, _, _, html, _, _, tokens, *_ = page.ask(path, "", *texts, pipeline)
     chains = dict(label.split(" · ") for label, _ in tokens["choices"] if "chain" in label)
     assert chains["8 she"] == chains["1 mary"]
+
+
+def test_questions_are_those_of_what_a_file_was_trained_on(page, save, tmp_path):
+    path = save(make("qrn"))
+    wrong, rows, note = page.look_for_wrong_answers(path)
+    assert not wrong and not rows and "not on record what this model was trained on" in note
+    lines = [
+        {"passage": f"Ann has {n}.", "question": "How many?", "answer": str(n)} for n in range(30)
+    ]
+    own = tmp_path / "own.jsonl"
+    own.write_text("\n".join(map(json.dumps, lines)))
+    write_json(tmp_path / "run.json", {"dataset": str(own), "task": 1})
+    wrong, _, note = page.look_for_wrong_answers(path)
+    assert note.startswith(f"{len(wrong)} of 3 test questions")
+    assert all(each.example.question == "How many?" for each in wrong)
+    # A record whose file is gone says nothing.
+    own.unlink()
+    assert "not on record" in page.look_for_wrong_answers(path)[2]
+
+
+def test_a_preset_of_unknown_data_is_called_by_its_name(tmp_path):
+    make("qrn").save_to_preset(tmp_path / "reader", card={"test_accuracy": 0.5})
+    assert _label(str(tmp_path / "reader")) == str(tmp_path / "reader")
+    assert "task 1" in _label("qrn_babi_1")
 
 
 def test_a_sample_is_written_to_the_page(page):

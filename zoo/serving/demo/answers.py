@@ -11,8 +11,11 @@ import numpy as np
 from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import odds_to_html, view_to_html
-from zoo.reading import read_examples
-from zoo.reading.answers import LINK_SUFFIXES
+from keras_corefmem.visualization.views import encode_example
+from zoo.reading.answers import LINK_SUFFIXES, number_of_answers, read_encoded
+
+# Answers that are shown.
+TOP = 5
 
 
 class Answer(NamedTuple):
@@ -35,7 +38,10 @@ def answer(model: Any, example: Example) -> Answer:
     with warnings.catch_warnings():
         # The page says which words are unknown.
         warnings.simplefilter("ignore")
-        (reading,) = read_examples(model, [example])
+        encoded = encode_example(example, model.preprocessor)
+        top = number_of_answers(model.preprocessor, TOP)
+        rows = [(example.passage, example.question)]
+        (reading,) = read_encoded(model, rows, [encoded], top)
         shown = [*model.views([example])[0]]
         if not any(name.endswith(LINK_SUFFIXES) for name in model.features):
             shown = [_without_chains(view) for view in shown]
@@ -53,20 +59,21 @@ def _without_chains(view: Any) -> Any:
     return dataclasses.replace(view, **nothing)
 
 
-def as_python(handle: str, example: Example, annotator: str | None) -> str:
-    """A program that asks the same."""
+def as_python(handle: str, example: Example, annotator: str | None = None) -> str:
+    """A program that asks the same, where an annotator is to find the chains, or none is needed."""
     load = "load" if handle.endswith(".keras") else "from_preset"
     lines = ["import zoo", "", f"model = zoo.{load}({handle!r})"]
-    if example.chains or example.edges:
-        lines[1:1] = ["from keras_corefmem.datasets import Example"]
+    names = [name for name in ("chain_ids", "chains", "edges") if getattr(example, name, ())]
+    if names and not annotator:
+        kind = type(example).__name__
+        lines[1:1] = [f"from keras_corefmem.datasets import {kind}"]
         lines[2:2] = ["from zoo.reading import read_examples"]
         lines += [
-            "example = Example(",
+            f"example = {kind}(",
             f"    {example.sentences!r},",
             f"    {example.question!r},",
             '    "[unknown]",',
-            f"    chains={example.chains!r},",
-            f"    edges={example.edges!r},",
+            *(f"    {name}={getattr(example, name)!r}," for name in names),
             ")",
             "(reading,) = read_examples(model, [example])",
         ]
@@ -80,10 +87,11 @@ def as_python(handle: str, example: Example, annotator: str | None) -> str:
     return "\n".join([*lines, "print(reading.answer, reading.probability)"])
 
 
-def as_curl(address: str, handle: str, example: Example, annotator: str | None) -> str:
+def as_curl(address: str, handle: str, example: Example, annotator: str | None = None) -> str:
     """A command that asks this page the same."""
     url = f"{address}/gradio_api/call/read"
-    asked = [handle, example.passage, example.question, example.chains, example.edges]
+    chains = example.chains or (() if annotator else getattr(example, "chain_ids", ()))
+    asked = [handle, example.passage, example.question, chains, example.edges]
     data = json.dumps({"data": [*asked, annotator or ""]}, ensure_ascii=False)
     ask = f"curl -s {url} -H 'Content-Type: application/json' \\\n  -d {shlex.quote(data)}"
     return f"curl -N {url}/$({ask} | cut -d'\"' -f4)"

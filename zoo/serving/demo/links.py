@@ -4,25 +4,44 @@ import dataclasses
 from typing import Any
 
 from keras_corefmem.datasets import Example
+from keras_corefmem.preprocessing import StoryPreprocessor
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.visualization.views import encode_example
 from zoo.reading import annotate_for
 from zoo.reading.answers import edge_types_of
 
 
 def as_example(model: Any, passage: str, question: str, annotator: str | None = None) -> Example:
-    """The question as a model reads it, annotated where that is asked for."""
+    """The question as a model reads it, annotated where that is asked for.
+
+    Lines end sentences, as they do for a memory network where a full stop ends them.
+    """
     example, preprocessor = Example.from_text(passage, question), model.preprocessor
-    if annotator and preprocessor.local:
+    if isinstance(preprocessor, StoryPreprocessor):
+        ended = (text if text.endswith(SENTENCE_ENDS) else f"{text}." for text in example.sentences)
+        return dataclasses.replace(example, sentences=tuple(ended))
+    if annotator:
         (annotated,) = annotate_for(preprocessor, [example], annotator)
         return annotated
     return example
 
 
+def as_read(model: Any, example: Example) -> Example:
+    """An annotated question with all chains and edges that a model reads of it, and no others."""
+    chains = example.chains or getattr(example, "chain_ids", ())
+    edges: tuple = ()
+    if edge_types_of(model):
+        preprocessor = model.preprocessor
+        numbers, bases = preprocessor.encode(example).edges.tolist(), preprocessor.edge_table.bases
+        edges = tuple((source, target, bases[n]) for source, target, n in numbers)
+    links = {"chain_ids": chains, "chains": (), "edges": edges, "structure": None}
+    return dataclasses.replace(example, **links)
+
+
 def labelled_tokens(model: Any, example: Example) -> list[str]:
     """The tokens of passage and question, with their positions, from 1, and chains."""
     cut = model.preprocessor.tokenizer
-    texts = (*example.sentences, example.question)
-    words = [word for text in texts for word in example.tokens(text, cut)]
+    words = [*example.tokens(example.passage, cut), *example.tokens(example.question, cut)]
     chains = chains_of(model, example) or (0,) * len(words)
     numbers = {chain: n for n, chain in enumerate(dict.fromkeys(filter(None, chains)), 1)}
     return [

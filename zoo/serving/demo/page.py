@@ -11,7 +11,7 @@ from keras_corefmem.datasets import DATASETS, Example
 from keras_corefmem.utils.extras import extra
 from keras_corefmem.visualization.pages import note_of
 from zoo.architectures.loading import open_model
-from zoo.hub import open_preset
+from zoo.hub import describe_data, open_preset
 from zoo.hub.presets import presets
 from zoo.serving.demo import answers, links, stories
 from zoo.serving.demo.layout import EXACT, WORDS, Layout
@@ -53,7 +53,7 @@ def make_page(
 def _bundled() -> list[str]:
     """The presets that answer questions about passages."""
     names = dict.fromkeys([FIRST, BESIDE, *presets()])
-    cards = {name: _card(name) for name in names}
+    cards = {name: _data_of(name) for name in names}
     return [name for name, card in cards.items() if DATASETS[card["dataset"]].reads == "questions"]
 
 
@@ -65,13 +65,17 @@ def _model(handle: str) -> Any:
     return model
 
 
-def _card(handle: str) -> dict[str, Any]:
-    return {} if handle.endswith(".keras") else open_preset(handle).card
+def _data_of(handle: str) -> Any:
+    """What a model was trained on, as far as that is still there."""
+    try:
+        return describe_data(handle)
+    except (OSError, ValueError):
+        return {}
 
 
 def _label(handle: str) -> str:
-    card = _card(handle)
-    if "test_accuracy" not in card:
+    card = {} if handle.endswith(".keras") else open_preset(handle).card
+    if not {"dataset", "model", "test_accuracy"} <= card.keys():
         return handle
     known = DATASETS.get(card["dataset"])
     task = f" task {card['task']}" if known and known.tasks else ""
@@ -150,19 +154,19 @@ class _Page:
         return call
 
     def choose_model(self, handle: str) -> tuple:
-        found = stories.samples(_card(handle))
+        found = stories.samples(_data_of(handle))
         choices = [(f"{each.question} ({each.answer})", n) for n, each in enumerate(found)]
         first = found[0]
         sample = self.gr.update(choices=choices, value=0)
         return sample, "\n".join(first.sentences), first.question
 
     def choose_sample(self, handle: str, number: int) -> tuple:
-        example = stories.samples(_card(handle))[number]
+        example = stories.samples(_data_of(handle))[number]
         return "\n".join(example.sentences), example.question
 
     def ask(self, handle: str, other: str, passage: str, question: str, annotator: str) -> tuple:
         model = _model(handle)
-        example = links.as_example(model, passage, question, _annotator(annotator))
+        example = links.as_example(model, passage, question, _annotator(model, annotator))
         count = len(example.sentences)
         slider = self.gr.update(maximum=max(count, 2), value=count, interactive=count > 1)
         return example, slider, *self.show(example, handle, other, count, annotator)
@@ -183,11 +187,18 @@ class _Page:
                 shown += [gr.update(visible=False), ""]
         tokens = [(label, n) for n, label in enumerate(links.labelled_tokens(model, example), 1)]
         kinds = list(links.edge_types_of(model))
-        python = answers.as_python(handle, read, _annotator(annotator))
+        chosen = _annotator(model, annotator)
+        if chosen and (read.chains or read.edges or read is not example):
+            # What was changed, annotated anew, would be something else.
+            chosen, read = None, links.as_read(model, read)
+        python = answers.as_python(handle, read, chosen)
         editor = [gr.update(choices=tokens)] * 2
         editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
-        curl = answers.as_curl(_address(), handle, read, _annotator(annotator))
-        return [note_of(unknown), *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
+        curl = answers.as_curl(_address(), handle, read, chosen)
+        note = note_of(unknown)
+        if annotator not in (WORDS, "", None) and not model.preprocessor.local:
+            note = f"This model reads no annotations: no annotator was asked. {note}".strip()
+        return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
 
     def edit(
         self,
@@ -217,8 +228,8 @@ class _Page:
         return links.draw_edge(example, token, target, kind)
 
     def look_for_wrong_answers(self, handle: str) -> tuple:
-        card = _card(handle)
-        asked, kind = stories.questions(card, self.data_dir)
+        card = _data_of(handle)
+        asked, kind = stories.questions(card, self.data_dir or card.get("data_dir"))
         if not asked:
             return [], [], stories.how_to_get_questions(card)
         wrong = stories.wrong_answers(_model(handle), asked)
@@ -238,7 +249,7 @@ class _Page:
             if chosen not in known:
                 raise ValueError(f"This page has no {chosen!r}: choose of {', '.join(known)}.")
         model = _model(handle)
-        example = links.as_example(model, passage, question, _annotator(annotator))
+        example = links.as_example(model, passage, question, _annotator(model, annotator))
         changes = {"chains": tuple(chains), "edges": tuple(map(tuple, edges))}
         changed = {name: value for name, value in changes.items() if value}
         return answers.answer(model, dataclasses.replace(example, **changed)).odds
@@ -250,8 +261,9 @@ def _address() -> str:
     return f"https://{host}" if host else f"http://127.0.0.1:{port}"
 
 
-def _annotator(chosen: str) -> str | None:
-    return None if chosen in (WORDS, "", None) else chosen
+def _annotator(model: Any, chosen: str | None) -> str | None:
+    """What annotates questions to a model, `None` where it reads no annotations."""
+    return chosen if chosen not in (WORDS, "", None) and model.preprocessor.local else None
 
 
 def resolve(text: str, annotator: str) -> str:

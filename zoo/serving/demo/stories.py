@@ -47,13 +47,15 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
     """Questions to look for wrong answers among, and what they are: `"test"` or `"simulated"`.
 
     Without a folder of files they are simulated, or bAbI's, where it was downloaded; there are none
-    for a model of other data.
+    for a model of other data, or of which nobody noted what it was trained on.
 
     Raises:
         FileNotFoundError: if the folder has no files of the model's data set.
         ValueError: if a file is broken.
     """
-    name, task = card.get("dataset", "babi"), card.get("task", 1)
+    name, task = card.get("dataset"), card.get("task", 1)
+    if name is None:
+        return [], ""
     known = registry.find(name)
     # The folder is of other models on the page too.
     data_dir = data_dir if known.files else None
@@ -83,7 +85,9 @@ def _downloaded(name: str, task: int | str, language: str | None) -> Sequence[Ex
 
 def how_to_get_questions(card: Mapping[str, Any]) -> str:
     """How the page comes by questions of a model's data set, of which it has none."""
-    name = card.get("dataset", "babi")
+    name = card.get("dataset")
+    if name is None:
+        return "It is not on record what this model was trained on: there are no questions to put."
     download = f"run `corefmem download {name}`, or " if registry.find(name).download else ""
     task = f"task {card['task']} of {name}" if registry.find(name).tasks else name
     return (
