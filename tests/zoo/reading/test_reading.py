@@ -198,4 +198,4 @@ def test_chains_of_an_example_are_read_in_place_of_those_of_words(model):
 
 def test_an_annotator_of_single_sentences_is_refused():
     with pytest.raises(ValueError, match="An annotator is for readers of annotated text, leave"):
-        make("dmn-sentiment").read("a good film", annotator="exact")
+        read(make("dmn-sentiment"), "a good film", annotator="exact")
