@@ -51,6 +51,20 @@ def _taking_a_graph(initializer):
     return initialize
 
 
+def plain(value):
+    """Arguments as JSON has them: layers as their configurations, and no containers of a model's.
+
+    What Keras holds of an attribute knows the model, which a copy of it would copy too.
+    """
+    if isinstance(value, keras.Layer):
+        return keras.saving.serialize_keras_object(value)
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return (list if isinstance(value, list) else tuple)(map(plain, value))
+    return value
+
+
 def pop_state(arguments):
     """Takes from a configuration, and returns, what is no argument of the constructor."""
     return {name: arguments.pop(name, default) for name, default in STATE.items()}

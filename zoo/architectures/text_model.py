@@ -18,7 +18,14 @@ from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
 from zoo.architectures.checks import check_features
-from zoo.architectures.cloning import STATE, CloneableModel, freeze, frozen_layers, pop_state
+from zoo.architectures.cloning import (
+    STATE,
+    CloneableModel,
+    freeze,
+    frozen_layers,
+    plain,
+    pop_state,
+)
 from zoo.architectures.config import ExamplesMethod, check_names, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
 from zoo.architectures.precision import QuantizableModel, cached_names, precision
@@ -199,14 +206,12 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     def get_config(self):
         preprocessor = self.preprocessor
-        if preprocessor is not None:
-            preprocessor = keras.saving.serialize_keras_object(preprocessor)
         config = {
             "name": self.name,
             "trainable": self.trainable,
             "dtype": self.dtype_policy.name,
-            **self.config,
-            "preprocessor": preprocessor,
+            **plain(self.config),
+            "preprocessor": preprocessor and keras.saving.serialize_keras_object(preprocessor),
         }
         state = {"quantized": self.quantized, "frozen": self.trainable and frozen_layers(self)}
         state["temperature"] = self.temperature
@@ -373,11 +378,6 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     def has_shared_answers(self):
         """Whether answers are classes, the same for all questions."""
         return len(self.output.shape) == 2
-
-
-def plain(value):
-    """An argument as JSON has it: layers as their configurations."""
-    return keras.saving.serialize_keras_object(value) if isinstance(value, keras.Layer) else value
 
 
 def regularize(variables, factor):

@@ -432,3 +432,12 @@ def test_keras_names_what_to_import(paths, run_python):
     assert "'module': 'keras_corefmem.layers" in layer
     assert "Could not locate class 'QueryReductionNetwork'" in model
     assert "'module': 'zoo.architectures" in model
+
+
+def test_a_configuration_holds_nothing_of_its_model():
+    model = shared("ga-mage-gru-typed")
+    config = model.get_config()
+    assert type(config["edge_types"]) is list and config["edge_types"] == model.config["edge_types"]
+    encoder = keras.layers.Bidirectional(keras.layers.LSTM(2, return_sequences=True))
+    config = make("as-coref-gru", encoder=encoder).get_config()
+    assert type(config["encoder"]) is type(config["encoder"]["config"]) is dict
