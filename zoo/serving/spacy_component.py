@@ -1,12 +1,12 @@
 """The spaCy component `corefmem_reader`: answers to questions about Docs."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import minibatch
+from spacy.util import minibatch, raise_error
 
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.graphs.formats.spacy_docs import chains_of
@@ -27,11 +27,16 @@ class DocReader:
 
     The question is `doc._.question`, else `doc.user_data["question"]`, else that of the context
     which comes with a text, `nlp.pipe([(text, {"question": …})], as_tuples=True)`; a Doc without
-    one stays as it is. `doc._.answer` is the best answer, `doc._.answers` a list of the best ones
-    with their probabilities, `[["kitchen", 0.9], …]`, best first.
+    one stays as it is, and so does one where text or question has no word. `doc._.answer` is the
+    best answer, `doc._.answers` a list of the best ones with their probabilities,
+    `[["kitchen", 0.9], …]`, best first.
 
     A reader of annotated text reads the coreference chains that a component before it has found,
-    such as `corefmem_resolver`; where there is none, it links repeated words alone.
+    such as `corefmem_resolver`, which may be none; where nothing has resolved the Doc, it links
+    repeated words alone.
+
+    Docs that cannot be read go to the function of `nlp.set_error_handler`, the others of their
+    batch are answered; without one, the error is raised.
 
     The model is loaded when it is first needed, once in each process. `nlp.to_disk` writes it into
     the folder of the pipeline, which then needs nothing else.
@@ -40,17 +45,19 @@ class DocReader:
         model: name of a preset, a folder of one, `"hf://user/name"`, or the path of a `.keras`
             file.
         top: how many answers to give.
+        name: name of the component in its pipeline, for error handlers.
     """
 
-    def __init__(self, model: str, top: int = 5) -> None:
+    def __init__(self, model: str, top: int = 5, name: str = "corefmem_reader") -> None:
         check_sizes(top=top)
-        self.handle, self.top = model, top
+        self.handle, self.top, self.name = model, top, name
+        self._error_handler: Callable = raise_error
         self._model: Any = None
         self._process = 0
 
     @property
-    def model(self) -> Any:
-        """The model."""
+    def reader(self) -> Any:
+        """The model, under another name than those that spaCy looks at, and would so load."""
         if self._model is None:
             self._model, self._process = self._load(), os.getpid()
         elif self._process != os.getpid():
@@ -85,12 +92,41 @@ class DocReader:
     def pipe(self, docs: Iterable[Doc], batch_size: int = 32) -> Iterator[Doc]:
         """Answers the questions of Docs, a batch at a time."""
         for batch in minibatch(docs, batch_size):
-            pairs = [(doc, question) for doc in batch if (question := question_of(doc))]
-            for (doc, _), reading in zip(pairs, self._read(pairs), strict=True):
-                doc._.answer = reading.answer
-                best = zip(reading.answers, reading.probabilities, strict=True)
-                doc._.answers = list(map(list, best))
-            yield from batch
+            yield from self._answered(batch)
+
+    def set_error_handler(self, error_handler: Callable) -> None:
+        """Sets what is called with Docs that cannot be read, see `nlp.set_error_handler`."""
+        self._error_handler = error_handler
+
+    def get_error_handler(self) -> Callable:
+        """Returns what is called with Docs that cannot be read; it raises unless set."""
+        return self._error_handler
+
+    def _answered(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Answers the questions of Docs, and returns those that could be read."""
+        try:
+            self._answer([doc for doc in docs if self._has_words(doc)])
+            return list(docs)
+        except Exception as error:
+            if len(docs) == 1:
+                self._error_handler(self.name, self, list(docs), error)
+                return []
+        return [answered for doc in docs for answered in self._answered([doc])]
+
+    def _has_words(self, doc: Doc) -> bool:
+        """Whether there is a question about a Doc, and words in both."""
+        question = question_of(doc)
+        if not question or not isinstance(question, str):
+            return bool(question)
+        tokenizer = preprocessor_of(self.reader).tokenizer
+        return all(text.strip() and tokenizer(text) for text in (doc.text, question))
+
+    def _answer(self, docs: Sequence[Doc]) -> None:
+        pairs = [(doc, question_of(doc) or "") for doc in docs]
+        for (doc, _), reading in zip(pairs, self._read(pairs), strict=True):
+            doc._.answer = reading.answer
+            best = zip(reading.answers, reading.probabilities, strict=True)
+            doc._.answers = list(map(list, best))
 
     def _read(self, pairs: Sequence[tuple[Doc, str]]) -> list[Reading]:
         """Reads pairs of a Doc and its question, in their order."""
@@ -99,20 +135,20 @@ class DocReader:
             rows = [n for n, (doc, _) in enumerate(pairs) if self._has_chains(doc) == resolved]
             chosen = [pairs[n] for n in rows]
             if resolved:
-                found = read_examples(self.model, as_examples(chosen, answers=False), self.top)
+                found = read_examples(self.reader, as_examples(chosen, answers=False), self.top)
             else:
                 texts = [doc.text for doc, _ in chosen], [question for _, question in chosen]
-                found = read(self.model, *texts, top=self.top)
+                found = read(self.reader, *texts, top=self.top)
             readings |= zip(rows, found, strict=True)
         return [readings[n] for n in range(len(pairs))]
 
     def _has_chains(self, doc: Doc) -> bool:
         """Whether there are chains on a Doc, and the model reads chains."""
-        return preprocessor_of(self.model).local and chains_of(doc) is not None
+        return preprocessor_of(self.reader).local and chains_of(doc) is not None
 
     def to_disk(self, path: str | os.PathLike, **_: Any) -> None:
         """Writes the model as a preset."""
-        self.model.save_to_preset(path)
+        self.reader.save_to_preset(path)
 
     def from_disk(self, path: str | os.PathLike, **_: Any) -> "DocReader":
         """Reads the model that `to_disk` wrote, when it is first needed."""
@@ -138,4 +174,4 @@ def question_of(doc: Doc) -> str | None:
 )
 def make_reader(nlp: Language, name: str, model: str, top: int) -> DocReader:
     """Makes the component `corefmem_reader`, see `DocReader`."""
-    return DocReader(model, top)
+    return DocReader(model, top, name)

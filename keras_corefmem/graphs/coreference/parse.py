@@ -1,10 +1,12 @@
 """A parsed text as plain lists, whatever the labels of its parser."""
 
 import dataclasses
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
 
+from keras_corefmem.graphs.formats.spacy_docs import leave_out_spaces
 from keras_corefmem.graphs.universal import universal_label, universal_tag
 
 ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl"))
@@ -12,7 +14,7 @@ ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl"))
 
 @dataclasses.dataclass
 class Parse:
-    """A parsed text; every list has an item for each token."""
+    """A parsed text without spaces; every list has an item for each token."""
 
     words: list[str]
     lowers: list[str]
@@ -21,6 +23,8 @@ class Parse:
     governors: list[int]
     labels: list[str]
     sentences: list[int]
+    # The number of each token in its Doc.
+    places: list[int]
 
     def __post_init__(self) -> None:
         self._retag_names()
@@ -48,7 +52,7 @@ class Parse:
 
     @classmethod
     def from_doc(cls, doc: Any) -> "Parse":
-        """Reads a `spacy.tokens.Doc`."""
+        """Reads a `spacy.tokens.Doc`, without the tokens that are only spaces."""
         if not doc.has_annotation("DEP"):
             raise ValueError(
                 "The text has no dependencies, which coreference is resolved with: put a parser "
@@ -56,27 +60,36 @@ class Parse:
             )
         columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START", "MORPH", "LOWER"])
         columns = columns.astype(np.uint64)
-        relative, deps, pos, tags, sent_starts, morphs, lowers = columns.T.tolist()
+        words = [token.text for token in doc]
+        kept, _, governors = leave_out_spaces(words, columns[:, 0])
+        sentence_starts = np.cumsum(columns[:, 4] == 1)[kept]
+        sentences = np.unique(sentence_starts, return_inverse=True)[1].tolist()
+        distances, deps, pos, tags, _, morphs, lowers = columns[kept].T.tolist()
         strings = doc.vocab.strings
-        labels = {dep: universal_label(strings[dep]) for dep in set(deps)}
+        universal = {dep: universal_label(strings[dep]) for dep in set(deps)}
+        labels = [universal[dep] for dep in deps]
+        for token, distance in enumerate(distances):
+            if distance and governors[token] == token:
+                # Its governor was a space.
+                labels[token] = "root"
         keys = list(zip(pos, tags, morphs, strict=True))
         forms = {key: _form(*(strings[k] for k in key)) for key in set(keys)}
         tagged = [forms[key] for key in keys]
         lower_strings = {key: strings[key] for key in set(lowers)}
-        governors = [(i + offset) % 2**64 for i, offset in enumerate(relative)]
-        sentence, sentences = -1, []
-        for start in sent_starts:
-            sentence += start == 1 or sentence < 0
-            sentences.append(sentence)
         return cls(
-            [token.text for token in doc],
+            [words[token] for token in kept],
             [lower_strings[key] for key in lowers],
             [tag for tag, _ in tagged],
             [plural for _, plural in tagged],
             governors,
-            [labels[dep] for dep in deps],
+            labels,
             sentences,
+            kept,
         )
+
+    def numbered(self, start: int, end: int) -> tuple[int, int]:
+        """The first token and the one behind the last, of those of the Doc."""
+        return bisect_left(self.places, start), bisect_left(self.places, end)
 
     def subtree(self, token: int) -> tuple[int, int]:
         """First and last token of what depends on a token, itself included."""

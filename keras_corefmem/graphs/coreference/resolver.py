@@ -11,7 +11,7 @@ from keras_corefmem.graphs.coreference.name_matching import link_names
 from keras_corefmem.graphs.coreference.parse import Parse
 from keras_corefmem.graphs.coreference.pronouns import rank, reflexive_antecedent
 from keras_corefmem.graphs.coreference.quotations import attribute, find_quotations
-from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS, span_groups
+from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS, NO_CHAINS, span_groups
 from keras_corefmem.utils.checks import check_sizes
 
 LINKERS = {
@@ -75,8 +75,9 @@ class Resolver:
     """A spaCy component that writes coreference chains into `doc.spans`.
 
     They are `doc.spans["coref_clusters_1"]` and so on, the convention of spacy-experimental, in
-    place of what was there. It needs a parser before it, of Universal Dependencies or with spaCy's
-    own labels, and nothing else: no model, no download.
+    place of what was there; where there is no chain, an empty `doc.spans["corefmem_resolver"]` says
+    that the Doc was resolved. Tokens that are only spaces are ignored. It needs a parser before it,
+    of Universal Dependencies or with spaCy's own labels, and nothing else: no model, no download.
 
     In a pipeline, its arguments are its configuration:
     `nlp.add_pipe("corefmem_resolver", config={"pronoun_distance": 2})`. `nlp.to_disk` keeps it.
@@ -128,11 +129,18 @@ class Resolver:
                 known; `None` detects them.
 
         Returns:
-            The mentions of each entity, by first mention; all of those that are known.
+            The mentions of each entity, by first mention; all of those that are known and more than
+            spaces, without spaces at their ends.
         """
         parse = Parse.from_doc(doc)
-        phrases = detect(parse) if mentions is None else describe_spans(parse, mentions)
+        if mentions is None:
+            phrases = detect(parse)
+        else:
+            spans = (parse.numbered(*mention) for mention in mentions)
+            phrases = describe_spans(parse, [(start, end) for start, end in spans if start < end])
         chains = resolve(parse, phrases, self.steps, self.pronoun_distance, self.nominal_distance)
+        if len(parse) < len(doc):
+            chains = [[_placed(phrase, parse.places) for phrase in chain] for chain in chains]
         if mentions is not None:
             return chains
         least = 1 if self.singletons else 2
@@ -140,8 +148,21 @@ class Resolver:
 
     def __call__(self, doc: Any) -> Any:
         chains = self.chains(doc)
-        for key in span_groups(doc):
-            del doc.spans[key]
+        for key in (*span_groups(doc), NO_CHAINS):
+            doc.spans.pop(key, None)
+        if not chains:
+            doc.spans[NO_CHAINS] = []
         for number, chain in enumerate(chains, 1):
             doc.spans[f"{CLUSTERS}_{number}"] = [doc[p.start : p.end] for p in chain]
         return doc
+
+
+def _placed(phrase, places):
+    """A mention by the numbers that its tokens have in their Doc."""
+    return dataclasses.replace(
+        phrase,
+        start=places[phrase.start],
+        end=places[phrase.end - 1] + 1,
+        head=places[phrase.head],
+        possessor=None if phrase.possessor is None else places[phrase.possessor],
+    )

@@ -4,23 +4,32 @@ from itertools import accumulate, count, pairwise
 from typing import Any
 
 from keras_corefmem.graphs.annotation import Annotation, Mention
+from keras_corefmem.graphs.formats.corenlp_offsets import (
+    CHARACTERS,
+    CODE_POINTS,
+    ORIGINAL,
+    find_tokens,
+    put_together,
+    units_before,
+)
 from keras_corefmem.utils.files import Path, load_json, write_json
 
 DEPENDENCIES = "basicDependencies"
 ROOT = "ROOT"
 # What is no named entity.
 OUTSIDE = "O"
-# Characters between the tokens of a file that it does not spell out.
-MOST_BETWEEN = 1_000_000
 
 
 def read_corenlp(path: Path, text: str | None = None) -> Annotation:
     """Reads the JSON that CoreNLP writes for a text (`-outputFormat json`).
 
+    Its offsets count in UTF-16, where an emoji is two characters; `starts` of the annotation count
+    characters as Python does. Files whose offsets count so, too, are recognized.
+
     Args:
         path: the file.
-        text: the text that was annotated; `None` puts together the tokens and what is between
-            them.
+        text: the text that was annotated, unchanged; `None` puts together the tokens and what is
+            between them.
 
     Returns:
         The annotation; dependencies, tags, chains and named entities are empty where the file has
@@ -58,13 +67,11 @@ def _convert(content, text):
         raise ValueError("a sentence has no tokens, annotate the text again.")
     tokens = [token for sentence in sentences for token in sentence["tokens"]]
     *offsets, _ = accumulate((len(sentence["tokens"]) for sentence in sentences), initial=0)
-    begins = [token["characterOffsetBegin"] for token in tokens]
     if text is None:
-        _check_begins(tokens, begins)
-        text = _text(tokens, begins)
-        words = [token["originalText"] for token in tokens]
+        text, begins = put_together(tokens)
+        words = [token[ORIGINAL] for token in tokens]
     else:
-        words = [text[b : t["characterOffsetEnd"]] for b, t in zip(begins, tokens, strict=True)]
+        words, begins = find_tokens(tokens, text)
     governors, labels = list(range(len(tokens))), [""] * len(tokens)
     for offset, sentence in zip(offsets, sentences, strict=True):
         for edge in sentence.get(DEPENDENCIES, ()):
@@ -100,29 +107,6 @@ def _number(index, sentence):
     return index - 1
 
 
-def _check_begins(tokens, begins):
-    """Refuses tokens that are further apart than spaces between them can be."""
-    end, between = 0, 0
-    for token, begin in zip(tokens, begins, strict=True):
-        between += max(begin - end - len(token.get("before", "")), 0)
-        if between > MOST_BETWEEN:
-            raise ValueError(
-                f"characterOffsetBegin is {begin:,} where the token before ends at {end:,}: "
-                "correct it, or annotate the text again."
-            )
-        end = begin + len(token["originalText"])
-
-
-def _text(tokens, begins):
-    """The text that tokens were read from: CoreNLP gives what is between two of them."""
-    pieces, end = [], 0
-    for token, begin in zip(tokens, begins, strict=True):
-        between = token.get("before", "").ljust(begin - end)[: begin - end]
-        pieces += [between, token["originalText"]]
-        end = begin + len(token["originalText"])
-    return "".join(pieces) + (tokens[-1].get("after", "") if tokens else "")
-
-
 def _mention(mention, offsets):
     number = mention["sentNum"]
     if not 1 <= number <= len(offsets):
@@ -134,6 +118,9 @@ def _mention(mention, offsets):
 def to_corenlp(annotation: Annotation) -> dict[str, Any]:
     """Returns the JSON of CoreNLP for an annotation.
 
+    `characterOffset*` count in UTF-16; where a text has characters above U+FFFF, `codepointOffset*`
+    beside them count as Python does.
+
     Args:
         annotation: the annotated text; its typed edges are left out.
 
@@ -142,9 +129,13 @@ def to_corenlp(annotation: Annotation) -> dict[str, Any]:
             no place for.
     """
     numbers, sentences = annotation.sentence_numbers.tolist(), []
+    units = units_before(annotation.text)
     for number, (start, end) in enumerate(pairwise((*annotation.sentences, len(annotation)))):
         tokens = range(start, end)
-        sentence = {"index": number, "tokens": [_token(annotation, t, start) for t in tokens]}
+        sentence = {
+            "index": number,
+            "tokens": [_token(annotation, t, start, units) for t in tokens],
+        }
         if annotation.governors:
             sentence[DEPENDENCIES] = [_dependency(annotation, t, start, numbers) for t in tokens]
         sentences.append(sentence)
@@ -161,18 +152,19 @@ def write_corenlp(path: Path, annotation: Annotation) -> None:
     write_json(path, to_corenlp(annotation))
 
 
-def _token(annotation, token, start):
+def _token(annotation, token, start, units):
     begin, word = annotation.starts[token], annotation.tokens[token]
     end = annotation.starts[token - 1] + len(annotation.tokens[token - 1]) if token else 0
     behind = annotation.starts[token + 1] if token + 1 < len(annotation) else None
+    offsets = begin, begin + len(word)
     fields = {
         "index": token - start + 1,
         "word": word,
-        "originalText": word,
-        "characterOffsetBegin": begin,
-        "characterOffsetEnd": begin + len(word),
+        ORIGINAL: word,
+        **dict(zip(CHARACTERS, (units[offset] for offset in offsets), strict=True)),
+        **(dict(zip(CODE_POINTS, offsets, strict=True)) if units[-1] > len(units) - 1 else {}),
         "before": annotation.text[end:begin],
-        "after": annotation.text[begin + len(word) : behind],
+        "after": annotation.text[offsets[1] : behind],
     }
     fields |= {"pos": annotation.tags[token]} if annotation.tags else {}
     named = annotation.named_entities

@@ -1,7 +1,7 @@
 """Annotations of spaCy Docs."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -11,6 +11,8 @@ from keras_corefmem.graphs.annotation import Annotation, Mention, head_of
 
 # Groups of spans that hold a chain each, numbered from 1.
 CLUSTERS = "coref_clusters"
+# An empty group of spans on a Doc whose coreference was resolved, and that has no chain.
+NO_CHAINS = "corefmem_resolver"
 
 _GROUP = re.compile(rf"{CLUSTERS}_([1-9]\d*)", re.ASCII)
 
@@ -21,9 +23,13 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
     Tokens that are only spaces are left out. Coreference is read from where components leave it,
     the first of these that is there; no package of theirs is needed:
 
-    - `doc.spans["coref_clusters_1"]` and so on: `corefmem_resolver`, spacy-experimental;
+    - `doc.spans["coref_clusters_1"]` and so on: `corefmem_resolver`, spacy-experimental; an empty
+      `doc.spans["corefmem_resolver"]` says that there are none;
     - `doc._.coref_clusters`, pairs of characters: fastcoref;
     - `doc._.coref_chains`, whose mentions have `token_indexes` and `root_index`: coreferee.
+
+    The head of a mention is its first token whose governor is outside, the last one where the Doc
+    has no parse.
 
     Args:
         doc: a `spacy.tokens.Doc`.
@@ -47,23 +53,19 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
         doc = resolve(doc)
         chains = chains_of(doc)
     columns = doc.to_array(["HEAD", "DEP", "POS", "TAG", "SENT_START", "ENT_TYPE"])
-    # Distances to governors and "no" among sentence starts are signed, the ids of strings are not.
-    relative = columns[:, 0].astype(np.int64).tolist()
-    columns = columns.tolist()
     words = [token.text for token in doc]
     starts = [token.idx for token in doc]
-    kept = [index for index, word in enumerate(words) if not word.isspace()]
-    # What a token is called once spaces are left out: for a space, its successor's number.
-    numbers = [0, *accumulate(int(not word.isspace()) for word in words)]
-    governors = [index + distance for index, distance in enumerate(relative)]
-    governors = [numbers[_governor(index, governors, words)] for index in kept]
+    kept, numbers, governors = leave_out_spaces(words, columns[:, 0])
+    columns = columns.tolist()
     parsed = doc.has_annotation("DEP")
 
     def mention(start, end, head):
         start, end = numbers[start], numbers[end]
-        return Mention(
-            start, end, head_of(governors, start, end) if head is None else numbers[head]
-        )
+        if head is not None:
+            head = min(numbers[head], end - 1)
+        else:
+            head = head_of(governors, start, end) if parsed else end - 1
+        return Mention(start, end, head)
 
     mentions = [
         [mention(*span) for span in chain if numbers[span[0]] < numbers[span[1]]]
@@ -89,6 +91,8 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
     """
     if groups := span_groups(doc):
         return [[(s.start, s.end, None) for s in doc.spans[key]] for key in groups]
+    if NO_CHAINS in doc.spans:
+        return []
     if doc.has_extension("coref_clusters") and doc._.coref_clusters is not None:
         return [
             [(span.start, span.end, None) for span in _character_spans(doc, cluster)]
@@ -106,6 +110,28 @@ def span_groups(doc: Any) -> list[str]:
     """The keys of `doc.spans` that hold a chain each, in order."""
     found = filter(None, map(_GROUP.fullmatch, doc.spans))
     return [match[0] for match in sorted(found, key=lambda match: int(match[1]))]
+
+
+def leave_out_spaces(
+    words: Sequence[str], distances: np.ndarray
+) -> tuple[list[int], list[int], list[int]]:
+    """Numbers the tokens of a Doc without those that are only spaces.
+
+    Args:
+        words: the text of each token.
+        distances: from each token to its governor, an attribute `HEAD` of `doc.to_array`.
+
+    Returns:
+        The tokens that stay; the new number of each token and of the end, for a space that of its
+        successor; and the new governors of those that stay. What depends on a space depends on its
+        governor then, and becomes a root where the space was one.
+    """
+    kept = [index for index, word in enumerate(words) if not word.isspace()]
+    numbers = [0, *accumulate(int(not word.isspace()) for word in words)]
+    # Distances are signed, the array is not.
+    signed = distances.astype(np.int64).tolist()
+    governors = [index + distance for index, distance in enumerate(signed)]
+    return kept, numbers, [numbers[_governor(index, governors, words)] for index in kept]
 
 
 def _character_spans(doc, cluster):

@@ -5,12 +5,19 @@ import pytest
 from keras_corefmem.graphs import coreference as resolver
 from keras_corefmem.graphs.coreference import Resolver
 from keras_corefmem.graphs.coreference.resolver import kind_of
-from keras_corefmem.graphs.formats.spacy_docs import chains_of
+from keras_corefmem.graphs.formats.spacy_docs import chains_of, from_doc, span_groups
 
 # Mary told John that she slept. He left.
 TOLD = (
     "Mary/NNP/1/nsubj told/VBD/1/root John/NNP/1/obj that/IN/5/mark she/PRP/5/nsubj "
     "slept/VBD/1/ccomp ././1/punct He/PRP/8/nsubj left/VBD/8/root ././8/punct"
+)
+
+
+# Mrs. Hall met the man of Iping. He saw her.
+NAMES = (
+    "Mrs./NNP/1/compound Hall/NNP/2/nsubj met/VBD/2/root the/DT/4/det man/NN/2/obj of/IN/6/case "
+    "Iping/NNP/4/nmod ././2/punct He/PRP/9/nsubj saw/VBD/9/root her/PRP/9/obj"
 )
 
 
@@ -177,6 +184,71 @@ def test_chains_are_spans_of_the_doc(parsed):
     assert chains_of(doc) == [[(0, 1, None), (4, 5, None)], [(2, 3, None), (7, 8, None)]]
 
 
+def test_docs_without_chains_are_marked(parsed):
+    doc = parsed(TOLD)
+    doc.spans["coref_clusters_1"] = [doc[0:3]]
+    assert chains_of(Resolver(steps=["names"])(doc)) == [] and "coref_clusters_1" not in doc.spans
+    assert len(chains_of(Resolver()(doc))) == 2 and "corefmem_resolver" not in doc.spans
+
+
+def with_spaces(doc):
+    """The Doc with a name of spaces before each token, which governs it and depends for it."""
+    words, tags, heads, deps = [], [], [], []
+    for token in doc:
+        root = token.head.i == token.i
+        words += ["\n ", token.text]
+        tags += ["NNP", token.tag_]
+        heads += [2 * token.i if root else 2 * token.head.i + 1, 2 * token.i]
+        deps += [token.dep_, "dep" if root else token.dep_]
+    return type(doc)(doc.vocab, words, [False] * len(words), tags=tags, heads=heads, deps=deps)
+
+
+@pytest.mark.parametrize("text", [TOLD, SPEECH, NAMES], ids=["told", "speech", "names"])
+def test_spaces_count_for_nothing(parsed, text):
+    doc = parsed(text)
+    spaced, resolver = with_spaces(doc), Resolver(singletons=True, pronoun_distance=1)
+    assert [token.text for token in spaced][1::2] == [token.text for token in doc]
+    for mentions in (None, [(0, 1), (2, 4)]):
+        expected = [
+            [(2 * p.start + 1, 2 * p.end, 2 * p.head + 1, p.kind) for p in chain]
+            for chain in resolver.chains(doc, mentions)
+        ]
+        # The second has spaces at both ends, the last has nothing else.
+        known = mentions and [(1, 2), (4, 9), (2, 3)]
+        found = resolver.chains(spaced, known)
+        assert [[(p.start, p.end, p.head, p.kind) for p in chain] for chain in found] == expected
+    annotations = [from_doc(resolver(each)) for each in (doc, spaced)]
+    for name in ("tokens", "sentences", "governors", "chains"):
+        assert getattr(annotations[0], name) == getattr(annotations[1], name)
+
+
+def test_spaces_are_sentences_of_no_distance(parsed):
+    vocab = parsed(TOLD).vocab
+    words, tags = ["Mary", "slept", " ", "\n", "She", "left"], "NNP VBD NNP NNP PRP VBD".split()
+    doc = spacy_doc(vocab, words, tags, [1, 1, 2, 3, 5, 5])
+    found = Resolver(pronoun_distance=1).chains(doc)
+    assert [[(p.start, p.end, p.sentence) for p in c] for c in found] == [[(0, 1, 0), (4, 5, 1)]]
+    nothing = spacy_doc(vocab, [" ", "\n"], ["NNP", "NNP"], [0, 1])
+    assert Resolver().chains(nothing) == [] and chains_of(Resolver()(nothing)) == []
+
+
+def spacy_doc(vocab, words, tags, heads):
+    from spacy.tokens import Doc
+
+    deps = ["ROOT" if head == token else "nsubj" for token, head in enumerate(heads)]
+    return Doc(vocab, words, tags=tags, heads=heads, deps=deps)
+
+
+def test_spaces_of_a_real_pipeline_are_no_mentions(ud_pipeline):
+    text = "  Mary\n\n met  John . \n She saw   him . "
+    docs = [Resolver()(ud_pipeline(each)) for each in (text, " ".join(text.split()))]
+    assert any(token.is_space for token in docs[0])
+    words = [[[s.text for s in docs[0].spans[key]] for key in span_groups(docs[0])]]
+    assert words == [[["Mary", "She"], ["John", "him"]]]
+    spaced, single = map(from_doc, docs)
+    assert spaced.tokens == single.tokens and spaced.chains == single.chains
+
+
 def test_older_chains_are_replaced(parsed):
     doc = parsed(TOLD)
     for number in (2, 5):
@@ -212,7 +284,7 @@ def test_it_is_found_and_saved_with_its_pipeline(tmp_path):
 # Two processes each import spaCy and load the pipeline.
 @pytest.mark.slow
 def test_it_works_in_several_processes_and_after_saving(ud_pipeline, tmp_path):
-    texts = ["Mary told John that she slept.", "John slept. He woke."] * 3
+    texts = ["Mary told John that she slept.", "John slept. He woke.", "It rained."] * 2
     ud_pipeline.add_pipe("corefmem_resolver", config={"steps": ["pronouns"]})
     try:
         ud_pipeline.to_disk(tmp_path / "pipeline")
@@ -221,7 +293,7 @@ def test_it_works_in_several_processes_and_after_saving(ud_pipeline, tmp_path):
         ud_pipeline.remove_pipe("corefmem_resolver")
     loaded = pytest.importorskip("spacy").load(tmp_path / "pipeline")
     docs = list(loaded.pipe(texts, n_process=2, batch_size=2))
-    assert [doc.text for doc in docs] == texts and expected[0]
+    assert [doc.text for doc in docs] == texts and expected[0] and expected[2] == []
     assert [chains_of(doc) for doc in docs] == expected
 
 

@@ -49,8 +49,88 @@ def test_numbers_run_over_the_document_from_zero():
 def test_the_text_may_be_given():
     text = " Mary told him.\nShe left! ..."
     assert from_corenlp(CONTENT, text).text == text
-    with pytest.raises(ValueError, match="Token 1, '', is not at character 6 of the text"):
+    with pytest.raises(ValueError, match="token 0, 'Mary', is not at character 1 .* 'ary' is"):
         from_corenlp(CONTENT, "Mary")
+
+
+# "😀 Mary 𝐁 left": two of its characters are two units of UTF-16.
+EMOJI = "\U0001f600 Mary \U0001d401 left \U0001f600"
+UNITS = [(0, 2), (3, 7), (8, 10), (11, 15)]
+CODE_POINTS = [(0, 1), (2, 6), (7, 8), (9, 13)]
+
+
+def emoji(characters=UNITS, code_points=None):
+    """The JSON for `EMOJI`, but its last word."""
+    fields = token("", 0)
+    words = [fields | {"word": w, "originalText": w} for w in EMOJI.split()[:-1]]
+    for number, word in enumerate(words):
+        word |= {"before": " " if number else "", "after": " "}
+        word["characterOffsetBegin"], word["characterOffsetEnd"] = characters[number]
+        if code_points is not None:
+            word["codepointOffsetBegin"], word["codepointOffsetEnd"] = code_points[number]
+    words[-1]["after"] = EMOJI[13:]
+    return {"sentences": [{"tokens": words}]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        emoji(),
+        emoji(UNITS, CODE_POINTS),
+        # CoreNLP up to 4.4.0.
+        emoji(UNITS, UNITS),
+        # Other writers.
+        emoji(CODE_POINTS),
+    ],
+)
+def test_offsets_count_utf_16(content):
+    for text in (None, EMOJI):
+        annotation = from_corenlp(content, text)
+        assert annotation.text == EMOJI and annotation.tokens == tuple(EMOJI.split()[:-1])
+        assert annotation.starts == (0, 2, 7, 9)
+
+
+def test_what_is_between_tokens_is_measured_in_utf_16():
+    first, second = token("Mary", 0), token("left", 8, "\U0001f600")
+    content = {"sentences": [{"tokens": [first, second]}]}
+    # One of the four units between is half a character, which spaces stand for.
+    for before in ("\U0001f600", "\U0001f600 \U0001f600 x"):
+        second["before"] = before
+        annotation = from_corenlp(content)
+        assert annotation.text == "Mary\U0001f600  left" and annotation.starts == (0, 7)
+
+
+def test_offsets_are_written_in_utf_16():
+    annotation = from_corenlp(emoji())
+    written = to_corenlp(annotation)
+    for text in (None, annotation.text):
+        assert from_corenlp(written, text) == annotation
+    tokens = written["sentences"][0]["tokens"]
+    for key, expected in (("characterOffset", UNITS), ("codepointOffset", CODE_POINTS)):
+        assert [(t[f"{key}Begin"], t[f"{key}End"]) for t in tokens] == expected
+    plain = to_corenlp(from_corenlp(CONTENT))["sentences"][0]["tokens"][0]
+    assert "codepointOffsetBegin" not in plain
+
+
+def test_offsets_of_other_words_are_refused(tmp_path):
+    text = " Mary told him.\nShe left!"
+    # Case, accents and quotation marks may differ.
+    assert from_corenlp(CONTENT, text.upper()).tokens[0] == "MARY"
+    for shifted, message in (
+        (f" {text}", "token 0, 'Mary', is not at character 1 of the text, where ' Mar' is"),
+        (text.replace(".", " "), r"token 3, '\.', is not at character 14 of the text"),
+    ):
+        path = tmp_path / "x.json"
+        path.write_text(json.dumps(CONTENT))
+        with pytest.raises(ValueError, match=f"{path}: {message}"):
+            read_corenlp(path, shifted)
+    content = copy.deepcopy(CONTENT)
+    content["sentences"][0]["tokens"][1]["characterOffsetBegin"] = 4
+    with pytest.raises(ValueError, match="token 1, 'told', begins at 4 where .* ends at 5"):
+        from_corenlp(content)
+    del content["sentences"][0]["tokens"][1]["characterOffsetEnd"]
+    with pytest.raises(ValueError, match="not the JSON of CoreNLP.*'characterOffsetEnd'"):
+        from_corenlp(content, text)
 
 
 def test_parse_and_chains_may_lack():

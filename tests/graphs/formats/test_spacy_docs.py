@@ -3,7 +3,7 @@ import types
 import pytest
 
 from keras_corefmem.graphs import Mention
-from keras_corefmem.graphs.formats.spacy_docs import from_doc
+from keras_corefmem.graphs.formats.spacy_docs import chains_of, from_doc
 
 spacy = pytest.importorskip("spacy")
 
@@ -106,6 +106,30 @@ def test_chains_of_indexes(doc, extension):
     chains = [types.SimpleNamespace(mentions=[one, she]), types.SimpleNamespace(mentions=[both])]
     extension(doc, "coref_chains", chains)
     assert from_doc(doc).chains == ((Mention(0, 1, 0), Mention(5, 6, 5)), (Mention(0, 4, 0),))
+
+
+def test_spaces_are_no_heads(doc, extension):
+    told, mary = (
+        types.SimpleNamespace(token_indexes=indexes, root_index=1) for indexes in ([0, 1], [1, 2])
+    )
+    extension(doc, "coref_chains", [types.SimpleNamespace(mentions=[told, mary])])
+    assert from_doc(doc).chains == ((Mention(0, 1, 0), Mention(1, 2, 1)),)
+
+
+def test_the_last_word_is_the_head_where_nothing_was_parsed():
+    doc = spacy.blank("en")("The old man  slept. The man \n left.")
+    doc.spans["coref_clusters_1"] = [doc[0:3], doc[6:9]]
+    assert from_doc(doc).chains == ((Mention(0, 3, 2), Mention(5, 7, 6)),)
+
+
+def test_docs_without_chains_are_told_from_those_that_were_not_resolved(doc):
+    assert chains_of(doc) is None
+    doc.spans["corefmem_resolver"] = []
+    assert chains_of(doc) == []
+    assert from_doc(doc, resolve=None).chains == ()
+    copies = spacy.tokens.Doc(doc.vocab).from_bytes(doc.to_bytes()), doc.copy()
+    docs = spacy.tokens.DocBin(docs=[doc]).get_docs(doc.vocab)
+    assert [chains_of(each) for each in (*copies, *docs)] == [[]] * 3
 
 
 def test_only_docs_without_coreference_are_resolved(doc, extension):

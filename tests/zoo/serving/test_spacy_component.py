@@ -7,6 +7,7 @@ import pytest
 import zoo
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.datasets.sentences.sentence import Sentence
+from keras_corefmem.graphs import from_doc
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from zoo.reading import read_examples
 from zoo.serving.spacy_component import DocReader
@@ -67,6 +68,50 @@ def test_chains_of_docs_are_read(nlp, model):
     (expected,) = read_examples(model, as_examples([(docs[1], QUESTION)], answers=False), top=3)
     assert (linked._.answer, linked._.answers) == answers_of(expected)
     assert plain._.answers == again._.answers != linked._.answers
+
+
+def test_docs_that_were_resolved_without_a_chain_are_read_so(nlp, model):
+    docs = [nlp.make_doc(PASSAGE) for _ in range(2)]
+    # What corefmem_resolver leaves on a Doc without chains.
+    docs[1].spans["corefmem_resolver"] = []
+    for doc in docs:
+        doc._.question = QUESTION
+    unresolved, resolved = nlp.pipe(docs)
+
+    def annotator(texts):
+        return (from_doc(nlp.make_doc(text)) for text in texts)
+
+    expected = answers_of(model.read(PASSAGE, QUESTION, top=3, annotator=annotator))
+    assert (resolved._.answer, resolved._.answers) == expected
+    assert unresolved._.answers != resolved._.answers
+
+
+def test_docs_without_words_have_no_answers(nlp):
+    rows = [("", QUESTION), (PASSAGE, QUESTION), (" \n", QUESTION), (PASSAGE, "  ")]
+    rows = [(text, {"question": question}) for text, question in rows]
+    docs = [doc for doc, _ in nlp.pipe(rows, as_tuples=True)]
+    assert [doc.text for doc in docs] == [text for text, _ in rows]
+    assert [doc._.answer is None for doc in docs] == [True, False, True, True]
+    assert docs[0]._.answers is None
+    with pytest.raises(ValueError, match="is empty"):
+        nlp.get_pipe("corefmem_reader").ask(docs[0], QUESTION)
+
+
+def test_docs_that_cannot_be_read_go_to_the_error_handler(model, tmp_path):
+    model.save_to_preset(tmp_path / "preset")
+    nlp = spacy.blank("en")
+    config = {"model": str(tmp_path / "preset")}
+    reader = nlp.add_pipe("corefmem_reader", "answers", config=config)
+    rows = [(PASSAGE, {"question": question}) for question in (QUESTION, 3, QUESTION)]
+    with pytest.raises(TypeError):
+        list(nlp.pipe(rows, as_tuples=True))
+    failed = []
+    nlp.set_error_handler(lambda *failure: failed.append(failure))
+    docs = [doc for doc, _ in nlp.pipe(rows, as_tuples=True)]
+    assert len(docs) == 2 and all(doc._.answer is not None for doc in docs)
+    ((name, component, (doc,), error),) = failed
+    assert (name, component, doc.text) == ("answers", reader, PASSAGE)
+    assert isinstance(error, TypeError) and reader.get_error_handler()(1, 2, [3], error) is None
 
 
 def test_a_saved_pipeline_needs_no_other_file(nlp, tmp_path):

@@ -1,0 +1,144 @@
+"""Offsets of CoreNLP, which count in UTF-16, as characters of a text."""
+
+import dataclasses
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Any
+
+Tokens = Sequence[dict[str, Any]]
+
+CHARACTERS = "characterOffsetBegin", "characterOffsetEnd"
+CODE_POINTS = "codepointOffsetBegin", "codepointOffsetEnd"
+ORIGINAL = "originalText"
+# Characters between the tokens of a file that it does not spell out.
+MOST_BETWEEN = 1_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reading:
+    """Where tokens begin and end, in units in which `size` measures strings."""
+
+    begins: list[int]
+    ends: list[int]
+    size: Callable[[str], int]
+
+
+def units_before(text: str) -> list[int]:
+    """Units of UTF-16 before each character of a text and its end; those above U+FFFF are two."""
+    return list(accumulate((1 + (c > "\uffff") for c in text), initial=0))
+
+
+def find_tokens(tokens: Tokens, text: str) -> tuple[list[str], list[int]]:
+    """Finds tokens in the text that was annotated.
+
+    Returns:
+        The words, and the characters of the text at which they start.
+
+    Raises:
+        ValueError: if there is another word in the text where a token should be.
+    """
+    if not all(CHARACTERS[1] in token for token in tokens):
+        raise KeyError(CHARACTERS[1])
+    characters = [n for n, c in enumerate(text) for _ in range(1 + (c > "\uffff"))]
+    expected = [token.get(ORIGINAL) or token.get("word") for token in tokens]
+    found: tuple[list[str], list[int]] = [], []
+    most = -1
+    for reading in _readings(tokens):
+        begins, ends = reading.begins, reading.ends
+        if reading.size is _utf16_length and len(characters) > len(text):
+            begins, ends = (_in_text(offsets, characters, text) for offsets in (begins, ends))
+        words = [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        equal = sum(word == other for word, other in zip(words, expected, strict=True))
+        if equal > most:
+            found, most = (words, begins), equal
+    for number, (token, word, begin) in enumerate(zip(tokens, *found, strict=True)):
+        original = token.get(ORIGINAL) or word
+        if _letters(word) != _letters(original) or (original.strip() and not word.strip()):
+            raise ValueError(
+                f"token {number}, {original!r:.80}, is not at character {begin} of the text, where "
+                f"{word!r:.80} is: pass the text that was annotated, unchanged."
+            )
+    return found
+
+
+def put_together(tokens: Tokens) -> tuple[str, list[int]]:
+    """Puts together a text from its tokens and what CoreNLP gives between two of them.
+
+    Returns:
+        The text, and its characters at which the tokens start.
+
+    Raises:
+        ValueError: if tokens overlap, or are further apart than spaces between them can be.
+    """
+    reading = max(_readings(tokens), key=lambda reading: _fitting(tokens, reading))
+    pieces, starts, length, end, padded = [], [], 0, 0, 0
+    for number, (token, begin) in enumerate(zip(tokens, reading.begins, strict=True)):
+        before, original = token.get("before", ""), token[ORIGINAL]
+        if begin < end:
+            raise ValueError(
+                f"token {number}, {original!r:.80}, begins at {begin:,} where the token before "
+                f"ends at {end:,}: annotate the text again."
+            )
+        padded += max(begin - end - reading.size(before), 0)
+        if padded > MOST_BETWEEN:
+            raise ValueError(
+                f"{CHARACTERS[0]} is {begin:,} where the token before ends at {end:,}: "
+                "correct it, or annotate the text again."
+            )
+        between = _fill(before, begin - end, reading.size)
+        starts.append(length + len(between))
+        length = starts[-1] + len(original)
+        end = begin + reading.size(original)
+        pieces += [between, original]
+    return "".join(pieces) + (tokens[-1].get("after", "") if tokens else ""), starts
+
+
+def _readings(tokens):
+    """What offsets can mean, the likeliest first.
+
+    `characterOffset*` count UTF-16 in CoreNLP, and code points in files of other writers.
+    `codepointOffset*`, of the property `tokenize.codepoint`, count UTF-16 up to CoreNLP 4.4.0.
+    """
+    begins = [token[CHARACTERS[0]] for token in tokens]
+    ends = [token.get(CHARACTERS[1]) for token in tokens]
+    readings = [_Reading(begins, ends, _utf16_length), _Reading(begins, ends, len)]
+    if all(key in token for token in tokens for key in CODE_POINTS):
+        begins, ends = ([token[key] for token in tokens] for key in CODE_POINTS)
+        readings.insert(0, _Reading(begins, ends, len))
+    return readings
+
+
+def _utf16_length(text):
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _in_text(offsets, characters, text):
+    """Characters of a text at offsets of UTF-16, which `characters` lists by these."""
+    inside, beyond = range(len(characters)), len(text) - len(characters)
+    return [characters[offset] if offset in inside else offset + beyond for offset in offsets]
+
+
+def _letters(word):
+    """Letters and digits of a word, whatever its case and accents."""
+    return [c for c in unicodedata.normalize("NFKD", word).casefold() if c.isalnum()]
+
+
+def _fitting(tokens, reading):
+    """How many tokens, and gaps before them, are as long as their offsets say."""
+    fitting, before = 0, 0
+    for token, begin, end in zip(tokens, reading.begins, reading.ends, strict=True):
+        behind = begin + reading.size(token[ORIGINAL])
+        fitting += (end == behind) + (begin == before + reading.size(token.get("before", "")))
+        before = behind
+    return fitting
+
+
+def _fill(before, width, size):
+    """What is between two tokens, cut or filled up with spaces to a width."""
+    if size is len:
+        between = before[:width]
+    else:
+        units = before.encode("utf-16-le", "surrogatepass")[: 2 * width]
+        between = units.decode("utf-16-le", "ignore")
+    return between + " " * (width - size(between))
