@@ -103,14 +103,14 @@ class AnnotatedExample(Example):
         """Cuts one of its texts at spaces, whatever the tokenizer."""
         return text.split(" ")
 
-    def _links_of_beginning(self, kept, length):
+    def _links_of_beginning(self, kept, length, own):
         fields = {
             name: getattr(self, name)[:kept] + getattr(self, name)[length:]
             for name in ("chain_ids", "named_entities")
         }
         structure = self.structure and self.structure.without(kept, length)
         fields |= {"structure": structure, "documents": ()}
-        return {**super()._links_of_beginning(kept, length), **fields}
+        return {**super()._links_of_beginning(kept, length, own), **fields}
 
     @classmethod
     def from_annotation(

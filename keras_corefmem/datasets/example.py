@@ -14,7 +14,8 @@ from keras_corefmem.utils.checks import check_characters
 
 # The answer of examples that are only read, and where a passage does not hold it.
 UNKNOWN_ANSWER = "[unknown]"
-_TITLE = rf"\b(?i:{'|'.join(sorted(ABBREVIATED_TITLES))})\."
+# "St." is a street's too, at the end of sentences.
+_TITLE = rf"\b(?i:{'|'.join(sorted(ABBREVIATED_TITLES - {'st'}))})\."
 _BETWEEN_SENTENCES = regex.compile(rf"(?<=[.?!])(?<!{_TITLE})\s+|\s*\n\s*")
 
 
@@ -162,22 +163,25 @@ class Example:
     def beginning(self, count: int, tokenizer: Callable[[str], list[str]]) -> "Example":
         """Returns the question about the first sentences, with chains and edges of what is left."""
         lengths = list(map(len, self.cut_sentences(tokenizer)))
-        kept, length = sum(lengths[:count]), sum(lengths)
-        sentences, links = self.sentences[:count], self._links_of_beginning(kept, length)
+        kept, length, sentences = sum(lengths[:count]), sum(lengths), self.sentences[:count]
+        # Its end may be cut otherwise where nothing follows.
+        own = len(self.tokens(" ".join(sentences), tokenizer))
+        links = self._links_of_beginning(kept, length, own)
         return dataclasses.replace(self, sentences=sentences, supporting_facts=(), **links)
 
-    def _links_of_beginning(self, kept, length):
-        """What joins tokens, but for those from `kept` to `length`, which are left out."""
+    def _links_of_beginning(self, kept, length, own):
+        """What joins tokens, but for those from `kept` to `length`, whose place is up to `own`."""
 
         def moved(end: int) -> int:
-            return end if end <= kept else end - length + kept
+            return end if end <= kept else end - length + own
 
         edges = tuple(
             (moved(source), moved(target), edge_type)
             for source, target, edge_type in self.edges
             if not any(kept < end <= length for end in (source, target))
         )
-        return {"edges": edges, "chains": self.chains[:kept] + self.chains[length:]}
+        new = (0,) * (own - kept) if self.chains else ()
+        return {"edges": edges, "chains": self.chains[:kept] + new + self.chains[length:]}
 
     def cut_sentences(
         self, tokenizer: Callable[[str], list[str]], cut: Callable | None = None

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -118,7 +119,8 @@ class StoryPreprocessor(Preprocessor):
         tokenize = get_tokenizer(tokenizer)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
-        if not any(end in words for words in tokens for end in SENTENCE_ENDS):
+        sentences = itertools.chain.from_iterable(e.sentences for e in examples)
+        if not any(end in words for words in map(tokenize, sentences) for end in SENTENCE_ENDS):
             # Raw text has ends nevertheless.
             read_ends, tokens = False, [*tokens, list(SENTENCE_ENDS)]
         ignored = () if read_ends else SENTENCE_ENDS

@@ -39,7 +39,7 @@ class Vocabulary:
         unknown_types: Number of types of unknown words.
         free_symbols: Number of free symbols.
         symbols: Names of the free symbols, the last ones of `words`.
-        ids: Ids of all words that are not unknown, by word.
+        ids: Ids by word, of those that are known or read as one that is.
 
     Raises:
         ValueError: If a word is empty, repeated or a special, a number is too small, or there are
@@ -115,7 +115,7 @@ class Vocabulary:
         """
         return np.array([self.ids.get(token) or self._unknown(token) for token in tokens], "int32")
 
-    def read_alike(self, words: Iterable[str]) -> None:
+    def read_alike(self, words: Sequence[str]) -> None:
         """Reads those of some words that are unknown as the first of them that is known."""
         known = [self.ids[word] for word in words if word in self.ids]
         self.ids = {**dict.fromkeys(words, *known[:1]), **self.ids} if known else self.ids

@@ -128,5 +128,15 @@ def test_sentences_are_cut_as_the_passage_is():
 
 
 def test_titles_end_no_sentence_of_raw_text():
-    example = Example.from_text("Mr. Hall met DR. May. Gen. Lee left.", "Who left?")
-    assert example.sentences == ("Mr. Hall met DR. May.", "Gen. Lee left.")
+    example = Example.from_text("Mr. Hall met DR. May. Gen. Lee left Main St. He ran.", "Who left?")
+    assert example.sentences == ("Mr. Hall met DR. May.", "Gen. Lee left Main St.", "He ran.")
+
+
+def test_a_beginning_may_end_in_other_tokens():
+    tokenize, edges = get_tokenizer("prose"), [(1, 7, "near"), (2, 4, "near")]
+    texts = ("Then Dr.", "Smith left."), "Who left"
+    example = Example(*texts, "x", chains=range(1, 8), edges=edges)
+    beginning = example.beginning(1, tokenize)
+    tokens = tokenize(beginning.passage) + tokenize(beginning.question)
+    assert tokens == ["then", "dr", ".", "who", "left"]
+    assert beginning.chains == (1, 0, 0, 6, 7) and beginning.edges == ((1, 5, "near"),)

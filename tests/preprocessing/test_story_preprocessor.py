@@ -35,7 +35,9 @@ def test_ends_of_sentences_need_not_be_read():
     np.testing.assert_array_equal(features.question, [*encoded.question[:3], 0, 0])
 
 
-@pytest.mark.parametrize("cut", [lambda text: text, lambda text: text.rstrip(".?!")])
+@pytest.mark.parametrize(
+    "cut", [lambda text: text, lambda text: text.rstrip(".?!"), lambda text: text.rstrip(".")]
+)
 def test_raw_text_is_cut_at_ends_that_training_lacks(cut):
     story = [cut(text) for text in ("Mary went to the kitchen.", "She slept.")]
     preprocessor = StoryPreprocessor.fit([Example(story, cut("Where is Mary?"), "kitchen")])

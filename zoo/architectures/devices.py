@@ -87,13 +87,12 @@ def keeping_weights(model, training=False):
     """Gives weights back that Keras was interrupted with, or a batch failed with.
 
     It takes them away while JAX computes, and puts back what the last step returns. While
-    `training`, they can be given back until the first step.
+    `training`, they can be given back until the first step; otherwise there is a copy meanwhile.
 
     Raises:
         ValueError: if devices cannot share a batch evenly.
     """
-    optimizer = getattr(model, "optimizer", None)
-    state = [] if optimizer is None else optimizer.variables
+    state = model.optimizer.variables if training else []
     variables = [*model.variables, *state, *model.metrics_variables]
     values = [(variable, variable.value) for variable in variables if variable._value is not None]
     is_jax = keras.backend.backend() == "jax"
@@ -111,7 +110,7 @@ def keeping_weights(model, training=False):
         ) from None
     finally:
         if is_jax and not training:
-            model._jax_state = None
+            model._jax_state, model._jax_state_synced = None, True
         for variable, value in values:
             if variable._value is None and not value.is_deleted():
                 variable.assign(value)

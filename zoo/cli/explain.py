@@ -46,7 +46,7 @@ def explain(
         )
     texts = choose_texts(file, passage=passage, question=question, sentence=sentence)
     if "sentence" in texts:
-        check_options(
+        refuse_options(
             number=number, annotator=annotator, truecaser=truecaser, by_sentence=by_sentence
         )
     example = None if "sentence" in texts else choose(file, number, texts)
@@ -124,7 +124,7 @@ def make_sentence(text: str, preprocessor: Any) -> Any:
     return Sentence(tuple(words), answer)
 
 
-def check_options(**options: Any) -> None:
+def refuse_options(**options: Any) -> None:
     """Refuses options that say nothing about a single sentence."""
     for name, value in options.items():
         if value not in (None, False):

@@ -43,7 +43,8 @@ def load(
     if folder is None:
         return datasets.load(dataset, task, data_dir, language)
     annotated = corpora.read_questions(folder, DATASETS[dataset].from_record)
-    with contextlib.suppress(FileNotFoundError):
+    # Files that are gone, or broken, are not needed beside their records.
+    with contextlib.suppress(FileNotFoundError, ValueError):
         now = datasets.load(dataset, task, data_dir, cased=True)
         if changed := corpora.changed_parts(annotated, now):
             warnings.warn(

@@ -120,10 +120,10 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
             f"{preset.handle} has weights of version 0.1, without names: load it, and take the "
             "folder that its `save_to_preset` writes."
         )
-    others = _encoders_of_other_edges(model, preset)
+    untrained = _paths_of_other_edges(model, preset)
     for weight in model.weights:
         value = weights.get(weight.path)
-        if value is None or weight.path in others:
+        if value is None or weight.path in untrained:
             continue
         for pattern, axis, names in ALIGNED:
             if re.fullmatch(pattern, weight.path):
@@ -138,22 +138,27 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
     return Coverage(len(words), tuple(word for word in words if word not in known))
 
 
-def _encoders_of_other_edges(model: keras.Model, preset: Preset) -> set[str]:
+def _paths_of_other_edges(model: keras.Model, preset: Preset) -> set[str]:
     """Returns the paths of weights that belong to other edges than those of a preset."""
-    own, arguments = model.config, rename(preset.arguments)
-    names = "edge_types", "edge_units"
-    given = {name: (arguments[name], own[name]) for name in names if name in arguments}
-    if all(before == now for before, now in given.values()):
+    before, now = map(_edges_of, (rename(preset.arguments), model.config))
+    if not before or before == now:
         return set()
     encoders = [e for e in model._flatten_layers() if isinstance(e, MAGEGRU | DAGRNN)]
     if encoders:
-        told = ", ".join(f"{name}={before}" for name, (before, _) in given.items())
+        told = ", ".join(f"{name} units of {edge_type}" for edge_type, name in before)
         warnings.warn(
-            f"The encoders of {preset.handle} start untrained, for its edges are others: leave "
-            f"edge_types and edge_units out to keep {told}.",
+            f"The encoders of {preset.handle} start untrained, for its edges are others, {told}: "
+            "leave edge_types and edge_units out to keep them.",
             stacklevel=4,
         )
     return {weight.path for encoder in encoders for weight in encoder.weights}
+
+
+def _edges_of(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Returns the edge types of a configuration, each with its width; none where they are not."""
+    types, units = arguments.get("edge_types", ()), arguments.get("edge_units")
+    widths = units if isinstance(units, list | tuple) else [units] * len(types)
+    return list(zip(types, widths, strict=True))
 
 
 def _copy_rows(own: np.ndarray, other: np.ndarray, names: Sequence, old_names: Sequence) -> None:

@@ -133,7 +133,8 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
     typed = ops.where(sources > 0, own[:, :, None] + others, -1e30)
     if not reverse:
         # Edges lie where they are read.
-        largest = ops.max(ops.stop_gradient(typed), axis=(1, 2))
+        # Empty batches have a largest score too.
+        largest = ops.max(ops.stop_gradient(typed), axis=(1, 2), initial=-1e30)
         shift = ops.maximum(ops.stop_gradient(sequential), largest)
         sequential, typed = ops.exp(sequential - shift), ops.exp(typed - shift[:, None, None])
         total = sequential + ops.sum(typed, axis=(1, 2))

@@ -165,6 +165,14 @@ def test_autograph_warns_of_nothing(kind, units, caplog):
     assert not [record.getMessage() for record in caplog.records]
 
 
+@pytest.mark.parametrize("shape", [(0, 4, WIDTH), (2, 0, WIDTH)])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_nothing_is_attended_to_in_empty_arrays(shape, bidirectional):
+    layer = MAGEGRU((3, 1), edge_attention=True, bidirectional=bidirectional)
+    outputs = layer(np.ones(shape, "float32"), np.zeros((*shape[:2], 1, 2), "int32"))
+    assert outputs.shape == (*shape[:2], 8 if bidirectional else 4)
+
+
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX knows all shapes before")
 @pytest.mark.parametrize(
     ("layer", "edges"),

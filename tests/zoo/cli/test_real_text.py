@@ -105,6 +105,8 @@ def test_records_of_passages_that_changed_are_named(annotated, tmp_path):
     path.write_text(path.read_text().replace("slept", "sat"))
     with pytest.warns(UserWarning, match="annotated.lambada: valid changed since they were anno"):
         data.load("lambada", 1, folder)
+    path.write_text("no JSON")
+    assert len(data.load("lambada", 1, folder).valid) == 5
 
 
 def test_no_annotator_sees_an_answer(annotated):

@@ -217,7 +217,7 @@ def test_shipped_presets_answer_as_the_run_on_record(name, babi_dir):
 
 
 def test_the_zoo_lists_models_and_presets(monkeypatch):
-    assert len(zoo.presets()) == 170 and len(preset.presets(preset.FOLDER)) == 60
+    assert len(zoo.presets()) == 171 and len(preset.presets(preset.FOLDER)) == 61
     monkeypatch.setattr(preset, "_OTHERS", [])
     assert zoo.presets() == preset.presets(preset.FOLDER)
     assert "ga-coref-gru" in zoo.models() and zoo.models() == sorted(zoo.models())

@@ -1,6 +1,7 @@
 """Presets that start models for other tasks and vocabularies."""
 
 import dataclasses
+import warnings
 
 import keras
 import numpy as np
@@ -139,12 +140,22 @@ def test_encoders_of_edges_of_other_types_start_anew(tmp_path):
     model, case = shared("ga-mage-gru-typed"), CASES["ga-mage-gru-typed"]
     model.save_to_preset(tmp_path / "reader")
     types = ["near", "coreference", "near^-1"]
-    with pytest.warns(UserWarning, match=r"start untrained, .*edge_types=\['coreference', 'near'"):
+    with pytest.warns(UserWarning, match="start untrained, .* 1 units of coreference, 2 units of"):
         new = zoo.from_preset(tmp_path / "reader", examples=case.examples, edge_types=types)
     assert [weight.shape for weight in new.weights] == [weight.shape for weight in model.weights]
     for weight, old in zip(new.weights, model.weights, strict=True):
         is_kept = "encoder" not in weight.path
         assert np.array_equal(weight, old) == is_kept, weight.path
+
+
+def test_encoders_of_the_same_edges_are_kept():
+    name = "ga_mage_gru_prepared_babi_1"
+    with warnings.catch_warnings(action="error", category=UserWarning):
+        model = zoo.from_preset(name, examples=TRAIN, edge_units=[24])
+    old = zoo.from_preset(name)
+    np.testing.assert_array_equal(
+        model.get_layer("encoder_1").weights[0], old.get_layer("encoder_1").weights[0]
+    )
 
 
 def test_passages_without_their_answers_take_another_head():
