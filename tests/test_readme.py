@@ -34,7 +34,7 @@ PRINTED = {
     "flagship": [r"e,n$", r"one$"],
     "layers": [r"(bathroom|bedroom|garden|hallway|kitchen|office)$"],
     "presets": [
-        r"\['\w+_babi_1', .*\]$",
+        r"\['\w+_lambada', '\w+_babi_1', .*\]$",
         r"(0\.9\d*|1\.0)$",
         r"Reading\(answer='kitchen', probability=[01]\.\d+, answers=",
         r"\d+ of \d+ words have a vector$",
