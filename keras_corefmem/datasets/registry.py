@@ -152,13 +152,20 @@ DATASETS = {
 }
 
 
-def find(name: str) -> DataSet:
+def find(name: str, task: int | str | None = None) -> DataSet:
     """Returns the data set of a name, or of the path of a file of JSON lines, `"my.jsonl"`.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if there is no such data set.
+        ValueError: if there is no such data set, or it has one task and is given another.
     """
+    known = _find(name)
+    if not known.tasks and task not in (None, known.first_task):
+        raise ValueError(f"--task {task}: {name} has one task; leave --task out.")
+    return known
+
+
+def _find(name):
     if name in DATASETS:
         return DATASETS[name]
     if not name.endswith(JSON_LINES):
@@ -212,8 +219,7 @@ def load(
         >>> len(splits.train)
         900
     """
-    check_task(name, task)
-    known, options = find(name), dict[str, Any]()
+    known, options = find(name, task), dict[str, Any]()
     if language and not known.languages:
         having = " and ".join(other for other, each in DATASETS.items() if each.languages)
         raise ValueError(
@@ -232,13 +238,6 @@ def load(
     if known.cased:
         options["cased"] = cased
     return known.load(known.first_task if task is None else task, data_dir, **options)
-
-
-def check_task(name: str, task: int | str | None) -> None:
-    """Refuses a task of a data set that has one."""
-    known = find(name)
-    if not known.tasks and task not in (None, known.first_task):
-        raise ValueError(f"--task {task}: {name} has one task; leave --task out.")
 
 
 def check_part(name: str, part: str) -> None:
@@ -266,8 +265,7 @@ def load_test(name: str, task: int | str | None = None, data_dir: Path | None = 
         Traceback (most recent call last):
         FileNotFoundError: No files test.txt in ...
     """
-    check_task(name, task)
-    known = find(name)
+    known = find(name, task)
     if known.load_test is None:
         raise ValueError(f"{name} has no test part besides those of datasets.load.")
     return known.load_test(known.first_task if task is None else task, data_dir)

@@ -33,7 +33,7 @@ def evaluate(
     reader = load_model(model)
     from keras_corefmem import datasets
     from keras_corefmem.datasets.example import count_kinds
-    from keras_corefmem.datasets.registry import JSON_LINES, check_part, check_task
+    from keras_corefmem.datasets.registry import JSON_LINES, check_part
     from keras_corefmem.preprocessing import LanguagePreprocessor
     from keras_corefmem.utils.files import digest_of
     from zoo.experiments import data
@@ -60,7 +60,7 @@ def evaluate(
     check_part(chosen, part)
     field = "test" if part == described.reported else part
     if whole:
-        check_task(chosen, task)
+        data.find(chosen, task)
         examples = datasets.as_examples(chosen)
     elif part != described.reported and part == "test":
         examples = datasets.load_test(chosen, task, place[0])

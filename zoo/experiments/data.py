@@ -7,7 +7,7 @@ import warnings
 from keras_corefmem import corpora, datasets
 from keras_corefmem.datasets import json_lines
 from keras_corefmem.datasets.folders import find_folder
-from keras_corefmem.datasets.registry import DATASETS, JSON_LINES, check_task, find
+from keras_corefmem.datasets.registry import DATASETS, JSON_LINES, find
 from keras_corefmem.datasets.splits import Splits
 from zoo.configs import configuration
 
@@ -34,7 +34,7 @@ def load(
     for CBT with its task, `cbt-NE` say. Arguments and errors are those of `datasets.load`; `valid`
     is a file to validate on, where the data set is a file of JSON lines.
     """
-    check_task(dataset, task)
+    find(dataset, task)
     if valid is not None and not dataset.endswith(JSON_LINES):
         raise ValueError(f"--valid {valid}: {dataset} has its own validation part; leave it out.")
     if valid is not None:

@@ -110,7 +110,7 @@ def _readings(tokens):
 
 
 def _utf16_length(text):
-    return len(text) + sum(character > "\uffff" for character in text)
+    return units_before(text)[-1]
 
 
 def _in_text(offsets, characters, text):

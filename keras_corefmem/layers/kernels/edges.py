@@ -1,5 +1,7 @@
 """Edges of a directed acyclic graph as gather indices, and attention over them."""
 
+import functools
+import operator
 from typing import NamedTuple
 
 import keras
@@ -131,24 +133,25 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
     others = ops.take_along_axis(ops.transpose(others, (0, 2, 1)), columns, axis=0)
     others = ops.transpose(ops.reshape(others, (time, count, types, batch)), (0, 2, 1, 3))
     typed = ops.where(sources > 0, own[:, :, None] + others, -1e30)
-    if not reverse:
-        # Edges lie where they are read.
-        # Empty batches have a largest score too.
-        largest = ops.max(ops.stop_gradient(typed), axis=(1, 2), initial=-1e30)
-        shift = ops.maximum(ops.stop_gradient(sequential), largest)
-        sequential, typed = ops.exp(sequential - shift), ops.exp(typed - shift[:, None, None])
-        total = sequential + ops.sum(typed, axis=(1, 2))
-        return sequential / total, typed / total[:, None, None]
-    flat = ops.reshape(origins * batch + ops.arange(batch, dtype="int32"), (-1,))
+    if reverse:
+        flat = ops.reshape(origins * batch + ops.arange(batch, dtype="int32"), (-1,))
 
-    def spread(values):
-        # By numbers in a row: of an empty array JAX takes one of its own shape.
-        return ops.reshape(ops.take(ops.reshape(values, (-1,)), flat), shape)
+        def spread(values):
+            # By numbers in a row: of an empty array JAX takes one of its own shape.
+            return ops.reshape(ops.take(ops.reshape(values, (-1,)), flat), shape)
 
-    largest = ops.segment_max(ops.stop_gradient(ops.reshape(typed, (-1,))), flat, time * batch)
-    shift = ops.maximum(ops.stop_gradient(sequential), ops.reshape(largest, (time, batch)))
-    sequential = ops.exp(sequential - shift)
-    typed = ops.exp(typed - spread(shift))
-    total = ops.segment_sum(ops.reshape(typed, (-1,)), flat, time * batch)
-    total = sequential + ops.reshape(total, (time, batch))
+        def gathered(reduce, values):
+            values = reduce(ops.reshape(values, (-1,)), flat, time * batch)
+            return ops.reshape(values, (time, batch))
+
+        largest_of = functools.partial(gathered, ops.segment_max)
+        sum_of = functools.partial(gathered, ops.segment_sum)
+    else:
+        # Edges lie where they are read; empty arrays have a largest score too.
+        spread = operator.itemgetter(np.s_[:, None, None])
+        largest_of = functools.partial(ops.max, axis=(1, 2), initial=-1e30)
+        sum_of = functools.partial(ops.sum, axis=(1, 2))
+    shift = ops.maximum(ops.stop_gradient(sequential), largest_of(ops.stop_gradient(typed)))
+    sequential, typed = ops.exp(sequential - shift), ops.exp(typed - spread(shift))
+    total = sequential + sum_of(typed)
     return sequential / total, typed / spread(total)

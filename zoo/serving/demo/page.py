@@ -196,7 +196,7 @@ class _Page:
         editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
         curl = answers.as_curl(_address(), handle, read, chosen)
         note = note_of(unknown)
-        if annotator not in (WORDS, "", None) and not model.preprocessor.local:
+        if _is_chosen(annotator) and not model.preprocessor.local:
             note = f"This model reads no annotations: no annotator was asked. {note}".strip()
         return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
 
@@ -263,7 +263,11 @@ def _address() -> str:
 
 def _annotator(model: Any, chosen: str | None) -> str | None:
     """What annotates questions to a model, `None` where it reads no annotations."""
-    return chosen if chosen not in (WORDS, "", None) and model.preprocessor.local else None
+    return chosen if _is_chosen(chosen) and model.preprocessor.local else None
+
+
+def _is_chosen(annotator: str | None) -> bool:
+    return annotator not in (WORDS, "", None)
 
 
 def resolve(text: str, annotator: str) -> str:
