@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "agreements": ["agreement"],
         "gained": ["gains"],
         "labels": ["by_label", "read_labels"],
+        "numbers": ["number"],
         "plots": ["draw", "draw_search", "redraw"],
         "published": ["PublishedRow", "published_rows"],
         "significance": ["comparison", "holm", "mcnemar"],

@@ -99,7 +99,7 @@ class StudyColumns:
         models, rows = list(models), published_rows(self.name)
         pending: list[PublishedRow] = []
         for model, following in zip(models, [*models[1:], ""], strict=True):
-            columns.append(self._measured(model))
+            columns.append(self.measured(model))
             own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
             pending += [row for row in own if row not in pending]
             # What a paper reports stands behind the model as printed, too.
@@ -179,7 +179,7 @@ class StudyColumns:
             columns.append([name, *cells])
         return columns if keys else []
 
-    def _measured(self, model: str) -> Column:
+    def measured(self, model: str) -> Column:
         tasks = [self.groups.get((model, task)) for task in self.study.tasks]
         recorded = [runs for runs in tasks if runs]
         backends = {run["backend"] for runs in recorded for run in runs}
@@ -212,7 +212,11 @@ class StudyColumns:
         if not all(tasks):
             return ["–", "–"]
         errors = [score(best_result(runs)) for runs in tasks if runs]
-        return [_percent(statistics.mean(errors)), str(sum(error > FAILED for error in errors))]
+        mean = _percent(statistics.mean(errors))
+        seeds = [[score(run) for run in at_best_settings(runs)] for runs in tasks if runs]
+        if any(len(scores) > 1 for scores in seeds):
+            mean += f" ({_percent(statistics.mean(map(statistics.mean, seeds)))})"
+        return [mean, str(sum(error > FAILED for error in errors))]
 
     def _published(self, row: PublishedRow, kinds: Iterable[str] = ()) -> Column:
         cells = [_as_printed(row.scores.get(key)) for key in self.study.tasks]

@@ -17,6 +17,7 @@ from zoo.reports.columns import Column, StudyColumns, without_blanks
 from zoo.reports.conditions import condition_columns
 from zoo.reports.coreference import coreference_tables
 from zoo.reports.gained import gains
+from zoo.reports.numbers import number
 from zoo.reports.scores import made_by, recorded_runs
 from zoo.reports.searches import search_table
 from zoo.reports.significance import comparison
@@ -129,6 +130,7 @@ def fill(
     Behind the name of the study, `summary` shortens its table, two names of models compare them
     instead, `agreement` says how far runs agree, and `gains RUN RUN` lists some questions that the
     second run alone answers. In place of a study can be `searches/NAME`, or `coreference`.
+    Within sentences, `<!-- number STUDY MODEL ROW -->…<!-- end -->` is a number of a table.
 
     Args:
         text: Markdown.
@@ -162,7 +164,12 @@ def fill(
     marks = (
         r"(<!-- results (\S+(?: summary| agreement|(?: gains)? \S+ \S+)?) -->)\n.*?(<!-- end -->)"
     )
-    return re.sub(marks, replace, text, flags=re.DOTALL)
+    text = re.sub(marks, replace, text, flags=re.DOTALL)
+
+    def look_up(match: re.Match[str]) -> str:
+        return f"{match[1]}{number(match[2], match[3], match[4], folder)}<!-- end -->"
+
+    return re.sub(r"(<!-- number (\S+) (\S+) ([^>]+) -->)[^<]*<!-- end -->", look_up, text)
 
 
 def _table(columns: list[Column]) -> str:

@@ -62,6 +62,11 @@ def test_a_complete_study_has_a_mean_and_failed_tasks(tmp_path):
     assert found["mean error"] == ["5.5", "8.7", "0.0", "24.1", "19.0", "23.6"]
     assert found["failed tasks (> 5%)"] == ["2", "5", "0", "13", "10", "–"]
     assert len({len(row) for row in found.values()}) == 1
+    record(tmp_path, task=19, wrong=100, seed=1, valid=0.5)
+    record(tmp_path, task=19, wrong=300, seed=2, valid=0.5)
+    found = rows(report.tables_of("babi-1k", tmp_path).split("\n\n")[0])
+    # (5 + 5.1 + 99.9) / 20, and with the mean of task 19 over seeds, 40 / 3.
+    assert found["mean error"][0] == "5.5 (6.2)"
 
 
 def test_what_papers_report_of_a_model_stands_behind_it_as_printed(tmp_path):
@@ -168,6 +173,30 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     assert report.fill(text, tmp_path) == text
     shown = printed(capsys, "report", "babi-1k", "--results", tmp_path)
     assert report.tables_of("babi-1k", tmp_path) in shown
+
+
+def test_numbers_within_sentences_are_those_of_the_table(tmp_path):
+    for task in TASKS:
+        record(tmp_path, task=task, wrong={1: 40, 10: 990, 19: 70}.get(task, 0))
+    record(tmp_path, task=1, wrong=80, seed=1, valid=0.5)
+    asked = {
+        "mean error": "5.5",
+        "mean error over seeds": "5.6",
+        "failed tasks": "two",
+        "1": "4.0",
+        "1 over seeds": "6.0",
+        "seeds a task": "1–2",
+    }
+    marks = [f"<!-- number babi-1k ga-mage-gru {row} -->{{}}<!-- end -->%" for row in asked]
+    page = "It has " + ", ".join(marks) + "."
+    assert report.fill(page.replace("{}", "0.0"), tmp_path) == page.format(*asked.values())
+
+
+@pytest.mark.parametrize("row", ["1 over seeds", "2", "mean error", "21", "s"])
+def test_a_number_that_the_table_lacks_is_refused(row, tmp_path):
+    record(tmp_path)
+    with pytest.raises(ValueError, match=f'table of babi-1k has no "{row}" of ga-mage-gru'):
+        report.fill(f"<!-- number babi-1k ga-mage-gru {row} -->7<!-- end -->", tmp_path)
 
 
 def test_scores_of_coreference_are_a_table_too(tmp_path):
