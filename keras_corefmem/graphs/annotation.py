@@ -13,16 +13,16 @@ from keras_corefmem.utils.deprecation import renamed_arguments
 
 MENTIONS = ("heads", "spans")
 _OF_TOKENS = "starts", "governors", "labels", "tags", "named_entities"
-# What files call the governors, and the typed edges, whose tokens they number from 0.
+# Keys of the governors and of the typed edges in files, which number tokens from 0.
 _GOVERNORS, _RELATIONS = "heads", "relations"
 
 
 class Mention(NamedTuple):
-    """A mention of an entity, by 0-based numbers of tokens.
+    """A mention of an entity, in 0-based token numbers.
 
     Args:
         start: the first token.
-        end: the token behind the last one.
+        end: the token after the last one.
         head: the head word, which governs the others.
 
     Example:
@@ -36,7 +36,7 @@ class Mention(NamedTuple):
 
 
 def head_of(governors: Sequence[int], start: int, end: int) -> int:
-    """The first token of a span that depends on none of it, the last one without such a token."""
+    """Returns the first token of a span whose governor is outside, or the last token if none is."""
     span = range(start, end)
     return next((t for t in span if governors[t] not in span or governors[t] == t), end - 1)
 
@@ -54,27 +54,27 @@ def _convert(name, value):
 class Annotation:
     """The linguistic structure of a text.
 
-    Tokens are numbered from 0, across sentences, as Python does. Positions, which edges join, count
-    from 1, as in `TypedEdges` and in all that layers read.
+    Tokens are numbered from 0 through the whole text. Only `typed_edges` use positions, which count
+    from 1, as in `TypedEdges` and in the inputs of layers.
 
     Args:
         text: the text.
-        tokens: strings, pieces of the text in its order.
-        starts: character of the text at which each token starts.
-        sentences: the first token of each sentence, ascending, from 0.
+        tokens: strings, substrings of the text in order.
+        starts: character offset of each token in the text.
+        sentences: the first token of each sentence, in ascending order, beginning with 0.
         governors: the token that each token depends on, itself for the root of a sentence; empty
-            where nothing was parsed.
-        labels: label of each of these dependencies, of Universal Dependencies or spaCy's own; empty
-            where `governors` is.
-        tags: part of speech of each token, universal or of the Penn Treebank; empty where unknown.
+            if the text was not parsed.
+        labels: label of each of these dependencies, from Universal Dependencies or spaCy's own
+            scheme; empty if `governors` is.
+        tags: part of speech of each token, universal or from the Penn Treebank; empty if unknown.
         chains: coreference chains, each a tuple of `Mention`s in the order of the text.
-        typed_edges: `(source, target, type)` of further edges, in either direction, 1-based
-            positions: relations of WordNet, predicates and their arguments, and so on.
+        typed_edges: further edges `(source, target, type)` of 1-based positions, in either
+            direction: WordNet relations, predicates and their arguments, and so on.
         named_entities: label of the named entity that each token is part of, `""` for none; empty
-            where nothing recognized any.
+            if named entities were not recognized.
 
     Raises:
-        ValueError: if a part does not fit the others; it says which.
+        ValueError: if an argument does not fit the others; the message says which.
 
     Example:
         >>> mary, she = (0, 1, 0), (3, 4, 3)
@@ -151,41 +151,41 @@ class Annotation:
     @property
     @deprecated("Annotation.heads is now called governors.")
     def heads(self) -> Sequence[int]:
-        """The old name of `governors`."""
+        """The deprecated name of `governors`."""
         return self.governors
 
     @property
     @deprecated("Annotation.relations is now called typed_edges, and counts from 1.")
     def relations(self) -> tuple[tuple[int, int, str], ...]:
-        """The `typed_edges` by numbers of tokens, from 0."""
+        """The deprecated form of `typed_edges`, with tokens numbered from 0."""
         return _moved(self.typed_edges, -1)
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """The character behind each token."""
+        """Character offset of the end of each token, exclusive."""
         pairs = zip(self.starts, self.tokens, strict=True)
         return tuple(start + len(token) for start, token in pairs)
 
     @property
     def sentence_numbers(self) -> np.ndarray:
-        """Number of the sentence of each token, from 0, int array `(T,)`."""
+        """Sentence number of each token, from 0, an int array of shape `(T,)`."""
         return np.searchsorted(self.sentences, np.arange(len(self)), side="right") - 1
 
     @property
     def sentence_ends(self) -> np.ndarray:
-        """1-based position of the last token of each sentence, int32 array `(S,)`."""
+        """1-based position of the last token of each sentence, an int32 array of shape `(S,)`."""
         return np.array([*self.sentences[1:], len(self)], "int32")
 
     def chain_ids(self, mentions: str = "heads") -> np.ndarray:
-        """Numbers the chain that each token mentions, from 1; 0 = none.
+        """Returns the chain that each token mentions, numbered from 1; 0 = none.
 
-        A token of several chains is in that of the shortest mention ("his" in "his wife").
+        A token of several mentions gets the chain of the shortest one ("his" in "his wife").
 
         Args:
-            mentions: `"heads"` for the heads of mentions alone, `"spans"` for all their tokens.
+            mentions: `"heads"` for only the heads of mentions, `"spans"` for all their tokens.
 
         Returns:
-            int32 array `(T,)`, ready for `antecedents` and `chain_ids`.
+            int32 array of shape `(T,)`, an input of the functions `antecedents` and `chain_ids`.
 
         Raises:
             ValueError: if `mentions` is neither.
@@ -201,22 +201,24 @@ class Annotation:
 
     @deprecated("Annotation.entities is now called chain_ids.")
     def entities(self, mentions: str = "heads") -> np.ndarray:
-        """The old name of `chain_ids`."""
+        """The deprecated name of `chain_ids`."""
         return self.chain_ids(mentions)
 
     def edges(self, mentions: str | None = "heads", dependencies: str | None = "one") -> TypedEdges:
-        """Collects the typed edges of a MAGE-GRU.
+        """Collects the typed edges for a MAGE-GRU.
 
         Args:
-            mentions: what chains join, as in `chain_ids`; `None` for no edges of chains.
+            mentions: tokens of mentions to join in a chain, as in `chain_ids`; `None` for no
+                coreference edges.
             dependencies: `"one"` for edges of type `dependency` from a governor to its dependents,
-                `"labels"` for a type of each label, such as `nsubj`; `None` for none.
+                `"labels"` for one type per label, such as `nsubj`; `None` for no such edges.
 
         Returns:
-            Edges: `coreference` between neighbours in a chain, dependencies, and the `typed_edges`.
+            Edges of type `coreference` from each token of a chain to the next one, dependencies,
+            and the `typed_edges`.
 
         Raises:
-            ValueError: if an argument is something else.
+            ValueError: if an argument has another value.
         """
         if dependencies not in ("one", "labels", None):
             raise ValueError(f"dependencies must be one, labels or None; got {dependencies!r}.")
@@ -234,10 +236,10 @@ class Annotation:
         return TypedEdges(len(self), tuple(edges))
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what JSON can hold of it.
+        """Returns the annotation as a dictionary that JSON can hold.
 
-        Governors are called `heads` there, and typed edges `relations`, numbered from 0 like all;
-        named entities are left out where there are none.
+        Its keys are the names of the fields, except `heads` for governors and `relations` for typed
+        edges, whose tokens are numbered from 0 too. Named entities are left out if there are none.
         """
         content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         edges, governors = content.pop("typed_edges"), content.pop("governors")
@@ -247,10 +249,10 @@ class Annotation:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> "Annotation":
-        """Returns the annotation of a `to_dict`, from JSON or not.
+        """Restores an annotation from the result of `to_dict`, from JSON or not.
 
         Raises:
-            ValueError: if it is not one.
+            ValueError: if the dictionary is not that of an annotation.
         """
         fields = dict(content)
         fields["governors"] = fields.pop(_GOVERNORS, ())

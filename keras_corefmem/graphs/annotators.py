@@ -16,9 +16,9 @@ from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.text.truecase import Truecaser
 
 EXACT = "exact"
-# Components that leave coreference on a Doc, by the names of their factories.
+# Factory names of the spaCy components that resolve coreference.
 RESOLVERS = ("corefmem_resolver", "experimental_coref", "fastcoref", "coreferee")
-# How quotation marks between spaces are written, and as what pipelines know them.
+# Penn Treebank spellings of quotation marks and brackets, and what pipelines know them as.
 QUOTES = {"``": "\u201c", "''": "\u201d", "-lrb-": "(", "-rrb-": ")"}
 
 
@@ -29,31 +29,32 @@ def annotate(
     tokenized: bool = False,
     truecaser: str | os.PathLike | Callable[[list[str]], list[str]] | None = None,
 ) -> Iterator[Annotation]:
-    """Annotates texts one batch at a time, in their order.
+    """Annotates texts one batch at a time, in order.
 
     Args:
         texts: the texts, any number of them.
         annotator: one of
 
-            - `"exact"`, which needs no model: tokens, simple sentence ends, and a chain of every
-              capitalised word that repeats and is not only the first of sentences;
-            - a loaded spaCy pipeline, or the path or name of one. What it leaves on its Docs is
-              taken over (`from_doc`); a pipeline without coreference is followed by the rules of
-              `corefmem_resolver`, for which it needs a parser;
+            - `"exact"`, which needs no model: tokens, simple sentence boundaries, and a chain for
+              every capitalised word that repeats and does not only begin sentences;
+            - a loaded spaCy pipeline, or the path or name of one. Its Docs are converted by
+              `from_doc`; if it does not resolve coreference, the rules of `corefmem_resolver` do,
+              for which it needs a parser;
             - a function from a list of texts to their annotations.
-        batch_size: number of texts that a pipeline takes at once.
-        tokenized: whether the tokens of the texts are what spaces separate.
+        batch_size: number of texts that a pipeline or function takes at once.
+        tokenized: whether the texts are tokenized already, with spaces between tokens.
         truecaser: a `Truecaser`, the path of one, `"novels"` for the bundled one, or a function
-            like it, for texts all in lower case: the annotator sees its words, the annotations keep
-            those of the texts.
+            like it, which restores the case of texts that are all in lower case. The annotator sees
+            the restored words, whereas annotations keep the words of the texts.
 
     Returns:
         An iterator over the annotations.
 
     Raises:
         FileNotFoundError: if there is no such truecaser.
-        ValueError: if `texts` is a single string, or there is no such pipeline; while iterating,
-            if a text has no tokens, the pipeline no parser, or a function changes the tokens.
+        ValueError: if `texts` is a single string, or there is no such pipeline. While iterating,
+            if a text has no tokens, if a pipeline without coreference has no parser, or if a
+            function changes the tokens of tokenized texts.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept. Then Mary left."])
@@ -80,7 +81,7 @@ def annotate(
 
 @functools.lru_cache(1)
 def load_pipeline(name: str) -> Any:
-    """Loads a spaCy pipeline once, by the path of its folder or the name of a package."""
+    """Loads a spaCy pipeline from a folder or an installed package, and caches it."""
     import spacy
 
     try:
@@ -99,7 +100,7 @@ _load_truecaser = functools.lru_cache(1)(Truecaser.load)
 
 
 def has_coreference(nlp: Any) -> bool:
-    """Whether a spaCy pipeline has a known component that resolves coreference."""
+    """Returns whether a spaCy pipeline has a known component that resolves coreference."""
     factories = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
     return not factories.isdisjoint(RESOLVERS)
 
@@ -115,7 +116,7 @@ def _annotate_exactly(texts, tokenized, truecaser):
 
 
 def _starts(text, tokens, number):
-    """Characters of the text at which tokens start, which are its pieces in order."""
+    """Returns the character offsets of tokens, which are substrings of the text in order."""
     if not tokens:
         raise ValueError(f"Text {number} has no tokens, leave it out: {text!r}.")
     starts, end = [], 0
@@ -126,7 +127,7 @@ def _starts(text, tokens, number):
 
 
 def _repeated(tokens, sentences):
-    """Chains of capitalised words that repeat, and that do not only begin sentences."""
+    """Returns a chain for every capitalised word that repeats and does not only begin sentences."""
     places, names, initial = defaultdict(list), set(), set(sentences)
     for index, token in enumerate(tokens):
         if not token[0].isupper() or token == "I":
@@ -170,7 +171,7 @@ def _annotate_with_spacy(texts, nlp, batch_size, tokenized, truecaser):
 
 
 def _docs(texts, nlp, tokenized, truecaser):
-    """Yields a Doc, or a text that is one, and what the annotation must look like."""
+    """Yields Docs, each with text, tokens and starts of its annotation, `None` if as on the Doc."""
     from spacy.tokens import Doc
 
     for number, text in enumerate(texts, 1):

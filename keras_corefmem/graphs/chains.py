@@ -1,4 +1,4 @@
-"""Coreference chains as arrays: who was mentioned before, and where."""
+"""Coreference chains as arrays: antecedents and chain numbers."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from keras_corefmem.utils.deprecation import renamed_arguments
 
 @renamed_arguments(entities="chains")
 def antecedents(chains: ArrayLike, xp: Any = np) -> np.ndarray:
-    """Finds the most recent earlier mention of the same entity.
+    """Finds the antecedent of each token: the most recent earlier mention of the same entity.
 
     `y[t] = max{s : s < t, chains[s] == chains[t] != 0}`, 0 when there is none, with
-    1-based positions. One stable sort, no loop over time.
+    1-based positions. It is computed by sorting, without a loop over time.
 
     Args:
         chains: int array of shape `(..., T)`, the chain of each token, in any numbering, 0 = none.
@@ -44,13 +44,14 @@ def chain_ids(
 
     Args:
         chains: int array of shape `(..., T)`, the chain of each token, in any numbering, 0 = none.
-        max_chains: keep chains 1 to `max_chains` only; `None` keeps all.
+        max_chains: keep only chains 1 to `max_chains`; `None` keeps all.
         xp: `numpy`, or `tensorflow.experimental.numpy` to run the same code inside a graph.
-        singletons: whether a chain of one mention has a number too.
+        singletons: whether chains of a single mention are numbered too.
 
     Returns:
         int32 array of shape `(..., T)`: the chain of each token, 0 for tokens outside any
-        chain, chains of one mention, and chains beyond `max_chains`.
+        chain, in chains of a single mention (unless `singletons`), or in chains beyond
+        `max_chains`.
 
     Example:
         >>> keras_corefmem.graphs.chain_ids([9, 3, 5, 3, 0, 9]).tolist()
@@ -77,7 +78,7 @@ def chain_ids(
 
 
 def _sort_by_chain(chains, xp):
-    """Stable order of tokens by chain, its inverse, and which begin a run (in that order)."""
+    """Returns the stable order of tokens by chain, its inverse, and where chains begin in it."""
     order = xp.argsort(chains, axis=-1, kind="stable")
     rank = xp.argsort(order, axis=-1, kind="stable")
     number = xp.take_along_axis(chains, order, axis=-1)

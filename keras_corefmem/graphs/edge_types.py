@@ -1,4 +1,4 @@
-"""Types of edges that readers know by name: of an annotation, of pairs of words, of a user."""
+"""Edge types by name: those that a text's structure implies, and those that others add."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,8 +17,8 @@ def _narrative(structure: Structure) -> set[tuple[int, int]]:
     return {(predicate, argument) for argument, predicate in narrative_arguments(structure)} - own
 
 
-# What a structure implies: pairs of source and target, numbers of tokens from 0. Any other type is
-# that of edges which an annotator or a user gives.
+# Edges that a structure implies, as pairs of source and target numbered from 0. Edges of any other
+# type are given by an annotator or a user.
 EDGE_TYPES: dict[str, Callable[[Structure], Iterable]] = {
     "dependency": lambda structure: [
         (g, token) for token, g in enumerate(structure.governors.tolist()) if g != token
@@ -29,23 +29,24 @@ EDGE_TYPES: dict[str, Callable[[Structure], Iterable]] = {
 
 
 def edges_of(structure: Structure, edge_type: str) -> np.ndarray:
-    """Returns the edges of a type in a structure.
+    """Returns the edges of one type in a structure.
 
     | type | edges |
     |---|---|
     | `dependency` | from a governor to each of its dependents |
     | `role` | from a predicate to each of its arguments |
-    | `narrative` | from a predicate to the arguments of others in a chain with one of its own |
+    | `narrative` | from a predicate to arguments of others that corefer with one of its own |
     | any other | the annotator's `typed_edges` of that type |
 
-    Coreference is that of chains, see `chain_ids`.
+    Coreference edges are not among them: they come from chains, see `chain_ids`.
 
     Args:
-        structure: the structure.
+        structure: the `Structure` of a text.
         edge_type: name of the type.
 
     Returns:
-        int32 array `(N, 2)`, 1-based positions of source and target, each pair once.
+        int32 array of shape `(N, 2)`, 1-based positions of source and target, sorted and without
+        duplicates.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept ."], tokenized=True)
@@ -59,15 +60,15 @@ def edges_of(structure: Structure, edge_type: str) -> np.ndarray:
 
 
 def base_type(edge_type: str) -> str:
-    """Returns the name of a type, or of the one that it inverts."""
+    """Returns the name of a type without its inverse mark: `"role"` for `"role^-1"`."""
     return edge_type.removesuffix(INVERSE)
 
 
 def check_edge_types(types: Any) -> list[str]:
-    """Returns the names of edge types as a list.
+    """Checks the names of edge types and returns them as a list.
 
     Raises:
-        ValueError: if they are no list of different names.
+        ValueError: if they are not a list of different names.
     """
     names = list(types) if isinstance(types, Sequence) and not isinstance(types, str) else []
     if (
@@ -83,10 +84,10 @@ def check_edge_types(types: Any) -> list[str]:
 
 
 def check_edges(edges: Any, place: str = "") -> tuple[Edge, ...]:
-    """Returns edges as tuples `(source, target, type)` of positions from 1 and a name.
+    """Checks edges and returns them as tuples `(source, target, type)` of 1-based positions.
 
     Raises:
-        ValueError: if one is none, or a loop.
+        ValueError: if one is not an edge, joins a token to itself, or has a position below 1.
     """
     checked = []
     if isinstance(edges, str) or not isinstance(edges, Iterable):
@@ -118,15 +119,15 @@ def lexical_edges(tokens: Sequence[str], relation: Relation) -> tuple[Edge, ...]
     """Joins tokens whose words are related.
 
     Args:
-        tokens: the tokens of a text, or of a passage and then its question.
+        tokens: the tokens of a text, or of a passage followed by its question.
         relation: function from two different words to the type of an edge from the first to the
-            second, or several types, or `None`; or a table from pairs of words to types. A lookup
-            in WordNet or any other ontology is such a function.
+            second, several types, or `None`; or a mapping from pairs of words to types. A lookup
+            in WordNet or another ontology is such a function.
 
     Returns:
-        Edges `(source, target, type)`, 1-based positions, for `Annotation.typed_edges` and the
-        `edges` of an example. Each token is joined to the nearest one of the other word on both
-        sides.
+        Edges `(source, target, type)` of 1-based positions, for `Annotation.typed_edges` and the
+        `edges` of an example. Each target has an edge from the nearest token of the source word on
+        either side.
 
     Example:
         >>> hypernyms = {("robin", "bird"): "hypernym"}
@@ -151,7 +152,7 @@ def _table(table):
 
 
 def _nearest(sources, targets):
-    """Pairs of each target and the nearest source on each side."""
+    """Yields each target's nearest source on either side, as `(source, target)`."""
     ends = np.searchsorted(sources, targets)
     for target, end in zip(targets, ends.tolist(), strict=True):
         yield from ((source, target) for source in sources[max(end - 1, 0) : end + 1])

@@ -12,12 +12,12 @@ from keras_corefmem.graphs.chains import antecedents
 from keras_corefmem.utils.deprecation import renamed_arguments
 
 INVERSE, COREFERENCE = "^-1", "coreference"
-# Coreference in version 0.1.
+# Name of the coreference type in version 0.1.
 _BEFORE = "coref"
 
 
 def inverse(edge_type: str) -> str:
-    """Returns the name of an edge type read backwards.
+    """Returns the name of the inverse of an edge type.
 
     Args:
         edge_type: name of the type.
@@ -43,7 +43,7 @@ class TypedEdges:
             enter or leave a token, in either direction. Repeated triples count once.
 
     Raises:
-        ValueError: if a position lies outside 1 to `length` or an edge is a loop.
+        ValueError: if a position lies outside 1 to `length`, or an edge joins a token to itself.
 
     Reference:
         [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
@@ -95,14 +95,14 @@ class TypedEdges:
         return tuple(sorted({edge_type for _, _, edge_type in self.edges}))
 
     def forward_dag(self) -> "TypedEdges":
-        """Reads every edge from left to right.
+        """Orients every edge from left to right.
 
-        An edge whose source lies later enters the other way round under its inverse type.
+        An edge whose source comes after its target is reversed and gets the inverse type.
         """
         return self._oriented(forward=True)
 
     def backward_dag(self) -> "TypedEdges":
-        """Reads every edge from right to left: the forward graph with each edge inverted."""
+        """Orients every edge from right to left: the forward graph with every edge inverted."""
         return self._oriented(forward=False)
 
     def _oriented(self, forward: bool) -> "TypedEdges":
@@ -117,17 +117,17 @@ class TypedEdges:
 
         Args:
             types: sequence of `E` edge types, one column each; other types are left out.
-            max_sources: `K`, at most so many sources per token and type, the nearest ones;
-                `None` takes as many as the busiest token has.
+            max_sources: `K`, the maximum number of sources per token and type, of which the
+                nearest are kept; `None` keeps all.
 
         Returns:
             int32 array of shape `(T, E, K)` of source positions, nearest first, 0 = none. For
-            the `sources` that `MAGEGRU` and `DAGRNN` read, call it on `forward_dag()`.
+            the `sources` input of `MAGEGRU` and `DAGRNN`, call it on `forward_dag()`.
 
         Raises:
             ValueError: if there are edges of these types in both directions.
         """
-        # A comprehension that calls it is a frame of its own before Python 3.12.
+        # Before Python 3.12, a comprehension would add a frame and shift the warning's stacklevel.
         renamed = list(map(self._renamed, types))
         columns = {edge_type: column for column, edge_type in enumerate(renamed)}
         incoming = defaultdict(list)
@@ -148,7 +148,7 @@ class TypedEdges:
         return table
 
     def _renamed(self, edge_type: str) -> str:
-        """The name of a type today, unless there are edges of the older one."""
+        """Returns the current name of a type, unless there are edges of the old one."""
         if edge_type.removesuffix(INVERSE) != _BEFORE or edge_type in self.types:
             return edge_type
         warnings.warn(
@@ -165,21 +165,23 @@ def join(
     type: str = COREFERENCE,
     seed: int | None = None,
 ) -> tuple[TypedEdges, list[int]]:
-    """Lays several sequences (a passage and its question) end to end as one.
+    """Concatenates several sequences, such as a passage and its question.
 
     Args:
         sequences: the edges of each sequence.
         order: the sequences' indices in reading order, such as `(1, 0)`, or `"random"`.
-        chains: optional list of int arrays of shape `(T_i,)`, numbered alike in all sequences:
-            chains then run on across the borders.
-        type: edge type of those chains.
+        chains: optional list of int arrays of shape `(T_i,)`, the chain of each token, with the
+            same numbering in all sequences. The mentions of a chain are then joined across
+            sequences.
+        type: name of the edge type of those chains.
         seed: seed of the random order.
 
     Returns:
         The joined edges, and the offset that was added to the positions of each sequence.
 
     Raises:
-        ValueError: if `order` is no permutation, or `chains` do not fit the sequences.
+        ValueError: if `order` is not a permutation, or `chains` do not have the lengths of the
+            sequences.
 
     Example:
         >>> question, passage = map(keras_corefmem.graphs.TypedEdges.from_chains, ([0, 1], [1, 1]))

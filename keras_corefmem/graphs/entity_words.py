@@ -1,4 +1,4 @@
-"""Words that name entities, learned from training examples or told by a tagger."""
+"""Words that name entities, learned from training examples or found by a tagger."""
 
 import re
 from collections import Counter, defaultdict
@@ -7,17 +7,17 @@ from functools import cache
 from math import hypot, log2
 from typing import Any
 
-# Share of its occurrences from which a word counts as predicted by its neighbours.
+# Minimum share of its occurrences that neighbours predict for a word to count as predicted.
 PREDICTED = 0.9
-# Passages without the word that chance must expect before their lack is evidence, the share of
-# them that may still be seen, and the share of questions they are for a word that is predicted.
+# Minimum number of passages expected to lack a word by chance, if their absence is to be evidence;
+# maximum share of it that may be observed; its minimum share of questions for a predicted word.
 EVIDENCE, TOLERANCE, RARE = 3.0, 0.05, 0.2
-# Divergence, as a share of the entropy of patterns, from which a word selects its pattern.
+# Minimum divergence, as a share of the entropy of patterns, of a word that selects its pattern.
 SELECTIVE = 0.1
-# Cosine to the first word of a class from which another belongs to it.
+# Cosine to the first word of a class above which another word belongs to it.
 SIMILAR = 0.7
 ENTITY_TYPES = "person", "place", "thing"
-# What stands before places.
+# Words that precede places.
 PLACING, ARTICLES = frozenset(("in", "to", "at", "from", "into")), frozenset(("the", "a", "an"))
 
 
@@ -26,27 +26,27 @@ def learn_entity_words(
 ) -> frozenset[str]:
     """Learns from training examples which words are entities.
 
-    Nothing but counts is used, no word list and no spelling: renaming every word renames the
-    result. The words of the passages are sorted in four steps.
+    Only counts are used, neither word lists nor spelling, so renaming every word renames the
+    result. The words of the passages are classified in four steps.
 
-    1. *Choices.* Function words and punctuation follow from their two neighbours ("went _ the"),
-       or from a function word they always come with; other words have alternatives in their
-       place ("Mary _ to"). Only these go on.
+    1. *Choices.* Function words and punctuation are predictable from their two neighbours ("went
+       _ the"), or always occur together with a predictable word; other words have alternatives in
+       their place ("Mary _ to"). Only the latter, the choices, are candidates, except in step 2.
     2. *Linked words.* A word of a question or answer is an entity if it is practically always in
-       the passage as well. Where chance, `(1 - p) ** n` for a word that is in a share `p` of the
-       sentences and a passage of `n`, would leave it out often enough, this is also evidence for
-       words that are predicted ("pink" in "pink rectangle"), and within the questions that have
-       one answer ("Is Mary in the garden?" "yes").
+       the passage too. By chance, a word that is in a share `p` of the sentences is missing from
+       a passage of `n` sentences with probability `(1 - p) ** n`. If chance predicts enough such
+       passages, the test also applies to predictable words ("pink" in "pink rectangle"), and to
+       the questions with each answer separately ("Is Mary in the garden?" "yes").
     3. *Arguments.* A predicate selects the pattern of function words of its sentence ("got the _
-       there", "went back to the _"), an argument does not: a word is an entity if the patterns
-       it is found in are those of all sentences, by their Kullback-Leibler divergence.
-    4. *Classes.* A choice joins the entities if most of the time it is found between the same
-       function words as one of them, or before or after the same function word. The latter does
-       not hold for words of questions, which step 2 has already judged.
+       there", "went back to the _"), whereas an argument does not: a word is an entity if its
+       patterns are distributed like those of all sentences, by their Kullback-Leibler divergence.
+    4. *Classes.* A choice becomes an entity if it mostly occurs between the same function words
+       as an entity, or before or after the same function word. The latter does not apply to words
+       of questions, which step 2 has already rejected.
 
-    Without a single entity all choices are returned: an edge too many harms a reader less than
-    one that is missing. Made for stories whose sentences are of a few kinds, as those of bAbI;
-    for free text a tagger serves better (`tagged_entity_words`).
+    If there is no entity at all, all choices are returned: a superfluous edge harms a reader less
+    than a missing one. The method is made for stories with few kinds of sentences, like those of
+    bAbI; for free text, a tagger works better (`tagged_entity_words`).
 
     Args:
         examples: examples with `sentences`, `question` and `answer`.
@@ -67,7 +67,7 @@ def learn_entity_words(
     previous: tuple[str, ...] = ()
     for example in examples:
         passage = tuple(example.sentences)
-        # A story that goes on from question to question counts once.
+        # Sentences that a story repeats from the previous question count once.
         known = len(previous) if passage[: len(previous)] == previous else 0
         sentences.update(tokens(sentence) for sentence in passage[known:])
         previous = passage
@@ -81,10 +81,10 @@ def learn_entity_words(
 def entity_types(
     examples: Sequence[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
-    """Sorts entity words of English stories into persons, places and things.
+    """Classifies entity words of English stories as persons, places or things.
 
     A person is always written with a capital letter. A place answers questions that begin with
-    "where", or most of the time stands behind a preposition of place. All others are things.
+    "where", or mostly follows a preposition of place. All other words are things.
 
     Args:
         examples: examples with `sentences`, `question` and `answer`.
@@ -92,7 +92,7 @@ def entity_types(
         tokenizer: callable from a text to its lower-cased tokens.
 
     Returns:
-        `"person"`, `"place"` or `"thing"` by word: edge types of a reader.
+        A dictionary from each word to `"person"`, `"place"` or `"thing"`: edge types of a reader.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(2, 50)
@@ -127,11 +127,12 @@ def entity_types(
 def entity_classes(
     examples: Iterable[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
-    """Sorts entity words into classes by the neighbours that they are found between.
+    """Groups entity words into classes by the neighbours that they occur between.
 
-    A word joins the first class to whose first word its counts of left and right neighbours have a
-    cosine above 0.7; beside another word, all entity words are one symbol. Nothing but counts is
-    used, so that there are classes in any language.
+    From the most frequent word on, each joins the first class whose first word has similar counts
+    of left and right neighbours, with a cosine above 0.7; otherwise it starts a class. As
+    neighbours, all entity words count as one symbol. Only counts are used, so the method works for
+    any language.
 
     Args:
         examples: examples with `sentences`.
@@ -139,7 +140,7 @@ def entity_classes(
         tokenizer: callable from a text to its lower-cased tokens.
 
     Returns:
-        The first word, which is the most frequent one, of the class of each word.
+        A dictionary from each word to the first, most frequent word of its class.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 50)
@@ -175,16 +176,16 @@ def tagged_entity_words(
     tagger: Callable[[str], Iterable[tuple[str, str]]],
     tokenizer: Callable[[str], Iterable[str]],
 ) -> frozenset[str]:
-    """Takes for entity words what a part-of-speech tagger calls a noun.
+    """Collects the words that a part-of-speech tagger labels as nouns.
 
     Args:
         examples: examples with `sentences`, `question` and `answer`.
         tagger: callable from a text to `(word, part of speech)` pairs, such as
-            `spacy_tagger(nlp)`; nouns are `NOUN`, `PROPN` and what begins with `NN`.
+            `spacy_tagger(nlp)`; nouns are `NOUN`, `PROPN` and all tags that begin with `NN`.
         tokenizer: callable from a text to its lower-cased tokens.
 
     Returns:
-        Tokens of the passages and questions.
+        The nouns of the passages and questions, as tokens.
 
     Example:
         >>> def tagger(text):
@@ -207,8 +208,8 @@ def spacy_tagger(nlp: Any) -> Callable[[str], list[tuple[str, str]]]:
     """Wraps a spaCy pipeline as a tagger.
 
     Args:
-        nlp: a loaded pipeline. Tokens without `pos_` are judged by `tag_`, whose part before
-            `"__"` is taken where features are joined to it (`"NNP__Number=Sing"`).
+        nlp: a loaded pipeline. Tokens without `pos_` use `tag_`, up to the `"__"` that separates
+            the tag from features (`"NNP__Number=Sing"`).
 
     Returns:
         Callable from a text to its `(word, part of speech)` pairs.
@@ -226,7 +227,7 @@ def spacy_tagger(nlp: Any) -> Callable[[str], list[tuple[str, str]]]:
 
 
 def _neighbours(sentences):
-    """Yields every word with its left and right neighbour ("" beyond the border) and a count."""
+    """Yields each word between its neighbours, which are "" beyond the sentence, and a count."""
     for sentence, count in sentences.items():
         padded = ("", *sentence, "")
         for left, word, right in zip(padded, padded[1:], padded[2:], strict=False):
@@ -247,7 +248,7 @@ def _choices(sentences):
     for number, sentence in enumerate(sentences):
         for word in sentence:
             spread[word].add(number)
-    # "to" and "of" of "is to the left of" always come together.
+    # "to" and "of" of "is to the left of" always occur together.
     fixed = {frozenset(spread[word]) for word in predicted}
     return {word for word in total.keys() - predicted if frozenset(spread[word]) not in fixed}
 

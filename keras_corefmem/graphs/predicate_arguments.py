@@ -1,28 +1,29 @@
-"""Predicate-argument structure: which tokens are predicates, and which their arguments."""
+"""Predicate-argument structure, from dependencies or semantic roles."""
 
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.universal import universal_label, universal_tag
 
-# Universal relations of arguments; an oblique one depends on spaCy's prepositions, which depend on
-# the predicate.
+# Universal relations of arguments. In spaCy's scheme, an oblique depends on its preposition, which
+# depends on the predicate.
 ARGUMENTS = frozenset(("nsubj", "csubj", "obj", "iobj", "obl"))
 ADPOSITIONS = ("ADP", "PART")
-# How the types of relations begin that join a predicate to its arguments.
+# Prefix of the edge types that join a predicate to its arguments.
 ROLE = "ARG"
 
 
 def predicate_arguments(annotation: Annotation) -> list[tuple[int, int]]:
     """Pairs every predicate with each of its arguments.
 
-    Predicates are verbs; arguments their subjects, objects and obliques, each the head of its
-    phrase. A verb without a subject that completes another one (`xcomp`) has the object of that, or
-    else its subject: "they wanted Jon to leave". Labels may be universal or spaCy's own.
+    Predicates are verbs; their arguments are the heads of their subjects, objects and obliques. A
+    verb without a subject that complements another verb (`xcomp`) takes the object of that verb, or
+    else its subject: "Jon" leaves in "they wanted Jon to leave". Labels may be universal or spaCy's
+    own.
 
-    Where the annotation has typed edges whose type starts with `ARG`, from predicates to arguments,
-    as those of a semantic role labeller, these are taken instead.
+    If the annotation has typed edges whose type starts with `ARG`, such as those of a semantic role
+    labeller from predicates to arguments, these are used instead.
 
     Returns:
-        Pairs of numbers of tokens, from 0.
+        Sorted pairs of predicate and argument, as token numbers from 0.
     """
     edges = annotation.typed_edges
     roles = {(source - 1, target - 1) for source, target, t in edges if t.upper()[:3] == ROLE}
@@ -34,7 +35,7 @@ def predicate_arguments(annotation: Annotation) -> list[tuple[int, int]]:
     dependents: dict[tuple[int, str], int] = {}
 
     def is_preposition(token: int) -> bool:
-        # spaCy calls that of a recipient a dative, like the recipient itself.
+        # spaCy labels both a recipient and its preposition as a dative.
         return labels[token] == "prep" or labels[token] == "iobj" and tags[token] in ADPOSITIONS
 
     for token, (governor, label) in enumerate(zip(governors, labels, strict=True)):

@@ -1,4 +1,4 @@
-"""Targets of supervised attention: pairs of tokens by linguistic signal."""
+"""Targets for supervised attention: pairs of tokens for each linguistic signal."""
 
 import collections
 import dataclasses
@@ -13,15 +13,17 @@ from keras_corefmem.graphs.predicate_arguments import predicate_arguments
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Structure:
-    """The part of an annotation that signals and edges need, small enough to keep for a corpus.
+    """The parts of an annotation that attention signals and typed edges are made from.
 
-    Tokens are numbered from 0.
+    It is small enough to keep for every text of a corpus. Tokens are numbered from 0.
 
     Args:
-        governors: token that each token depends on, itself for a root, `(T,)`; empty if not parsed.
-        mentions: chain and head token of each mention, by chain and place, `(M, 2)`.
-        arguments: pairs of predicate and argument, `(A, 2)`.
-        edges: pairs of source and target, `(N, 2)`, of the annotation's `typed_edges` by type.
+        governors: int32 array of shape `(T,)`, the token that each token depends on, itself for a
+            root; empty if the text was not parsed.
+        mentions: int32 array of shape `(M, 2)`, chain and head token of each mention, sorted.
+        arguments: int32 array of shape `(A, 2)`, pairs of predicate and argument.
+        edges: dictionary from each type of the annotation's `typed_edges` to an int32 array of
+            shape `(N, 2)`, pairs of source and target.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept, and Mary snored."])
@@ -37,7 +39,7 @@ class Structure:
 
     @classmethod
     def of(cls, annotation: Annotation, end: int | None = None) -> "Structure":
-        """Returns the structure of an annotation, or of its tokens before `end` alone."""
+        """Returns the structure of an annotation, or only of its tokens before `end`."""
         mentions = {
             (number, mention.head)
             for number, chain in enumerate(annotation.chains)
@@ -56,16 +58,19 @@ class Structure:
 
     @classmethod
     def of_chains(cls, chains: Sequence[int]) -> "Structure":
-        """Returns the structure of tokens whose chains are known alone, 0 = none."""
+        """Returns a structure that has only chains, from the chain of each token, 0 = none."""
         mentions = sorted((chain, token) for token, chain in enumerate(chains) if chain)
         return cls(np.array([], "int32"), _pairs(mentions), _pairs([]))
 
     def before(self, end: int) -> "Structure":
-        """Returns the structure of the tokens before `end` alone."""
+        """Returns the structure of only the tokens before `end`."""
         return self.without(end, np.iinfo("int32").max)
 
     def without(self, start: int, end: int) -> "Structure":
-        """Returns the structure of the tokens before `start` and, moved there, from `end` on."""
+        """Returns the structure without the tokens from `start` up to, but excluding, `end`.
+
+        The tokens from `end` on are renumbered from `start`.
+        """
 
         def moved(places: np.ndarray) -> np.ndarray:
             return np.where(places < start, places, places - end + start).astype("int32")
@@ -74,7 +79,7 @@ class Structure:
             return moved(pairs[((pairs < start) | (pairs >= end)).all(axis=1)])
 
         own, governors = np.arange(len(self.governors)), self.governors
-        # A token whose governor is left out is like a root.
+        # A token whose governor is left out becomes a root.
         governors = np.where((start <= governors) & (governors < end), own, governors)
         numbers, heads = self.mentions.T
         kept = (heads < start) | (heads >= end)
@@ -86,7 +91,7 @@ class Structure:
         )
 
     def followed_by(self, other: "Structure", tokens: int) -> "Structure":
-        """Returns the structure of so many tokens and others behind, with chains of their own."""
+        """Appends another structure to this one of `tokens` tokens, keeping their chains apart."""
         governors = self.governors
         if len(other.governors):
             own = governors if len(governors) else np.arange(tokens, dtype="int32")
@@ -108,8 +113,11 @@ class Structure:
         )
 
     def reordered(self, old: np.ndarray, new: np.ndarray) -> "Structure":
-        """Returns the structure of the tokens in another order: `old` places by new ones, `new`
-        ones by old. What lies behind the structure must keep its place."""
+        """Returns the structure of the tokens in another order.
+
+        `old[i]` is the old place of the token that is now at `i`, and `new` is the inverse. Tokens
+        after those of the structure must keep their places.
+        """
         governors = new[self.governors[old[: len(self.governors)]]].astype("int32")
         mentions = np.stack([self.mentions[:, 0], new[self.mentions[:, 1]]], axis=1)
         order = np.lexsort((mentions[:, 1], mentions[:, 0]))
@@ -132,11 +140,11 @@ def _next(structure):
 
 
 def narrative_arguments(structure: Structure) -> list[tuple[int, int]]:
-    """Pairs every argument with the predicates that have an argument of the same chain."""
+    """Pairs every argument with each predicate that has an argument in the same chain."""
     chains_of, predicates = collections.defaultdict(list), collections.defaultdict(list)
     for number, head in structure.mentions.tolist():
         chains_of[head].append(number)
-    # Whoever is in no chain corefers with itself.
+    # An argument outside any chain corefers only with itself.
     shared = [
         (predicate, argument, chain)
         for predicate, argument in structure.arguments.tolist()
@@ -171,30 +179,31 @@ SIGNALS = {
 
 
 def check_signal(signal: str) -> None:
-    """Raises a `ValueError` for the name of no signal."""
+    """Raises a `ValueError` if there is no signal of that name."""
     if signal not in SIGNALS:
         raise ValueError(f"There is no signal {signal!r}; choose one of {', '.join(SIGNALS)}.")
 
 
 def attention_pairs(annotation: Annotation | Structure, signal: str) -> np.ndarray:
-    """Returns pairs of tokens of which the first should attend to the second.
+    """Returns the pairs of tokens of which the first should attend to the second.
 
     | signal | in the paper | pairs |
     |---|---|---|
-    | `dependency` | DEPPARSE | every token but roots, and its governor |
+    | `dependency` | DEPPARSE | every token except roots, and its governor |
     | `coref_all` | COREFALL | a mention head, and every other one of its chain |
-    | `coref_previous`, `coref_next` | COREFPREV, COREFNEXT | the nearest one before or behind |
-    | `narrative` | NARRATIVE | an argument, and every predicate that has an argument of the same \
+    | `coref_previous`, `coref_next` | COREFPREV, COREFNEXT | a mention head, and the previous or \
+    next one of its chain |
+    | `narrative` | NARRATIVE | an argument, and every predicate that has an argument in the same \
     chain; both ways |
-    | `narrative_arguments` | | the same, from the argument alone |
+    | `narrative_arguments` | | the same, but only from the argument to the predicate |
     | `roles` | (its future work) | a predicate and its argument; both ways |
 
     Args:
-        annotation: the annotated text, or its structure alone.
+        annotation: the annotated text, or its `Structure`.
         signal: name of a signal.
 
     Returns:
-        int32 array `(N, 2)` of 1-based positions, sorted, each pair once.
+        int32 array of shape `(N, 2)` of 1-based positions, sorted and without duplicates.
 
     Raises:
         ValueError: if there is no such signal.

@@ -1,8 +1,8 @@
-"""Universal Dependencies: labels and parts of speech of other parsers in its terms."""
+"""Conversion of other schemes' labels and part-of-speech tags to Universal Dependencies."""
 
 import functools
 
-# Universal part of speech of the tags of the Penn Treebank, by their first letters.
+# Universal part of speech by the first letters of a Penn Treebank tag.
 _PENN = (
     *(("NNP", "PROPN"), ("NN", "NOUN"), ("PRP", "PRON"), ("WP", "PRON"), ("EX", "PRON")),
     *(("MD", "AUX"), ("VB", "VERB"), ("JJ", "ADJ"), ("CD", "NUM"), ("DT", "DET"), ("PDT", "DET")),
@@ -12,7 +12,7 @@ _PENN = (
 _UNIVERSAL = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
 )
-# spaCy's own labels that mean the same in Universal Dependencies.
+# spaCy's own labels, and the labels that replace them.
 _LABELS = {
     "ROOT": "root",
     "nsubjpass": "nsubj",
@@ -29,14 +29,14 @@ _LABELS = {
 
 @functools.lru_cache(1024)
 def universal_label(label: str) -> str:
-    """Returns the universal relation of a label, without its subtype but for `nmod:poss`."""
+    """Returns the universal relation of a label, without its subtype except for `nmod:poss`."""
     label = _LABELS.get(label, label)
     return label if label == "nmod:poss" else label.split(":")[0].lower()
 
 
 @functools.lru_cache(1024)
 def universal_tag(tag: str) -> str:
-    """Returns the universal part of speech of a Penn Treebank tag; others stay as they are."""
+    """Returns the universal part of speech of a Penn Treebank tag; other tags are unchanged."""
     if tag in _UNIVERSAL:
         return tag
     return next((name for start, name in _PENN if tag.startswith(start)), tag)

@@ -8,29 +8,29 @@ from typing import Any
 
 from keras_corefmem.text.tokenizers import lower
 
-# Share of the longer word that two forms of a word begin with alike.
+# Minimum length of the common prefix of two forms, as a share of the longer one.
 ALIKE = 0.5
-# Share of the passages with an answer of which its forms must be in one.
+# Minimum share of an answer's passages that must have the answer or one of its forms.
 MENTIONED = 0.95
 
 
 def learn_word_forms(
     examples: Sequence[Any], tokenizer: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
-    """Learns which words of passages are forms of answers that have other forms there.
+    """Learns which words of passages are other forms of answers.
 
-    A form of an answer begins like one of its words ("gusalkhaney" like "gusalkhana"), with at
-    least half of the longer one, and more so than like other answers, or is one of its words
-    ("shayan" of "shayan kaksh"). Words of two answers alike are forms of none. An answer has no
-    forms if it is always a word of its passage, nor if most passages have none of them ("not" for
-    "no").
+    A form of an answer is one of its words ("shayan" of "shayan kaksh"), or has a prefix in common
+    with one that is at least half of the longer word ("gusalkhaney" and "gusalkhana"). A word is a
+    form of the answer with the largest such share, or of none if two answers tie. An answer has no
+    forms if it is always a word of its passage, or if more than 5% of its passages have neither it
+    nor a form ("not" for "no").
 
     Args:
         examples: examples with `passage` and `answer`.
         tokenizer: callable from a text to its lower-cased tokens.
 
     Returns:
-        The answer, in lower case, by form.
+        A dictionary from each form to its answer, in lower case.
 
     Example:
         >>> sentences = "Mary gusalkhaney mein gayee.", "John ne doodh liya."

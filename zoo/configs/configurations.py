@@ -1,4 +1,4 @@
-"""The named models of the zoo, from the files of `models`, one a family."""
+"""The named models of the zoo, from the TOML files in `models`, one per family."""
 
 import functools
 import pathlib
@@ -39,7 +39,7 @@ def _check_augment(value: object) -> object:
 
 @pydantic.with_config(STRICT)
 class TrainingOptions(TypedDict, total=False):
-    """Fields of `zoo.training.Settings`, where they are described, that differ from its defaults.
+    """Fields that override the defaults of `zoo.training.Settings`, which describes them.
 
     Example:
 
@@ -85,15 +85,15 @@ class Configuration:
         family: name of its family.
         reads: `"passages"`, `"stories"` sentence by sentence, single `"sentences"`, or
             `"texts"` of any kind.
-        description: one line about it.
+        description: description in one line.
         class_name: name of its class in `zoo`.
-        arguments: arguments of the class' `from_examples`.
-        word_vectors: whether its runs in studies start from pretrained vectors, as of a `Study`;
-            `datasets` may say otherwise.
-        training: how it is trained, where that differs from `zoo.training.Settings`.
-        datasets: further arguments and training by name of a data set and, as its `tasks`, by that
-            of a task.
-        differs: where the model is not as in its paper.
+        arguments: arguments of the `from_examples` method of its class.
+        word_vectors: whether its runs in studies start from pretrained word vectors, as in `Study`;
+            `datasets` may override it.
+        training: training options that differ from the defaults of `zoo.training.Settings`.
+        datasets: overrides of arguments and training by name of a data set and, in its `tasks`, by
+            name of a task.
+        differs: differences from the model of its paper.
 
     Example:
 
@@ -115,7 +115,7 @@ class Configuration:
     def training_options(
         self, dataset: str | None = None, task: int | str | None = None
     ) -> TrainingOptions:
-        """Training of the model on a data set, with `arguments` where these differ there.
+        """Returns the training options for a data set, with `arguments` if it overrides any.
 
         Args:
             dataset: name of the data set.
@@ -130,12 +130,12 @@ class Configuration:
 
 
 def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
-    """Reads a TOML file; an error names it."""
+    """Reads a TOML file; errors name the file."""
     text = read_text(path, "TOML")
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        # A wrong one, or an integer of thousands of digits.
+        # Invalid TOML, or an integer of thousands of digits.
         raise ValueError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
         raise ValueError(f"{path} is not valid TOML: it is nested too deeply.") from None
@@ -147,7 +147,7 @@ def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
-    """Reads the models of a family."""
+    """Reads the models of a family from its TOML file."""
     shared = read_toml(path)
     entries = validate(f"{path}: models", shared.pop("models", {}), dict[str, dict[str, Any]])
     models: dict[str, Configuration] = {}
@@ -169,7 +169,8 @@ def models(family: str | None = None) -> list[str]:
     """Lists the zoo's models.
 
     Args:
-        family: name of a family, whose models come in the order of its file; `None` for all.
+        family: name of a family, whose models come in the order of its file; `None` for all models
+            in alphabetical order.
 
     Returns:
         Names of models.

@@ -1,4 +1,4 @@
-"""Names of arguments that changed: older files and command lines have the old ones."""
+"""Renamed and removed arguments, which older files and command lines still have."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ RENAMED = {
 }
 
 
-# Arguments that are gone, and the value of those who never used them.
+# Removed arguments, and the value with which they had no effect.
 GONE = {"recurrent_dropout": 0.0}
 
 
 def rename(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Gives arguments of a model the names of today, and drops those that are gone and unused."""
+    """Gives arguments of a model their current names, and drops removed ones without effect."""
     kept = {name: value for name, value in arguments.items() if GONE.get(name, ...) != value}
     return {RENAMED.get(name, name): value for name, value in kept.items()}

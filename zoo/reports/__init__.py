@@ -1,4 +1,4 @@
-"""Results to tables, significance tests and pictures."""
+"""Tables, significance tests and pictures of results."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""How far runs agree, question by question: seeds of a model, and models."""
+"""Agreement of runs, question by question: between seeds of a model, and between models."""
 
 import itertools
 import os
@@ -20,10 +20,10 @@ Shares = tuple[float | None, float | None, float | None]
 
 
 def shares(first: Result, second: Result) -> Shares:
-    """Shares of questions in percent on which two runs agree, one for each of `MEASURES`.
+    """Returns the percentages of questions on which two runs agree, one for each of `MEASURES`.
 
-    The last two are `None` where a run, of version 0.1, has no predictions; the last one too where
-    no question is answered wrong by both.
+    The last two are `None` if a run has no predictions, like those of version 0.1; the last one
+    also if no question is answered wrong by both.
     """
     counts, total = count_answers(first, second), first["questions"]["test"]
     together = 100 * (counts.both + counts.none) / total
@@ -40,10 +40,10 @@ def shares(first: Result, second: Result) -> Shares:
 
 
 def agreement(study: str, folder: str | os.PathLike = "results") -> str:
-    """Makes tables of how far the seeds of each model agree, and the best runs of the models.
+    """Makes tables of the agreement between seeds of each model, and between the models' best runs.
 
-    Shares of test questions in percent, means over pairs of runs and over tasks. Runs that are
-    compared have the settings that validation prefers.
+    Cells are percentages of test questions, averaged over pairs of runs and over tasks. Only runs
+    at the best settings by validation are compared.
 
     Args:
         study: name of the study.
@@ -82,7 +82,7 @@ def agreement(study: str, folder: str | os.PathLike = "results") -> str:
 
 
 def _between(models: list[str], best: dict[str, dict]) -> list[str]:
-    """A table of all pairs of models for each measure that is known of some."""
+    """Makes a table of all pairs of models for each measure that is known for any pair."""
     pairs: dict[tuple[str, str], list[str]] = {}
     for first, second in itertools.combinations(models, 2):
         tasks = [task for task in best[first] if task in best[second]]

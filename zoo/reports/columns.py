@@ -1,4 +1,4 @@
-"""The columns of a study's table: what was measured of each model, and what its paper reports."""
+"""Columns of a study's tables: measured scores of each model, and those that its paper reports."""
 
 import functools
 import statistics
@@ -27,7 +27,7 @@ from zoo.reports.scores import (
 FAILED = 5
 PRINTED = "-printed"
 OTHERS = "reported, not measured here"
-# Where heads that a signal supervises attend to.
+# Tokens that a head supervised by each signal attends to.
 SIGNALS = {
     "dependency": "syntactic heads",
     "coref_all": "all mentions of the chain",
@@ -35,7 +35,7 @@ SIGNALS = {
     "coref_next": "the next mention",
     "narrative": "events of the same participants",
 }
-# The last rows, of measured columns alone.
+# The last rows, which only measured columns fill.
 COUNTS = ["runs", "seeds a task", "backend"]
 Column = list[str]
 
@@ -53,7 +53,10 @@ def _as_printed(number: float | None) -> str:
 
 
 def score_cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -> str:
-    """Score of the best run by validation, then mean and deviation over seeds at its settings."""
+    """Formats the score of the best run by validation.
+
+    Mean ± standard deviation over the seeds at its settings follows in parentheses.
+    """
     if not runs:
         return "–"
     scores = list(map(score, at_best_settings(runs)))
@@ -64,7 +67,7 @@ def score_cell(runs: list[Result] | None, score: Callable[[Result], float] = sco
 
 
 def _edge_cell(measured: list[dict[str, dict[str, float]]], name: str) -> str:
-    """Mean attention over seeds to edges of a type, and what it would be if all were alike."""
+    """Formats the mean attention to edges of a type, and its value if all edges were alike."""
     if name not in measured[0]["shares"]:
         return "–"
     share, even = (statistics.mean(100 * m[k][name] for m in measured) for k in ("shares", "even"))
@@ -72,29 +75,29 @@ def _edge_cell(measured: list[dict[str, dict[str, float]]], name: str) -> str:
 
 
 def without_blanks(columns: list[Column]) -> list[Column]:
-    """The columns without the rows in which nothing is known."""
+    """Removes the rows in which no column has a value."""
     rows = [cells for cells in zip(*columns, strict=True) if {*cells[1:]} != {"–"}]
     return list(map(list, zip(*rows, strict=True)))
 
 
 class StudyColumns:
-    """Makes the columns of the tables of a study; a column is a heading and its cells."""
+    """The columns of a study's tables; a column is a list of its heading and cells."""
 
     def __init__(self, name: str, runs: list[Result]) -> None:
         self.name, self.study, self.groups = name, STUDIES[name], group_runs(runs)
         self.kinds = recorded_kinds(name, runs)
         self.models = sort_models(name, (run["model"] for run in runs))
         tasks, argument = self.study.tasks.values(), self.study.by[0]
-        # Groups of tasks of which validation chooses the best.
+        # Groups of tasks from which validation chooses the best one.
         self.chosen = list(dict.fromkeys(t.group for t in tasks if argument in t.arguments))
         errors = self.study.measure == ERROR
-        # Whether kinds of questions are the tasks of one model.
+        # Whether one model learns all tasks, which are then kinds of its questions.
         self.joint = errors and bool(self.study.kinds)
         # A mean over variants of tasks would mean nothing.
         self.averaged = errors and not self.joint and not self.study.variants
 
     def columns(self, models: Iterable[str]) -> list[Column]:
-        """Columns of guesses, measurements and published numbers of some models."""
+        """Returns labels, baselines, and the measured and published columns of models."""
         columns = [self.labels(), *self._baselines()]
         models, rows = list(models), published_rows(self.name)
         pending: list[PublishedRow] = []
@@ -102,14 +105,14 @@ class StudyColumns:
             columns.append(self.measured(model))
             own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
             pending += [row for row in own if row not in pending]
-            # What a paper reports stands behind the model as printed, too.
+            # Published columns come after those of the model and of its printed version.
             if not following.endswith(PRINTED):
                 columns += map(self._published, pending)
                 pending = []
         return columns
 
     def others(self) -> list[Column]:
-        """What papers report of models that were not trained here, where it is known."""
+        """Returns published columns of models that were not trained here, without empty rows."""
         kinds, end = self.study.kinds, -len(COUNTS)
         labels = [OTHERS, *self.labels()[1 : end - len(self.kinds)], *kinds.values()]
         columns = [labels, *(self._published(row, kinds)[:end] for row in self._unmeasured())]
@@ -132,9 +135,9 @@ class StudyColumns:
         return [self.study.measure, *rows, *below, *self.kinds.values(), *COUNTS]
 
     def summary(self) -> list[Column]:
-        """A row a model, and those of papers, without tasks where other cells sum them up.
+        """Returns one row per model and published result, with sums instead of tasks if any.
 
-        Models without a sum have no row: not all of their tasks have run yet.
+        Models whose tasks have not all run yet have no sum, and therefore no row.
         """
         sums = self.chosen or self.joint or self.averaged or self.study.folds
         first, last = 1 + len(self.study.tasks) if sums else 1, -len(COUNTS)
@@ -150,7 +153,7 @@ class StudyColumns:
         ]
 
     def heads(self) -> list[Column]:
-        """Attention mass of heads by signal; no column where none is measured."""
+        """Returns the attention mass of heads by signal; nothing if it is unmeasured."""
         measured = {m: runs for (m, _), runs in self.groups.items() if "attention_mass" in runs[0]}
         columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
         for model in sort_models(self.name, measured):
@@ -162,7 +165,7 @@ class StudyColumns:
         return columns if measured else []
 
     def edges(self) -> list[Column]:
-        """Attention to edges by type, a row a model and task; no column where none is measured."""
+        """Returns attention by edge type, a row per model and task; nothing if it is unmeasured."""
         measured = {
             key: at_best_settings(runs)
             for key, runs in self.groups.items()
@@ -193,7 +196,7 @@ class StudyColumns:
         ]
 
     def _sums(self, tasks: list[list[Result] | None]) -> Column:
-        """The cells below those of the tasks, from the runs of each."""
+        """Returns the cells below those of the tasks, from the runs of each task."""
         if self.chosen:
             groups: dict[str, list[Result]] = {name: [] for name in self.chosen}
             for task, runs in zip(self.study.tasks.values(), tasks, strict=True):
@@ -233,7 +236,7 @@ class StudyColumns:
         return [row.paper, *cells, *below, *[""] * len(COUNTS)]
 
     def _baselines(self) -> list[Column]:
-        """Scores of guesses without reading, the same for all runs of a task."""
+        """Returns columns of baselines that do not read, which are equal for all runs of a task."""
         pairs = ((task, run) for (_, task), runs in self.groups.items() for run in runs)
         known = {task: run for task, run in pairs if "baselines" in run}
         if not known:

@@ -1,4 +1,4 @@
-"""Tables of readers under conditions that they were not trained in."""
+"""Tables of readers under conditions other than those of training."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,12 +31,12 @@ Score = Callable[[Result], Any]
 
 
 def condition_columns(made: StudyColumns) -> list[Column]:
-    """Makes columns of scores in percent, a row a model and task.
+    """Makes the columns of scores in percent, with one row per model and task.
 
-    Whether a question has an answer is scored by the mean of two shares, of questions that have one
-    and that have none, of which the reader says so. The calibration error is that of the questions
-    as they are, and of the condition in which it is largest. Below are the goals of readers that
-    are prepared.
+    Answerability is scored by balanced accuracy: the mean of the share of answerable questions that
+    the reader answers, and the share of unanswerable ones that it does not. The calibration error
+    is given for the unchanged questions, and for the condition in which it is largest. The last row
+    has the goals of prepared readers.
     """
     tasks = made.study.tasks
     keys = [(m, task) for m in made.models for task in tasks if (m, task) in made.groups]
@@ -58,7 +58,7 @@ def _cell(runs: list[Result], score: Score) -> str:
 
 def _accuracy(name: str) -> Score:
     def accuracy(run: Result) -> float | None:
-        # Where no story of the task names things, there is no such condition.
+        # A condition is missing if no story of the task names things.
         scores = run["conditions"].get(name)
         return scores and 100 * scores["accuracy"]
 

@@ -62,7 +62,7 @@ RATE = "tokens/s of the resolver"
 
 
 def coreference_tables(folder: str | os.PathLike = "results") -> str:
-    """Makes tables of what `corefmem score` wrote into a folder of results, as Markdown."""
+    """Makes Markdown tables of the scores that `corefmem score` wrote into a folder of results."""
     paths = sorted(pathlib.Path(folder, "coreference").glob("*.json"))
     records: list[Scores] = [load_json(p, remedy=REMEDY, kind=_Record) for p in paths]
     if not records:
@@ -90,5 +90,5 @@ def _percents(scores: Scores, names: tuple[str, ...]) -> list[str]:
 
 
 def _rate(content: Scores) -> str:
-    """Tokens a second of the resolver alone, to the thousand."""
+    """Formats the tokens per second of the resolver alone, in whole thousands."""
     return f"{content['tokens'] / max(content['seconds']['resolver'], 0.1) // 1000 * 1000:,.0f}"

@@ -1,4 +1,4 @@
-"""Scores against one argument or setting, as numbers: passes, slots, questions, mentions."""
+"""Curves of scores against one numeric argument or setting, such as passes, slots or questions."""
 
 import math
 import statistics
@@ -11,12 +11,12 @@ from zoo.reports.published import published_rows
 from zoo.reports.scores import at_best_settings, group_runs, score, sort_models, task_label
 
 MEASURED, BASELINE, PUBLISHED, LEARNING = "measured", "baseline", "published", "learning"
-# Not a setting: the curves of learning.
+# Not a setting: stands for learning curves.
 EPOCH = "epoch"
 
 
 class Curve(NamedTuple):
-    """Scores, one a seed, by value of an argument; of a baseline, which has none, by `None`."""
+    """Scores of each seed by value of an argument, which is `None` for a baseline."""
 
     name: str
     points: dict[Any, list[float]]
@@ -24,7 +24,7 @@ class Curve(NamedTuple):
 
     @property
     def end(self) -> float:
-        """Its mean at the highest value."""
+        """Mean score at the highest value."""
         return statistics.mean(self.points[max(self.points, key=lambda x: (x is not None, x))])
 
 
@@ -32,7 +32,7 @@ Panels = dict[str, list[Curve]]
 
 
 def curves_of(study: str, runs: list[Result]) -> Panels:
-    """The curves of a study that varies one argument, by group of tasks."""
+    """Returns the curves of a study that varies one argument, by group of tasks."""
     known, groups = STUDIES[study], group_runs(runs)
     panels: dict[str, dict[Any, Curve]] = {}
     for model in sort_models(study, (run["model"] for run in runs)):
@@ -53,9 +53,9 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
 
 
 def shares_of(study: str, runs: list[Result]) -> dict[str, dict[str, dict[str, float]]]:
-    """Mean attention to edges of each type, in percent, by group of tasks and label of a run.
+    """Returns the mean attention to edges of each type in percent, by group and label of a task.
 
-    The first of a group is what it would be if all edges were alike, in its first task.
+    The first entry of a group is the attention if all edges were alike, in its first task.
     """
     known, groups = STUDIES[study], group_runs(runs)
     panels: dict[str, dict[str, dict[str, float]]] = {}
@@ -72,7 +72,7 @@ def shares_of(study: str, runs: list[Result]) -> dict[str, dict[str, dict[str, f
 
 
 def _value(by: str, task: Task, runs: list[Result] | None) -> Any:
-    """The argument or setting of a task; without a number of training questions, that of all."""
+    """Returns a task's argument or setting; an unset `train_size` means all questions."""
     value = {**task.settings, **task.arguments}.get(by)
     if value is None and by == "train_size" and runs:
         return runs[0]["questions"]["train"]
@@ -85,7 +85,7 @@ def _mean(measured: list[dict[str, dict[str, float]]], kind: str) -> dict[str, f
 
 
 def curves_by(runs: list[Result], by: str) -> Panels:
-    """The curves of runs against an argument or setting with several numbers, by task."""
+    """Returns the curves of runs against an argument or setting with several values, by task."""
     tasks = list(STUDIES[runs[0]["study"]].tasks)
     panels: dict[str, dict[str, Curve]] = {}
     for run in sorted(runs, key=lambda run: tasks.index(run["task"])):
@@ -97,7 +97,7 @@ def curves_by(runs: list[Result], by: str) -> Panels:
 
 
 def curves_of_learning(runs: list[Result]) -> Panels:
-    """exp(-loss) on validation in percent by epoch, at the settings that validation prefers."""
+    """Returns exp(-loss) on validation in percent by epoch, at the best settings by validation."""
     study, groups = runs[0]["study"], group_runs(runs)
     panels: Panels = {}
     for task in STUDIES[study].tasks:
@@ -112,7 +112,7 @@ def curves_of_learning(runs: list[Result]) -> Panels:
 
 
 def curves_of_search(trials: list[Result]) -> Panels:
-    """Validation accuracy of the trials of a search, by hyper-parameter with several numbers."""
+    """Returns validation accuracy of trials against each hyper-parameter with several numbers."""
     panels: Panels = {}
     for trial in trials:
         for name, value in trial["chosen"].items():
@@ -123,7 +123,7 @@ def curves_of_search(trials: list[Result]) -> Panels:
 
 
 def numbers_of(run: Result) -> dict[str, float]:
-    """The settings and arguments of a run that are numbers, by name, also those by default."""
+    """Returns the numeric settings and arguments of a run by name, including defaults."""
     from zoo import architectures
 
     model = configuration(run["model"])

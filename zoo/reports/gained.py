@@ -1,4 +1,4 @@
-"""The questions that one run answers and another does not."""
+"""The questions that one run answers right and another does not."""
 
 import os
 import pathlib
@@ -21,25 +21,25 @@ def gains(
     folder: str | os.PathLike = "results",
     shown: int | None = None,
 ) -> str:
-    """Lists the test questions that a run answers right and another one before it wrong.
+    """Lists the test questions that one run answers wrong and another one right.
 
-    Such are the sentences that a memory network with two passes labels right, with one wrong.
+    Examples are the sentences that a memory network labels wrong with one pass, and right with two.
 
     Args:
         study: name of the study.
-        first: name of the run that is wrong, as the results name it: model, task and seed.
+        first: name of the run that is wrong, as in the results: model, task and seed.
         second: name of the run that is right.
         data_dir: folder of the data set.
         folder: folder of results.
         shown: number of questions to list, the shortest ones; `None` for all.
 
     Returns:
-        A table in Markdown: the number of each question from 1, its text, the right answer, and
-        that of the first run, – where it kept none.
+        A Markdown table with the number of each question, from 1, its text, the right answer, and
+        the answer of the first run, or – if the run kept none.
 
     Raises:
-        ValueError: if there is no such study or run, or both were not tested on the same questions,
-            or these are not those of the data.
+        ValueError: if there is no such study or run, if the runs were not tested on the same
+            questions, or if the data has other questions.
 
     Reference: the examples of sentiment in [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285),
     Section 4.5.
@@ -94,7 +94,7 @@ def _run_named(name: str, study: str, folder: str | os.PathLike, runs: dict[str,
 
 
 def _questions(examples: list[Any]) -> Iterator[tuple[str, str]]:
-    """Text and answer of each question; of tags, the word in its sentence."""
+    """Yields the text and answer of each question; for tags, each word with its sentence."""
     for example in examples:
         if hasattr(example, "question"):
             yield f"{example.passage} {example.question}", example.answer

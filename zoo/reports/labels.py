@@ -1,4 +1,4 @@
-"""Scores by labels that a person gave to questions, such as what answering them takes."""
+"""Scores by manual labels of questions, such as the skill that a question requires."""
 
 import functools
 import os
@@ -19,9 +19,9 @@ class Labels(NamedTuple):
     """Labels of questions.
 
     Args:
-        path: the file.
-        questions: numbers of the questions that have each label, from 1, by label.
-        lines: the line of the file that names each question first.
+        path: path of the file.
+        questions: dictionary from each label to the numbers of its questions, from 1.
+        lines: dictionary from each question to the first line of the file that names it.
     """
 
     path: str
@@ -30,16 +30,17 @@ class Labels(NamedTuple):
 
 
 def read_labels(path: str | os.PathLike) -> Labels:
-    """Reads labels of questions.
+    """Reads labels of questions from a file.
 
-    A line of the file is the number of a question in the test part, from 1, a tab, and a label. A
-    question with several labels has several lines; empty lines and those from a `#` on are skipped.
+    Each line has the number of a question in the test part, from 1, a tab, and a label. A question
+    with several labels has several lines. Empty lines and lines that start with `#` are skipped.
 
     Args:
-        path: the file.
+        path: path of the file.
 
     Raises:
-        ValueError: if a line is something else, or there is none; it names file and line.
+        ValueError: if a line is malformed or repeated, or there is none; the message names the file
+            and the line.
 
     Example:
         >>> open("labels.tsv", "w").write("1\\tcoreference\\n2\\tcoreference\\n2\\tspeaker\\n") > 0
@@ -73,8 +74,8 @@ def read_labels(path: str | os.PathLike) -> Labels:
 def by_label(study: str, path: str | os.PathLike, folder: str | os.PathLike = "results") -> str:
     """Makes a table of scores by label, for each task of a study.
 
-    A row a label, the most frequent first: how many of the questions with a label have it, and
-    scores of the models as in `tables_of`.
+    Each row is a label, the most frequent first, with the number and share of the labelled
+    questions that have it, and the scores of the models as in `tables_of`.
 
     Args:
         study: name of the study.
@@ -85,7 +86,7 @@ def by_label(study: str, path: str | os.PathLike, folder: str | os.PathLike = "r
         Markdown.
 
     Raises:
-        ValueError: if there is no such study, it has no runs, or the file is wrong.
+        ValueError: if there is no such study, it has no runs, or the file is malformed.
 
     References: Table 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), with labels of
     [Chu et al., EACL 2017](https://arxiv.org/abs/1610.08431).

@@ -1,4 +1,4 @@
-"""Numbers of tables, within sentences."""
+"""Numbers from tables, for use in sentences."""
 
 import os
 
@@ -16,8 +16,9 @@ def number(study: str, model: str, row: str, folder: str | os.PathLike = "result
     Args:
         study: name of the study.
         model: name of a model.
-        row: the first words of a row of the table, such as `19` or `mean error`, for the run that
-            validation prefers; with `over seeds` behind, for the mean. Few failed tasks are a word.
+        row: the first words of a row of the table, such as `19` or `mean error`, for the best run
+            by validation; followed by `over seeds`, for the mean. Fewer than ten failed tasks are
+            spelled out.
         folder: folder of results.
 
     Returns:

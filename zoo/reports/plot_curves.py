@@ -8,18 +8,18 @@ from zoo.reports.curves import BASELINE, LEARNING, PUBLISHED, Curve, Panels
 from zoo.reports.plot_style import COLOURS, LINE, MARKERS, PALE, new_figure
 from zoo.reports.scores import sort_edge_types
 
-# Panels side by side.
+# Maximum number of panels side by side.
 COLUMNS = 4
-# Numbers below an axis, at most, and points of a line, of more points a cloud.
+# Maximum number of tick labels of an axis, and of points that are joined by a line.
 TICKS, CLOUD = 6, 8
 # Characters per line of a panel's title.
 TITLE_WIDTH = 26
-# Percents that an axis has at least, so that chance does not look large.
+# Minimum range of an axis in percentage points, so that noise does not look large.
 RANGE = 10
 
 
 def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: str = "seed") -> Any:
-    """Draws curves of means with their range and each seed, side by side, named at their ends."""
+    """Draws panels of mean curves with their range and each seed, named at their right ends."""
     names = [{curve.name for curve in curves} for curves in panels.values()]
     same = all(each == names[0] for each in names)
     measured = [c for curves in panels.values() for c in curves if c.kind != PUBLISHED]
@@ -46,7 +46,7 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
         axes.set_xlim(-0.3, max(1, len(values)) - 0.7)
         axes.grid(axis="y", color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
-    # Axes that are shared have their limits once all is drawn.
+    # Shared axes have their final limits only after everything is drawn.
     for n, (axes, curves) in enumerate(zip(grid, panels.values(), strict=False)):
         low, high = axes.get_ylim()
         room = max(0, RANGE - (high - low)) / 2
@@ -63,7 +63,7 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
 def draw_shares(
     heading: str, panels: dict[str, dict[str, dict[str, float]]], label: str, counts: list[int]
 ) -> Any:
-    """Draws shares by name that sum to 100 as stacked bars, one for each label of a panel."""
+    """Draws shares that sum to 100 as stacked bars, one bar for each label of a panel."""
     from matplotlib.patches import Patch
 
     bars = [bar for panel in panels.values() for bar in panel.values()]
@@ -91,7 +91,7 @@ def draw_shares(
 
 
 def _look(curve: Curve, order: list[str]) -> tuple[str, str]:
-    """Colour and marker of a curve, the same in all panels."""
+    """Returns the colour and marker of a curve, the same in all panels."""
     if curve.kind == PUBLISHED:
         return PALE, "x"
     n = order.index(curve.name)
@@ -99,7 +99,7 @@ def _look(curve: Curve, order: list[str]) -> tuple[str, str]:
 
 
 def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[float]) -> None:
-    """Draws a curve over the places that its values have among all."""
+    """Draws a curve, with each point at the index of its value in `values`."""
     colour, marker = _look(curve, order)
     if curve.kind == BASELINE:
         axes.axhline(curve.end, linestyle=":", linewidth=1.6, color=colour)
@@ -119,7 +119,7 @@ def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[float]) 
 
 
 def _name_ends(axes: Any, curves: list[Curve], order: list[str]) -> None:
-    """Writes the names of curves at their ends, one below the other where they would overlap."""
+    """Writes the names of curves at their right ends, moved down where they would overlap."""
     low, high = axes.get_ylim()
     line, above = 0.066 * (high - low), float("inf")
     ends = ((c.end, textwrap.fill(c.name, 24), _look(c, order)[0]) for c in curves)

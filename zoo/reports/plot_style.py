@@ -8,7 +8,7 @@ from keras_corefmem.utils.extras import extra
 from zoo.reports.scores import list_numbers
 
 INK, PALE, LINE = "#1f2430", "#6b7280", "#d6d9e0"
-# Okabe and Ito's colours, which everybody tells apart, the palest last; and a marker for each.
+# Okabe and Ito's palette for colour-blind readers too, the palest last, and a marker for each.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442")
 MARKERS = "osD^vPX*"
 STYLE = {
@@ -21,16 +21,16 @@ STYLE = {
     "axes.titlesize": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    # The same names inside an SVG for the same results.
+    # Gives the same identifiers in an SVG for the same results.
     "svg.hashsalt": "keras_corefmem",
-    # Text that can be searched.
+    # Keeps text searchable.
     "svg.fonttype": "none",
 }
 
 
 @contextlib.contextmanager
 def style() -> Iterator[None]:
-    """Gives pictures their look, whatever this machine is set to."""
+    """Applies the style of pictures, whatever the user's Matplotlib settings."""
     with extra("reports", "Pictures need Matplotlib"):
         import matplotlib.style
 
@@ -47,10 +47,10 @@ def new_figure(
     grid: tuple[int, int] = (1, 1),
     sharey: bool = False,
 ) -> tuple[Any, Any]:
-    """Makes a figure without global state; returns it and its axes in reading order.
+    """Makes a figure without global state, and returns it and its axes in reading order.
 
-    Below the heading stand the number of seeds, if `counts` has any, and the notes, the first only
-    where a point has several.
+    The line below the heading gives the number of seeds, if `counts` has any, and the notes, of
+    which the first is shown only if a point has several seeds.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -21,17 +21,17 @@ from zoo.reports.scores import (
     task_label,
 )
 
-# More models than these are a table of shades, rather than dots.
+# Maximum number of models to draw as dots, rather than as a shaded table.
 DOTS = 6
-# Points beside the first column at which a cell is darkest.
+# Difference from the first column, in points, at which a cell is darkest.
 SPAN = 8
-# Inches of a cell.
+# Size of a cell in inches.
 WIDTH, HEIGHT = 0.52, 0.33
 Scores = Sequence[float]
 
 
 def draw_tasks(study: str, runs: list[Result]) -> Any:
-    """Draws a table of shades: mean error or accuracy over seeds, by task and model."""
+    """Draws a shaded table of the mean error or accuracy over seeds, by task and model."""
     measure, tasks = STUDIES[study].measure, list(STUDIES[study].tasks)
     alike = {key: at_best_settings(group) for key, group in group_runs(runs).items()}
     models = sort_models(study, (run["model"] for run in runs))
@@ -48,10 +48,10 @@ def draw_tasks(study: str, runs: list[Result]) -> Any:
 
 
 def draw_published(study: str, runs: list[Result]) -> Any | None:
-    """Draws errors of the study's first model, its best runs, beside those that papers report.
+    """Draws the errors of the best runs of a study's first model beside those that papers report.
 
-    Returns `None` where no paper reports the errors of all tasks and their mean, or the model lacks
-    a task.
+    Returns `None` if the study does not measure errors, if no paper reports the errors of all tasks
+    and their mean, or if the model lacks a task.
     """
     measure, tasks, groups = STUDIES[study].measure, list(STUDIES[study].tasks), group_runs(runs)
     model = sort_models(study, (run["model"] for run in runs))[0]
@@ -84,7 +84,7 @@ def draw_shades(
     high_is_good: bool,
     beside_first: bool = False,
 ) -> Any:
-    """Draws a table of means, the darker the worse, or coloured by distance to the first."""
+    """Draws a table of means, darker if worse, or coloured by the difference from the first."""
     size = max(5, 2.3 + WIDTH * len(columns)), 1.6 + HEIGHT * len(labels)
     best_cell = "bold: the best of a row" if len(columns) > 1 else ""
     colours = f"blue: above {columns[0]}, red: below" if beside_first else ""
@@ -108,7 +108,7 @@ def draw_shades(
 
 
 def _shade(mean: str, first: float | None, high_is_good: bool) -> tuple[Any, str]:
-    """Colours of a cell and of its text; `first` is the score that it is compared with."""
+    """Returns the colours of a cell and its text; `first` is a score to compare with, or `None`."""
     from matplotlib import colormaps
 
     if mean == "–":
@@ -116,7 +116,7 @@ def _shade(mean: str, first: float | None, high_is_good: bool) -> tuple[Any, str
     if first is not None:
         depth = max(-1, min(1, (float(mean) - first) / SPAN))
         return colormaps["RdBu"](0.5 + 0.4 * depth), "white" if abs(depth) > 0.8 else INK
-    # Small errors differ more than large ones.
+    # The exponent makes differences between small errors more visible.
     darkness = ((100 - float(mean) if high_is_good else float(mean)) / 100) ** 0.6
     return colormaps["Blues"](0.9 * darkness), "white" if darkness > 0.62 else INK
 
@@ -138,7 +138,7 @@ def _draw_cell(
 
 
 def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
-    """Draws scores by kind of question, of few models as dots, of more as a table of shades."""
+    """Draws scores by kind of question, as dots for few models and as a shaded table for more."""
     groups, kinds, measure = group_runs(runs), recorded_kinds(study, runs), STUDIES[study].measure
     ((task, named),) = STUDIES[study].tasks.items()
     alike = {model: at_best_settings(groups[model, task]) for model in models}
@@ -175,7 +175,7 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
 def _draw_dots(
     axes: Any, measured: dict[str, list[Scores]], guesses: dict[str, Scores], labels: list[str]
 ) -> None:
-    """Draws a row of dots a label; `guesses` are scores without reading."""
+    """Draws a row of dots for each label; `guesses` are scores of baselines that do not read."""
     places = range(len(labels))
     for y in places:
         axes.axhline(y, color=LINE, linewidth=0.8, zorder=0)

@@ -24,7 +24,7 @@ from zoo.reports.plot_tasks import draw_kinds, draw_published, draw_tasks
 from zoo.reports.scores import group_runs, recorded_runs, sort_models
 from zoo.reports.searches import read_search
 
-# What the files would say of the time and of versions.
+# Metadata that would make files differ from one time or version to another.
 DATED = {".png": {"Software": None}, ".svg": {"Date": None}}
 
 
@@ -35,25 +35,26 @@ def draw(
     results: str | os.PathLike = "results",
     by: str | None = None,
 ) -> list[pathlib.Path]:
-    """Draws what a study measured.
+    """Draws the results of a study.
 
-    Means over seeds, at the settings that validation prefers. A study that varies one argument is
-    curves, one that counts kinds of questions is dots, any other a table of shades; a second one
-    compares the first model with papers that report all tasks. The same results give the same
-    files.
+    Pictures show means over seeds, at the best settings by validation. A study that varies one
+    argument is drawn as curves, with bars of the attention to edges if it was measured; one that
+    counts kinds of questions as dots or, for many models, a shaded table; any other as a shaded
+    table, with a second one that compares the first model with papers that report all tasks. The
+    same results give the same files.
 
     Args:
         study: name of the study.
-        folder: where the files are written.
+        folder: folder to write the files into.
         results: folder of results.
-        by: name of an argument or setting, to draw curves of all runs against it; `"epoch"` for
-            exp(-loss) on validation as the models learn.
+        by: name of an argument or setting to draw curves of all runs against; `"epoch"` for
+            learning curves of exp(-loss) on validation.
 
     Returns:
-        The paths that were written, as PNG and as SVG; none where there are no runs.
+        The paths of the PNG and SVG files that were written; empty if there are no runs.
 
     Raises:
-        ValueError: if there is no such study, or no model has runs with several numbers of `by`.
+        ValueError: if there is no such study, or no model has runs with several values of `by`.
 
     Example:
         >>> zoo.reports.draw("sst", "docs")  # In a folder without results.
@@ -114,11 +115,11 @@ def draw_search(
 
     Args:
         name: name of the search.
-        folder: where the files are written.
+        folder: folder to write the files into.
         results: folder of results.
 
     Returns:
-        The paths that were written, as PNG and as SVG.
+        The paths of the PNG and SVG files that were written.
 
     Raises:
         ValueError: if no trial is recorded, or no hyper-parameter has several numbers.
@@ -139,14 +140,14 @@ def figure_of_search(name: str, results: str | os.PathLike) -> Any:
 
 @style()
 def redraw(page: str | os.PathLike, results: str | os.PathLike = "results") -> list[pathlib.Path]:
-    """Draws anew the pictures of results that a Markdown page shows, where it looks for them.
+    """Redraws the pictures of results that a Markdown page shows, at the paths that it links to.
 
     Args:
         page: path of the page.
         results: folder of results.
 
     Returns:
-        The paths that were written, as PNG and as SVG.
+        The paths of the PNG and SVG files that were written.
 
     Example:
         >>> paths = zoo.reports.redraw("results/README.md")  # doctest: +SKIP
@@ -160,7 +161,7 @@ def redraw(page: str | os.PathLike, results: str | os.PathLike = "results") -> l
 
 
 def _figures_named(names: set[str], results: str | os.PathLike) -> dict[str, Any]:
-    """Figures by the names that `draw` and `draw_search` save them under; other names have none."""
+    """Returns the figures that `draw` and `draw_search` save under some names, skipping others."""
     searches = names.intersection(recorded_searches(results))
     found = {name: figure_of_search(name, results) for name in searches}
     for study in STUDIES:

@@ -1,4 +1,4 @@
-"""Numbers of the papers, to stand beside those measured."""
+"""Published numbers, for comparison with the measured ones."""
 
 import dataclasses
 import functools
@@ -11,15 +11,15 @@ from zoo.configs.configurations import FOLDER, read_toml
 
 @pydantic.dataclasses.dataclass(frozen=True, config=pydantic.ConfigDict(extra="forbid"))
 class PublishedRow:
-    """Scores that a paper reports of a model: percent, as in the table of the study.
+    """Scores that a paper reports for a model, in percent and as the study measures them.
 
     Args:
-        paper: what is cited, and its name of the model.
+        paper: the citation, and the paper's name of the model.
         errors: test errors of the tasks 1 to 20.
         mean: their mean.
         failed: number of tasks above 5%.
-        scores: scores by task, where they are not `errors`.
-        maxima: those of the best run, by task, where `scores` are means over runs.
+        scores: scores by task, instead of `errors`.
+        maxima: scores of the best run by task, if `scores` are means over runs.
         best: score of the best number of passes, by group of tasks.
         kinds: scores by kind of question.
 
@@ -46,13 +46,14 @@ class PublishedRow:
 
 @functools.cache
 def published_rows(study: str) -> dict[str, list[PublishedRow]]:
-    """Reads what papers report of the models of a study, and of others.
+    """Reads the published numbers of a study, for its models and for others.
 
     Args:
         study: name of the study.
 
     Returns:
-        Rows by model, or by another name where the zoo has none; nothing where no paper reports it.
+        Rows by model, or by another name if the zoo has no such model; empty if there are no
+        published numbers.
 
     Raises:
         ValueError: if a key of the file is unknown, missing or wrong.

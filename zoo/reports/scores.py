@@ -15,7 +15,7 @@ Groups = dict[tuple[str, int | str], list[Result]]
 
 
 def recorded_runs(study: str, folder: str | os.PathLike) -> list[Result]:
-    """Reads the runs of a study that exists, each of one of its tasks and a model of the zoo."""
+    """Reads the runs of a study, and checks that the study and their tasks and models exist."""
     tasks, names, runs = study_named(study).tasks, models(), read_results(study, folder)
     for run in runs:
         for name, known, place in (("task", tasks, f"of {study}"), ("model", names, "of the zoo")):
@@ -33,21 +33,21 @@ def group_runs(runs: Iterable[Result]) -> Groups:
 
 
 def at_best_settings(runs: Iterable[Result]) -> list[Result]:
-    """The runs, of one model and task, at the settings of the best one by validation."""
+    """Returns the runs of one model and task at the settings of the best one by validation."""
     runs = list(runs)
     tag = best_result(runs)["tag"]
     return [run for run in runs if run["tag"] == tag]
 
 
 def pool_folds(folds: Iterable[Iterable[Result]]) -> list[Result]:
-    """Joins the runs of a model on all folds: one for each seed and tag that none lacks."""
+    """Joins the runs of a model over all folds, one for each tag and seed that every fold has."""
     named = [{(run["tag"], run["seed"]): run for run in runs} for runs in folds]
     keys = (key for key in named[0] if all(key in runs for runs in named))
     return [join_folds([runs[key] for runs in named]) for key in keys]
 
 
 def join_folds(runs: list[Result]) -> Result:
-    """Joins a run on each fold: their questions are counted together, validation is averaged."""
+    """Joins one run per fold: test questions are pooled, and validation scores are averaged."""
     parts = runs[0]["questions"]
     joined = {**runs[0], "questions": {p: sum(r["questions"][p] for r in runs) for p in parts}}
     for name in ("valid_accuracy", "valid_loss"):
@@ -66,48 +66,48 @@ def join_folds(runs: list[Result]) -> Result:
 
 
 def score(run: Result) -> float:
-    """Error or accuracy on the test part in percent, exact: every answer counts."""
+    """Returns the error or accuracy on all questions of the test part, in percent."""
     error = 100 * len(run["test_wrong"]) / run["questions"]["test"]
     return error if STUDIES[run["study"]].measure == ERROR else 100 - error
 
 
 def kind_score(kind: str, counts: dict[str, list[int]]) -> float:
-    """Share of the questions of a kind that are answered, in percent."""
+    """Returns the percentage of the questions of a kind that are answered right."""
     right, count = counts.get(kind, (0, 0))
     return 100 * right / max(count, 1)
 
 
 def run_kind_score(kind: str, run: Result) -> float:
-    """Error or accuracy of a run on the test questions of a kind, in percent."""
+    """Returns the error or accuracy of a run on the test questions of a kind, in percent."""
     accuracy = kind_score(kind, run["test_kinds"])
     return 100 - accuracy if STUDIES[run["study"]].measure == ERROR else accuracy
 
 
 def recorded_kinds(study: str, runs: Iterable[Result]) -> dict[str, str]:
-    """Labels of the kinds of questions of a study, but for those that no run has counted."""
+    """Returns the labels of a study's kinds of questions, except those that no run has counted."""
     counted = {kind for run in runs for kind in run.get("test_kinds", ())}
     return {kind: label for kind, label in STUDIES[study].kinds.items() if kind in counted}
 
 
 def guess_score(run: Result, name: str) -> float:
-    """Share of a run's test questions that a baseline guesses, in percent."""
+    """Returns the percentage of a run's test questions that a baseline guesses right."""
     return 100 - 100 * run["baselines"][name]["wrong"] / run["questions"]["test"]
 
 
 def sort_models(study: str, models: Iterable[str]) -> list[str]:
-    """Names of models in the order of a study, others behind, none twice."""
+    """Sorts the names of models in the order of a study, others last, without duplicates."""
     order = {name: n for n, name in enumerate(STUDIES[study].models)}
     return sorted(set(models), key=lambda name: (order.get(name, len(order)), name))
 
 
 def sort_edge_types(types: Iterable[str]) -> list[str]:
-    """Names of edge types, the sequence and coreference first."""
+    """Sorts the names of edge types, the sequence and coreference first."""
     first = "sequence", "coreference"
     return sorted(types, key=lambda name: (name not in first, name != first[0], name))
 
 
 def task_label(study: str, key: int | str) -> str:
-    """Name of a task, with bAbI's own."""
+    """Returns the label of a task, followed by bAbI's name of it if it is one of bAbI's."""
     from keras_corefmem.datasets.stories.babi import TASKS as NAMES
 
     label = STUDIES[study].tasks[key].label
@@ -115,7 +115,7 @@ def task_label(study: str, key: int | str) -> str:
 
 
 def list_numbers(numbers: Iterable[int]) -> str:
-    """Numbers as a short list: 0–2, 5."""
+    """Formats numbers as a short list: 0–2, 5."""
     return as_ranges(numbers).replace("-", "–").replace(",", ", ")
 
 

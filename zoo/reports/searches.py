@@ -28,7 +28,7 @@ def read_search(name: str, folder: str | os.PathLike = "results") -> list[Result
 
 
 def trial_columns(trials: list[Result]) -> list[list[str]]:
-    """Makes the columns of a table of trials, best first: what was chosen, what came of it."""
+    """Makes the columns of a table of trials, best first: hyper-parameters and results."""
     trials = sorted(trials, key=validation_rank, reverse=True)
     chosen = sorted({name for trial in trials for name in trial["chosen"]})
     return [
@@ -56,7 +56,7 @@ def seed_columns(groups: list[list[Result]]) -> list[list[str]]:
 
 
 def search_columns(trials: list[Result]) -> list[list[list[str]]]:
-    """Makes the columns of each table: of settings, where these have seeds, and of trials."""
+    """Makes the columns of each table: of settings, if any have several seeds, and of trials."""
     groups = group_seeds(trials)
     of_seeds = [seed_columns(groups)] if len(groups) < len(trials) else []
     return [*of_seeds, trial_columns(trials)]

@@ -1,4 +1,4 @@
-"""Whether two models differ by more than chance, question by question."""
+"""Tests of whether two models differ by more than chance, question by question."""
 
 import os
 import statistics
@@ -9,12 +9,12 @@ from zoo.experiments.results import Result, best_result, read_results
 from zoo.experiments.studies import study_named
 from zoo.reports.scores import group_runs, made_by, score, sort_models, task_label
 
-# Below which a difference counts as one.
+# p-value below which a difference counts as significant.
 LEVEL = 0.05
 
 
 class Counts(NamedTuple):
-    """How many questions two models answer: both, only the first, only the second, none."""
+    """Numbers of questions answered right by both models, only one of them, or neither."""
 
     both: int
     first: int
@@ -23,7 +23,7 @@ class Counts(NamedTuple):
 
 
 def count_answers(first: Result, second: Result) -> Counts:
-    """Counts the questions that the runs of two models answer."""
+    """Counts the questions that the runs of two models answer right."""
     total, others = (run["questions"]["test"] for run in (first, second))
     if total != others:
         raise ValueError(
@@ -38,13 +38,14 @@ def count_answers(first: Result, second: Result) -> Counts:
 def mcnemar(counts: Counts) -> float:
     """Computes the p-value of McNemar's test, exact and two-sided.
 
-    Of n = b + c questions that one model alone answers, each is as likely to be the one's as the
-    other's if the models do not differ: `p = min(1, 2 · Σ_{k ≤ min(b, c)} C(n, k) / 2^n)`. From
-    McNemar (1947), "Note on the sampling error of the difference between correlated proportions or
-    percentages"; Dietterich (1998) recommends it for two classifiers that are trained once.
+    If the models do not differ, each of the n = b + c questions that only one of them answers right
+    is equally likely to be answered by either:
+    `p = min(1, 2 · Σ_{k ≤ min(b, c)} C(n, k) / 2^n)`. From McNemar (1947), "Note on the sampling
+    error of the difference between correlated proportions or percentages"; Dietterich (1998)
+    recommends it for two classifiers that are trained once.
 
     Args:
-        counts: how many questions each model answers.
+        counts: numbers of questions that each model answers right.
 
     Example:
         >>> from zoo.reports.significance import Counts
@@ -58,16 +59,16 @@ def mcnemar(counts: Counts) -> float:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Corrects p-values for their number, by Holm (1979).
+    """Corrects p-values for multiple tests by the method of Holm (1979).
 
-    The smallest of m is multiplied by m, the next by m - 1 and so on; none becomes smaller than one
-    before it, or larger than 1.
+    The smallest of m p-values is multiplied by m, the next by m - 1, and so on; none becomes
+    smaller than the one before it, or larger than 1.
 
     Args:
         p_values: the p-values.
 
     Returns:
-        The corrected ones, in the same order.
+        The corrected p-values, in the same order.
 
     Example:
         >>> zoo.reports.holm([0.5, 0.0, 0.5])
@@ -81,25 +82,25 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def comparison(study: str, first: str, second: str, folder: str | os.PathLike = "results") -> str:
-    """Makes a table that compares the best runs by validation of two models.
+    """Makes a table that compares two models by their best runs on validation.
 
-    One row a task that both have: errors or accuracies and their difference in points, questions by
-    who answers them, the p-value of `mcnemar` and, where there are several tasks, the same after
-    `holm`. The test is about the two trained models, not about other seeds of them: seeds are not
-    pooled, because they answer the same questions.
+    Each task that both have is a row with the errors or accuracies and their difference in points,
+    the numbers of questions answered right by both, only one or neither, the p-value of `mcnemar`
+    and, if there are several tasks, the p-value after `holm`. The test compares the two trained
+    models, not other seeds of them: seeds are not pooled, because they answer the same questions.
 
     Args:
         study: name of the study.
         first: name of a model.
-        second: name of another one.
+        second: name of another model.
         folder: folder of results.
 
     Returns:
         Markdown.
 
     Raises:
-        ValueError: if there is no such study, a model has no runs, the models have no task in
-            common, or were not tested on the same questions.
+        ValueError: if there is no such study, a model has no runs, or the models are the same, have
+            no task in common, or were not tested on the same questions.
 
     Example:
         >>> table = zoo.reports.comparison("babi-1k", "ga-gru", "qrn")  # doctest: +SKIP

@@ -22,17 +22,17 @@ from zoo.reports.scores import made_by, recorded_runs
 from zoo.reports.searches import search_table
 from zoo.reports.significance import comparison
 
-# Questions in a list on a page.
+# Maximum number of questions in a list on a page.
 SHOWN = 6
 
 
 def commands(runs: Iterable[Result]) -> list[str]:
-    """The command lines that repeat runs: these and no others, on the same backend."""
+    """Returns the command lines that repeat exactly these runs, on the same backend."""
     seeds: dict[tuple[Any, ...], list[int]] = collections.defaultdict(list)
     for run in runs:
         words = shlex.split(run["command"])
         start = next((n for n, word in enumerate(words) if word in ("--set", "--tag")), len(words))
-        # What starts from word vectors is told their folder where its study needs none.
+        # Runs that start from word vectors were given their folder, even if the study needs none.
         folder = "--data-dir" in words or STUDIES[run["study"]].needs_folder
         key = run["study"], run["model"], shlex.join(words[start:]), run["backend"], folder
         seeds[*key, run["task"]].append(run["seed"])
@@ -55,15 +55,15 @@ def commands(runs: Iterable[Result]) -> list[str]:
 def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     """Makes the tables of a study, of a search as `searches/NAME`, or of `coreference`.
 
-    Of a study, one table for each family of readers of passages and one for its other models. A row
-    a task, or a column where there are fewer tasks than models: test error or accuracy in percent
-    of the best run by validation, and in parentheses mean ± standard deviation over seeds where
-    there are several. Mean error and failed tasks stand where all tasks are there; tasks in groups
-    have the best of each instead. What papers report stands beside, and in a table of its own where
-    there is no run of the model.
+    A study has one table for each family of passage readers, and one for its other models. Each
+    task is a row, or a column if there are fewer tasks than models. Cells are the test error or
+    accuracy in percent of the best run by validation, and in parentheses the mean ± standard
+    deviation over seeds if there are several. Mean error and failed tasks are given if all tasks
+    have runs; for groups of tasks, the best of each group instead. Published numbers are shown
+    beside the measured ones, and in a table of their own for models without a run.
 
     Args:
-        name: name of what is measured.
+        name: name of the study, `searches/NAME`, or `coreference`.
         folder: folder of results.
 
     Returns:
@@ -90,7 +90,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
     if made.study.conditions:
         table = _table(condition_columns(made))
         return f"{table}\n\n{made_by(*commands(runs))}"
-    # A table of all would be too wide to read.
+    # A single table would be too wide to read.
     families = collections.defaultdict(list)
     for model in made.models:
         known = configuration(model)
@@ -102,7 +102,7 @@ def tables_of(name: str, folder: str | os.PathLike = "results") -> str:
 
 
 def summary(study: str, folder: str | os.PathLike = "results") -> str:
-    """Makes a short table of a study: a row a model, and below it those of what papers report.
+    """Makes a short table of a study, with one row per model and published result.
 
     Args:
         study: name of the study.
@@ -125,20 +125,20 @@ def summary(study: str, folder: str | os.PathLike = "results") -> str:
 def fill(
     text: str, folder: str | os.PathLike = "results", data_dir: str | pathlib.Path | None = None
 ) -> str:
-    """Renews the tables of a text, between `<!-- results STUDY -->` and `<!-- end -->`.
+    """Updates the tables of a text, between `<!-- results STUDY -->` and `<!-- end -->`.
 
-    Behind the name of the study, `summary` shortens its table, two names of models compare them
-    instead, `agreement` says how far runs agree, and `gains RUN RUN` lists some questions that the
-    second run alone answers. In place of a study can be `searches/NAME`, or `coreference`.
-    Within sentences, `<!-- number STUDY MODEL ROW -->…<!-- end -->` is a number of a table.
+    After the name of the study, `summary` asks for its short table, two names of models for their
+    comparison, `agreement` for the agreement of runs, and `gains RUN RUN` for some questions that
+    only the second run answers right. A study can be replaced by `searches/NAME` or `coreference`.
+    Within sentences, `<!-- number STUDY MODEL ROW -->…<!-- end -->` holds a number from a table.
 
     Args:
         text: Markdown.
         folder: folder of results.
-        data_dir: folder of the data; without, lists of questions are left as they are.
+        data_dir: folder of the data; `None` leaves lists of questions as they are.
 
     Returns:
-        The text with new tables.
+        The text with updated tables and numbers.
 
     Example:
         >>> zoo.reports.fill("<!-- results sst -->\\nold\\n<!-- end -->").splitlines()[1][:16]
@@ -177,7 +177,7 @@ def _table(columns: list[Column]) -> str:
 
 
 def _long_table(columns: list[Column]) -> str:
-    """A table whose columns are rows where there are more of them: pages are longer than wide."""
+    """Makes a table, transposed if it has more columns than rows: pages are longer than wide."""
     return markdown_table(columns) if len(columns) > len(columns[0]) else _table(columns)
 
 

@@ -1,4 +1,4 @@
-"""Coreference resolution by rules, on any spaCy pipeline with a parser, and its scores."""
+"""Rule-based coreference resolution for any spaCy pipeline with a parser, and its scores."""
 
 from keras_corefmem.graphs.coreference.resolver import KINDS, STEPS, Resolver
 from keras_corefmem.graphs.coreference.scores import Score, score_chains

@@ -1,11 +1,11 @@
-"""Clusters of mentions, and the agreement of all mentions in one."""
+"""Clusters of coreferent mentions, and the agreement between clusters."""
 
 from keras_corefmem.graphs.coreference.mentions import Phrase
 from keras_corefmem.graphs.coreference.parse import Parse
 
 
 class Clusters:
-    """A text whose mentions are joined to clusters, which are called by any of their mentions."""
+    """The mentions of a text, joined in clusters; any mention of a cluster identifies it."""
 
     def __init__(self, parse: Parse, phrases: list[Phrase]) -> None:
         self.parse, self.phrases = parse, phrases
@@ -17,7 +17,7 @@ class Clusters:
         self.persons = [phrase.person for phrase in phrases]
 
     def headed_by(self, token: int | None) -> int | None:
-        """Returns the mention whose head is a token, `None` without one."""
+        """Returns the mention whose head is a token, or `None` if there is none."""
         return None if token is None else self.by_head.get(token)
 
     def find(self, index: int) -> int:
@@ -29,7 +29,7 @@ class Clusters:
         return index
 
     def merge(self, one: int, other: int) -> int:
-        """Joins the clusters of two mentions, and returns the joined one."""
+        """Joins the clusters of two mentions, and returns the representative of the result."""
         one, other = self.find(one), self.find(other)
         if one == other:
             return one
@@ -44,7 +44,7 @@ class Clusters:
         return one
 
     def agree(self, one: int, other: int) -> bool:
-        """Whether the clusters of two mentions agree in gender, number and animacy."""
+        """Returns whether the clusters of two mentions agree in gender, number and animacy."""
         one, other = self.find(one), self.find(other)
         genders = {self.genders[one], self.genders[other]} - {""}
         numbers = {self.numbers[one], self.numbers[other]} - {""}

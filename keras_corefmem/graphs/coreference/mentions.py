@@ -9,12 +9,12 @@ from keras_corefmem.text import lexicons
 PRONOUN, NAME, NOMINAL = "pronoun", "name", "nominal"
 
 _NOUNS = ("NOUN", "PROPN", "PRON")
-# Dependents that are no part of a noun phrase.
+# Labels of dependents that are not part of a noun phrase.
 _OUTSIDE = frozenset(
     "case cc conj punct appos parataxis mark cop nsubj csubj aux expl advcl discourse vocative "
     "dislocated dep list orphan preconj attr ccomp".split()
 )
-# Dependents that are part of the name that their head belongs to.
+# Labels of dependents that are part of the same name as their governor.
 _NAME_PARTS = ("compound", "flat", "fixed")
 _PUNCTUATION = frozenset(".,;:!?-\"'`()[]\u2018\u2019\u201c\u201d\u2014\u2013\u2026_") | {
     *("``", "''", "--", "...")
@@ -29,7 +29,7 @@ _TIMES = frozenset(
 
 @dataclasses.dataclass(slots=True)
 class Phrase:
-    """A mention with what its words say of its referent."""
+    """A mention, and what its words say about its referent."""
 
     start: int
     end: int
@@ -63,24 +63,24 @@ def detect(parse: Parse) -> list[Phrase]:
 
 
 def describe_spans(parse: Parse, spans: Iterable[tuple[int, int]]) -> list[Phrase]:
-    """Takes mentions from elsewhere, by the first token and the one behind the last."""
+    """Describes given mentions, pairs of the first token and the one after the last."""
     return [describe(parse, start, end, head_of(parse, start, end)) for start, end in spans]
 
 
 def head_of(parse: Parse, start: int, end: int) -> int:
-    """The token of a span whose governor is outside; nouns and pronouns are preferred."""
+    """Returns the token of a span whose governor is outside, preferring nouns and pronouns."""
     span, governors = range(start, end), parse.governors
     roots = [t for t in span if governors[t] not in span or governors[t] == t]
     nouns = [t for t in roots if parse.tags[t] in _NOUNS]
     if not nouns:
-        # Where the parse crosses the span, the first noun that is no modifier.
+        # If the parse crosses the span, the first noun that is not a modifier.
         inside = [t for t in span if parse.tags[t] in _NOUNS]
         nouns = [t for t in inside if not _is_inside_name(parse, t)] or inside
     return (nouns or roots or [end - 1])[0]
 
 
 def describe(parse: Parse, start: int, end: int, head: int) -> Phrase:
-    """The `Phrase` of a span."""
+    """Returns the `Phrase` of a span."""
     lower = parse.lowers[head]
     phrase = Phrase(start, end, head, NOMINAL, parse.sentences[head], parse.labels[head])
     if lower in lexicons.PRONOUNS and (end - start == 1 or parse.tags[head] == "PRON"):
@@ -113,7 +113,7 @@ def describe(parse: Parse, start: int, end: int, head: int) -> Phrase:
 
 
 def _gender_of_name(title, name):
-    """Gender of a name by its title, else by its first word, and whether it is a person."""
+    """Returns the gender of a name, by its title or words, and whether it is a person."""
     for part in title.split() or name[:1]:
         if part in lexicons.MALE_TITLES:
             return "masculine", True
@@ -126,7 +126,7 @@ def _gender_of_name(title, name):
 
 
 def _gender_of_noun(noun):
-    """Gender of a common noun and whether it is a person, `None` if unknown."""
+    """Returns the gender of a common noun, and whether it is a person, `None` if unknown."""
     if noun in lexicons.MALE:
         return "masculine", True
     if noun in lexicons.FEMALE:
@@ -139,7 +139,7 @@ def _gender_of_noun(noun):
 
 
 def _is_inside_name(parse, token):
-    """Whether a noun is only part of the noun phrase of its head."""
+    """Returns whether a noun is only part of the noun phrase of its governor."""
     head, label = parse.governors[token], parse.labels[token]
     if label not in _NAME_PARTS or head == token:
         return False
@@ -150,7 +150,7 @@ def _is_inside_name(parse, token):
 
 
 def _core(parse, head, start, end):
-    """First and last token of a name: the neighbours of its head that are parts of it."""
+    """Returns the first and last token of a name: its head and the adjacent parts of it."""
     parts = {head, *(c for c in parse.children[head] if parse.labels[c] in _NAME_PARTS)}
     first = last = head
     while first > start and (first - 1 in parts or _is_title(parse, first - 1)):
@@ -168,7 +168,7 @@ def _is_title(parse, token):
 
 
 def _split_title(name):
-    """Title of a name, `""` without one, and its other words; a title alone is the name itself."""
+    """Returns the title of a name, or `""`, and its other words; a title alone is the name."""
     index = 0
     while index < len(name) - 1 and name[index] in lexicons.TITLES:
         index += 1
@@ -193,7 +193,7 @@ def _span(parse, head):
 
 
 def _is_expletive(parse, token):
-    """Whether "it" refers to nothing: weather, time, and clauses that follow as the subject."""
+    """Returns whether "it" is an expletive: of weather or time, or for a clause that follows."""
     if parse.lowers[token] != "it":
         return False
     if parse.labels[token] == "expl":

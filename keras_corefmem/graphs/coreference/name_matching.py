@@ -6,19 +6,20 @@ from itertools import islice
 from keras_corefmem.graphs.coreference.clusters import Clusters
 from keras_corefmem.graphs.coreference.mentions import NAME
 
-# How many clusters of the same name are compared.
+# Maximum number of clusters to compare a name with, for each of its first and last words.
 MAX_CLUSTERS = 8
 
 _EXCLUSIVE = frozenset(("mr", "mr.", "mrs", "mrs.", "miss", "sir", "lady", "lord"))
 
 
 def link_names(clusters: Clusters) -> None:
-    """Joins names to the most recent cluster that one of its names contains, or is part of.
+    """Joins each name to the most recent cluster whose name contains it or is part of it.
 
-    Two names fit if the words of one are among those of the other ("Elizabeth", "Elizabeth
-    Bennet") and begin or end alike, and their titles, numbers and genders do not contradict.
+    Two names match if the words of one are among those of the other ("Elizabeth", "Elizabeth
+    Bennet"), if they share their first or last word, and if their titles, numbers and genders do
+    not contradict each other.
     """
-    # Of each first and last word, the clusters that have it, the most recent one last.
+    # For each word of a name, the clusters that have it, the most recent one last.
     known: dict[str, dict[int, bool]] = defaultdict(dict)
     titles: dict[int, set[str]] = {}
     longest: dict[int, tuple[str, ...]] = {}
@@ -46,6 +47,6 @@ def link_names(clusters: Clusters) -> None:
 
 
 def _is_variant(one, other):
-    """Whether a name is another without some of its words: its first or its last one stays."""
+    """Returns whether the shorter name has only words of the longer, and its first or last one."""
     short, long = sorted((one, other), key=len)
     return set(short) <= set(long) and (short[0] == long[0] or short[-1] == long[-1])

@@ -1,4 +1,4 @@
-"""Noun phrases that refer back: repeated heads, appositions, predicates, roles."""
+"""Coreference of noun phrases: repeated heads and titles, appositions, predicate nouns."""
 
 from collections import defaultdict
 
@@ -9,14 +9,14 @@ _BE = frozenset("be is am are was were been being 's 're 'm become becomes becam
 
 
 class NominalIndex:
-    """Earlier mentions by the words that a later noun phrase can take up."""
+    """Earlier mentions, indexed by the words that a later noun phrase can repeat."""
 
     def __init__(self, clusters: Clusters, max_distance: int) -> None:
         self.clusters, self.max_distance = clusters, max_distance
         self._mentions: dict[str, list[int]] = defaultdict(list)
 
     def add(self, index: int) -> None:
-        """Makes a mention known to later ones."""
+        """Adds a mention as a possible antecedent of later ones."""
         phrase = self.clusters.phrases[index]
         if phrase.kind == NOMINAL:
             self._mentions[self._noun(phrase)].append(index)
@@ -25,7 +25,7 @@ class NominalIndex:
                 self._mentions[word].append(index)
 
     def antecedent(self, index: int) -> int | None:
-        """Finds the most recent mention that a definite noun phrase repeats."""
+        """Returns the most recent mention that a definite noun phrase repeats, or `None`."""
         phrase = self.clusters.phrases[index]
         if phrase.kind != NOMINAL or not phrase.definite:
             return None
@@ -44,7 +44,7 @@ class NominalIndex:
         return None
 
     def _noun(self, phrase):
-        """The head without its plural ending, good enough to compare two."""
+        """Returns the head without its plural ending, for comparisons only."""
         noun = self.clusters.parse.lowers[phrase.head]
         if noun.endswith("ies") and len(noun) > 4:
             return noun[:-3] + "y"

@@ -1,4 +1,4 @@
-"""A parsed text as plain lists, whatever the labels of its parser."""
+"""A parsed text as plain lists, with the same labels for every parser."""
 
 import dataclasses
 from bisect import bisect_left
@@ -14,7 +14,7 @@ ARGUMENTS = frozenset(("nsubj", "obj", "iobj", "obl"))
 
 @dataclasses.dataclass
 class Parse:
-    """A parsed text without spaces; every list has an item for each token."""
+    """A parsed text without whitespace tokens; every list has an item for each token."""
 
     words: list[str]
     lowers: list[str]
@@ -34,7 +34,7 @@ class Parse:
                 self.children[governor].append(token)
 
     def _retag_names(self):
-        """Takes capitalised words for names: behind one ("Mrs. Hall"), or tagged so elsewhere."""
+        """Tags capitalised words as names after a name ("Mrs. Hall"), or if tagged so elsewhere."""
         count = len(self.words)
         capital = [word[:1].isupper() for word in self.words]
         names = {self.words[t] for t in range(count) if self.tags[t] == "PROPN" and capital[t]}
@@ -52,7 +52,7 @@ class Parse:
 
     @classmethod
     def from_doc(cls, doc: Any) -> "Parse":
-        """Reads a `spacy.tokens.Doc`, without the tokens that are only spaces."""
+        """Reads a `spacy.tokens.Doc` without its whitespace tokens."""
         if not doc.has_annotation("DEP"):
             raise ValueError(
                 "The text has no dependencies, which coreference is resolved with: put a parser "
@@ -70,7 +70,7 @@ class Parse:
         labels = [universal[dep] for dep in deps]
         for token, distance in enumerate(distances):
             if distance and governors[token] == token:
-                # Its governor was a space.
+                # Its governor was whitespace.
                 labels[token] = "root"
         keys = list(zip(pos, tags, morphs, strict=True))
         forms = {key: _form(*(strings[k] for k in key)) for key in set(keys)}
@@ -88,11 +88,11 @@ class Parse:
         )
 
     def numbered(self, start: int, end: int) -> tuple[int, int]:
-        """The first token and the one behind the last, of those of the Doc."""
+        """Converts a span of the Doc's tokens to one of this parse."""
         return bisect_left(self.places, start), bisect_left(self.places, end)
 
     def subtree(self, token: int) -> tuple[int, int]:
-        """First and last token of what depends on a token, itself included."""
+        """Returns the first and last token of the subtree of a token."""
         first = last = token
         stack = [token]
         while stack:
@@ -102,11 +102,11 @@ class Parse:
         return first, last
 
     def dependent(self, token: int, *labels: str) -> int | None:
-        """The first dependent of a token with one of some labels, `None` without one."""
+        """Returns the first dependent of a token that has one of the labels, or `None`."""
         return next((c for c in self.children[token] if self.labels[c] in labels), None)
 
     def predicate(self, token: int) -> int:
-        """The predicate that a nominal is an argument of, past prepositions and conjunctions."""
+        """Returns the predicate of a nominal argument, skipping prepositions and conjuncts."""
         for _ in range(8):
             label, governor = self.labels[token], self.governors[token]
             if governor == token:
@@ -119,7 +119,7 @@ class Parse:
         return token
 
     def subject(self, predicate: int) -> int | None:
-        """Subject of a predicate, or of the one that it is coordinated with or depends on."""
+        """Returns the subject of a predicate, or of one it is coordinated with or depends on."""
         for _ in range(4):
             subject = self.dependent(predicate, "nsubj")
             if subject is not None:
@@ -131,7 +131,7 @@ class Parse:
 
 
 def _form(pos, tag, morph):
-    """Universal part of speech and whether it is plural, of a token's three features."""
+    """Returns the universal part of speech of a token, and whether it is plural."""
     tag, _, features = tag.partition("__")
     plural = tag in ("NNS", "NNPS") or "Number=Plur" in features or "Number=Plur" in morph
     return pos or universal_tag(tag), plural

@@ -6,7 +6,7 @@ from keras_corefmem.graphs.coreference.clusters import Clusters
 from keras_corefmem.graphs.coreference.mentions import NOMINAL
 from keras_corefmem.graphs.coreference.quotations import Quotation
 
-# Set by hand, and moved half-way to what suits half of LitBank and GAP's validation part best.
+# Set by hand, then moved halfway to what fits half of LitBank and GAP's validation part best.
 WEIGHTS = {
     "distance": -0.9,  # for each sentence between
     "tokens": -0.01,  # for each token between
@@ -14,20 +14,20 @@ WEIGHTS = {
     "object": 0.1,
     "possessive": -0.3,
     "nested": -0.3,  # part of another noun phrase
-    "parallel": 0.25,  # the pronoun's own relation
+    "parallel": 0.25,  # the same relation as the pronoun
     "clause_subject": 0.35,  # subject of the pronoun's clause
     "name": 0.3,
     "pronoun": -0.15,
     "nominal": -0.35,
     "indefinite": -0.15,
-    "salience": 0.6,  # times the logarithm of how often it is mentioned
+    "salience": 0.6,  # times the logarithm of the number of its mentions
     "unknown": -0.6,  # gender unknown
-    "thing": -2.7,  # nothing says that it is a person, as the pronoun is
+    "thing": -2.7,  # a noun not known to be a person, as the pronoun is
     "locative": -1.5,  # "in Scotland"
     "quotation": 1.3,  # both in speech, or both in narration
-    "cataphora": -0.4,  # behind the pronoun
+    "cataphora": -0.4,  # after the pronoun
 }
-# How many mentions before a pronoun are ranked, and what the best must reach.
+# Maximum number of mentions to rank before a pronoun, and the score that the best must exceed.
 MAX_CANDIDATES, LEAST_SCORE = 60, -1.5
 
 _LOCATIVE = frozenset("in into at near within across throughout inside outside".split())
@@ -36,12 +36,12 @@ _LOCATIVE = frozenset("in into at near within across throughout inside outside".
 def rank(
     clusters: Clusters, index: int, quotations: list[Quotation], max_distance: int
 ) -> int | None:
-    """Chooses the antecedent of a third-person pronoun, all earlier mentions being resolved."""
+    """Chooses the antecedent of a third-person pronoun, once all earlier mentions are resolved."""
     phrases = clusters.phrases
     phrase, own = phrases[index], clusters.find(index)
     blocked: set[int] = set()
     if phrase.quotation is not None:
-        # In speech, it is neither the speaker nor the addressee.
+        # In speech, the pronoun refers to neither the speaker nor the addressee.
         speech = quotations[phrase.quotation]
         blocked = {clusters.find(m) for m in (speech.speaker, speech.addressee) if m is not None}
     best, best_score = None, -math.inf
@@ -73,7 +73,7 @@ def rank(
 
 
 def reflexive_antecedent(clusters: Clusters, index: int) -> int | None:
-    """Finds the subject of a reflexive pronoun's own clause, `None` for other pronouns."""
+    """Returns the subject of a reflexive pronoun's own clause, `None` for other pronouns."""
     parse, phrase = clusters.parse, clusters.phrases[index]
     if phrase.pronoun is None or not phrase.pronoun.reflexive:
         return None
@@ -82,7 +82,7 @@ def reflexive_antecedent(clusters: Clusters, index: int) -> int | None:
 
 
 def _fits(phrase, other):
-    """Whether an antecedent is in the third person, or speaks, and is not more than one."""
+    """Returns whether person and number fit: "I" and "you" fit only as mentions in quotations."""
     if other.pronoun is not None and other.pronoun.person != 3 and other.quotation is None:
         return False
     return not (phrase.pronoun.number == "one" and other.number == "many")
@@ -113,7 +113,7 @@ def _score(clusters, phrase, other, distance, cluster):
 
 
 def _is_coargument(parse, phrase, other):
-    """Whether binding forbids: a pronoun and another argument of its own predicate."""
+    """Returns whether binding excludes a mention, as an argument of the pronoun's predicate."""
     if phrase.pronoun.reflexive or phrase.label == "nmod:poss" or phrase.sentence != other.sentence:
         return False
     if other.label == "nmod:poss" or _has_possessor(parse, phrase.head):
@@ -125,7 +125,7 @@ def _is_coargument(parse, phrase, other):
 
 
 def _has_possessor(parse, token):
-    """Whether a token is inside a possessed noun phrase, which binds: "her nickname for him"."""
+    """Returns whether a token is in a possessed phrase, which binds it: "her nickname for him"."""
     governor = parse.governors[token]
     if parse.labels[governor] == "prep":
         governor = parse.governors[governor]
@@ -133,12 +133,12 @@ def _has_possessor(parse, token):
 
 
 def _is_locative(parse, phrase):
-    """Whether a preposition of place comes before: "in Scotland"."""
+    """Returns whether a preposition of place precedes a mention: "in Scotland"."""
     return phrase.start > 0 and parse.lowers[phrase.start - 1] in _LOCATIVE
 
 
 def _main_subject(clusters, phrase):
-    """The subject that follows a pronoun in its fronted clause: "In his youth, John sang"."""
+    """Returns the subject that follows a pronoun in a fronted phrase: "In his youth, John sang"."""
     parse, token, last = clusters.parse, phrase.head, None
     for _ in range(0 if phrase.pronoun.reflexive else 12):
         if parse.governors[token] == token:

@@ -1,4 +1,4 @@
-"""Quotations: who speaks to whom, and so who "I" and "you" are."""
+"""Quotations: speakers and addressees, and so the referents of "I" and "you"."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ from keras_corefmem.text.lexicons import SPEECH, VOCATIVES
 
 DOUBLE = {"\u201c": "\u201d", "``": "''", '"': '"'}
 SINGLE = {"\u2018": "\u2019", "`": "'", "\u00ab": "\u00bb"}
-# How far, in tokens, a verb of speech stands from its quotation, and turns from each other.
+# Maximum tokens from a quotation to a verb of speech after or before it, and between two turns.
 BEHIND, AHEAD, TURN = 12, 16, 150
 
 _SENTENCE_ENDS = frozenset(".!?;")
@@ -28,10 +28,10 @@ class Quotation:
 
 
 def find_quotations(parse: Parse) -> list[Quotation]:
-    """Finds quotations by their marks, in the order of the text; one that does not close is none.
+    """Finds quotations by their marks, in the order of the text; unclosed ones are ignored.
 
-    Single marks count where a text has no double ones, and close only behind punctuation: they are
-    apostrophes too.
+    Single marks count only if a text has no double ones, and close a quotation only after
+    punctuation, because they are apostrophes too.
     """
     marks = DOUBLE if not DOUBLE.keys().isdisjoint(parse.words) else SINGLE
     quotations: list[Quotation] = []
@@ -49,10 +49,10 @@ def find_quotations(parse: Parse) -> list[Quotation]:
 def attribute(clusters: Clusters, quotations: list[Quotation]) -> None:
     """Finds speakers and addressees of quotations, and joins "I" and "you" to them.
 
-    The speaker is the subject of a verb of speech beside the quotation, or who goes on speaking
-    behind one, or who acts in the sentence before; in a dialogue without all these, two take turns.
-    The addressee is called by name, or is the nearest other speaker. Outside quotations, "I" is the
-    narrator.
+    The speaker is the subject of a verb of speech next to the quotation, or the previous speaker
+    if that one goes on, or the person who acts in the sentence before; in a dialogue without any of
+    these, two speakers take turns. The addressee is the one who is called by name, or the nearest
+    other speaker. Outside quotations, "I" is the narrator.
     """
     inside: list[int | None] = [None] * len(clusters.parse)
     for number, quotation in enumerate(quotations):
@@ -68,7 +68,7 @@ def attribute(clusters: Clusters, quotations: list[Quotation]) -> None:
 
 
 def _named_speaker(clusters, quotation, inside):
-    """The subject of a verb of speech behind a quotation or before it, and whether it is behind."""
+    """Returns the subject of a verb of speech after or before a quotation, and whether after."""
     parse, by_head = clusters.parse, clusters.by_head
     behind = range(quotation.end, min(quotation.end + BEHIND, len(parse)))
     ahead = range(quotation.start - 1, max(quotation.start - 1 - AHEAD, -1), -1)
@@ -78,7 +78,7 @@ def _named_speaker(clusters, quotation, inside):
                 break
             if parse.lowers[token] not in SPEECH or parse.tags[token] not in ("VERB", "AUX"):
                 continue
-            # Inverted subjects are often parsed wrongly: take the neighbour then.
+            # Inverted subjects are often parsed wrongly: try the verb's neighbours too.
             for place in (parse.subject(token), token + 1, token - 1, token + 2):
                 if place in by_head and inside[place] is None:
                     return by_head[place], side is behind
@@ -86,7 +86,7 @@ def _named_speaker(clusters, quotation, inside):
 
 
 def _told_speaker(clusters, quotations, number, inside):
-    """Who goes on speaking, acts in the sentence before the quotation, or takes turns."""
+    """Returns the speaker who goes on, takes turns, or acts in the sentence before a quotation."""
     parse, start = clusters.parse, quotations[number].start
     before = quotations[number - 1] if number else Quotation(0, 0)
     between = start - before.end
@@ -100,7 +100,7 @@ def _told_speaker(clusters, quotations, number, inside):
 
 
 def _actor(clusters, start, inside):
-    """The person who is the first subject of the sentence before a quotation."""
+    """Returns the first subject of the sentence before a quotation, if it can be a person."""
     parse, first = clusters.parse, start - 1
     while first > 0 and parse.sentences[first - 1] == parse.sentences[start - 1]:
         first -= 1
@@ -134,7 +134,7 @@ def _find_addressees(clusters, quotations):
 
 
 def _differ(clusters, one, other):
-    """Whether two speakers are others, as far as they are resolved: two "he" may be one."""
+    """Returns whether two speakers are known to differ: two unresolved "he" may be the same."""
     if clusters.find(one) == clusters.find(other):
         return False
     phrases = clusters.phrases[one], clusters.phrases[other]
@@ -142,7 +142,7 @@ def _differ(clusters, one, other):
 
 
 def _is_called(parse, phrase):
-    """Whether a name is a vocative: "Come, Mary!"."""
+    """Returns whether a name is a vocative: "Come, Mary!"."""
     if phrase.label == "vocative":
         return True
     before = parse.words[phrase.start - 1] in _PAUSES
@@ -150,7 +150,7 @@ def _is_called(parse, phrase):
 
 
 def _join_participants(clusters, quotations):
-    """Joins pronouns of the first and second person to speakers, addressees and each other."""
+    """Joins first- and second-person pronouns and vocatives to participants and each other."""
     last, parse = {}, clusters.parse
     for index, phrase in enumerate(clusters.phrases):
         noun = phrase.kind == NOMINAL and parse.lowers[phrase.head] in VOCATIVES

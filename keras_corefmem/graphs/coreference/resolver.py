@@ -1,4 +1,4 @@
-"""Coreference by rules, and the spaCy component `corefmem_resolver` that applies them."""
+"""Rule-based coreference resolution, and its spaCy component `corefmem_resolver`."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ LINKERS = {
     "predicates": nominals.link_predicates,
 }
 STEPS = (*LINKERS, "quotations", "nominals", "pronouns")
-# What an entity is, by the first of these that a mention of it tells.
+# Kinds of entities; an entity is of the first kind that one of its mentions shows.
 KINDS = ("person", "name", "place", "other")
 PRONOUN_DISTANCE, NOMINAL_DISTANCE = 4, 100
 
@@ -34,9 +34,10 @@ def resolve(
 ) -> list[list[Phrase]]:
     """Joins the mentions of a text that refer to the same entity.
 
-    Names, appositions, predicates and the participants of quotations are joined in the whole text;
-    then each noun phrase and pronoun, from left to right, to a cluster before it. The order follows
-    the precision of the rules, as in [Lee et al., 2013](https://aclanthology.org/J13-4004).
+    First, names, appositions, predicate nouns and the participants of quotations are joined in the
+    whole text; then each noun phrase and pronoun, from left to right, is joined to an earlier
+    cluster. More precise rules come first, as in
+    [Lee et al., 2013](https://aclanthology.org/J13-4004).
     """
     phrases = sorted(phrases, key=lambda phrase: (phrase.head, phrase.start - phrase.end))
     clusters = Clusters(parse, phrases)
@@ -61,7 +62,7 @@ def resolve(
 
 
 def kind_of(chain: Iterable[Phrase]) -> str:
-    """The kind of entity that some mentions refer to, one of `KINDS`."""
+    """Returns the kind of entity that a chain refers to, one of `KINDS`."""
     if any(phrase.person for phrase in chain):
         return "person"
     if any(phrase.kind == NAME for phrase in chain):
@@ -74,20 +75,21 @@ def kind_of(chain: Iterable[Phrase]) -> str:
 class Resolver:
     """A spaCy component that writes coreference chains into `doc.spans`.
 
-    They are `doc.spans["coref_clusters_1"]` and so on, the convention of spacy-experimental, in
-    place of what was there; where there is no chain, an empty `doc.spans["corefmem_resolver"]` says
-    that the Doc was resolved. Tokens that are only spaces are ignored. It needs a parser before it,
-    of Universal Dependencies or with spaCy's own labels, and nothing else: no model, no download.
+    Chains are stored as `doc.spans["coref_clusters_1"]` and so on, the convention of
+    spacy-experimental, and replace earlier ones. If there is no chain, an empty
+    `doc.spans["corefmem_resolver"]` marks the Doc as resolved. Whitespace tokens are ignored. The
+    component needs a parser before it, with Universal Dependencies or spaCy's own labels, and
+    nothing else: no model, no download.
 
     In a pipeline, its arguments are its configuration:
-    `nlp.add_pipe("corefmem_resolver", config={"pronoun_distance": 2})`. `nlp.to_disk` keeps it.
+    `nlp.add_pipe("corefmem_resolver", config={"pronoun_distance": 2})`. `nlp.to_disk` saves it.
 
     Args:
-        steps: what to resolve, names out of `STEPS`.
+        steps: the steps to apply, names from `STEPS`.
         pronoun_distance: greatest number of sentences between a pronoun and its antecedent.
         nominal_distance: the same for noun phrases.
-        singletons: whether mentions that corefer with no other are chains, too.
-        kinds: which entities, names out of `KINDS`.
+        singletons: whether a mention that corefers with no other forms a chain too.
+        kinds: the kinds of entities to keep, names from `KINDS`.
 
     Raises:
         ValueError: if there is no such step or kind, or a distance is negative; when called, if the
@@ -125,12 +127,13 @@ class Resolver:
 
         Args:
             doc: a parsed `spacy.tokens.Doc`.
-            mentions: pairs of the first token and the one behind the last, where mentions are
-                known; `None` detects them.
+            mentions: known mentions, as pairs of the first token and the one after the last;
+                `None` detects mentions.
 
         Returns:
-            The mentions of each entity, by first mention; all of those that are known and more than
-            spaces, without spaces at their ends.
+            One list per entity, its mentions in the order of the text. Known mentions are all
+            returned, whatever `singletons` and `kinds`, but without whitespace at their ends, and
+            unless they are only whitespace.
         """
         parse = Parse.from_doc(doc)
         if mentions is None:
@@ -158,7 +161,7 @@ class Resolver:
 
 
 def _placed(phrase, places):
-    """A mention by the numbers that its tokens have in their Doc."""
+    """Converts a mention to the token numbers of its Doc."""
     return dataclasses.replace(
         phrase,
         start=places[phrase.start],

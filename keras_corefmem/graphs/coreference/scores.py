@@ -1,7 +1,8 @@
-"""Scores of coreference resolution: MUC, B-cubed, CEAF and their mean; F1 of GAP.
+"""Scores of coreference resolution: MUC, B-cubed, CEAF and their mean F1.
 
-The definitions are those of the reference scorer, in
-[Pradhan et al., 2014](https://aclanthology.org/P14-2006): predicted mentions count as they are.
+The definitions are those of the reference scorer
+([Pradhan et al., 2014](https://aclanthology.org/P14-2006)), which takes predicted mentions as they
+are.
 """
 
 import dataclasses
@@ -19,8 +20,8 @@ class Score:
     """Precision and recall, from sums over documents.
 
     Args:
-        precision: share of what was predicted that is right, from 0 to 1.
-        recall: share of what is right that was predicted, from 0 to 1.
+        precision: share of the predictions that are right, from 0 to 1.
+        recall: share of the right answers that were predicted, from 0 to 1.
 
     Example:
         >>> from keras_corefmem.graphs.coreference import Score
@@ -33,7 +34,7 @@ class Score:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of the two, 0 where both are."""
+        """Harmonic mean of precision and recall, 0 if both are 0."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
 
@@ -42,22 +43,24 @@ def score_chains(
     documents: Iterable[tuple[Sequence[Iterable[Hashable]], Sequence[Iterable[Hashable]]]],
     singletons: bool = True,
 ) -> dict[str, Any]:
-    """Scores predicted chains of a corpus.
+    """Scores the predicted chains of a corpus.
 
     With key entities K and response entities R, each a set of mentions,
 
     - MUC ([Vilain et al., 1995](https://aclanthology.org/M95-1005)) has the recall
       `Σ_k (|k| - |parts of k in R|) / Σ_k (|k| - 1)`,
-    - B-cubed (Bagga and Baldwin, 1998) `Σ_k Σ_r |k ∩ r|² / |k|` over the number of key mentions,
-    - CEAF with φ4 ([Luo, 2005](https://aclanthology.org/H05-1004)) `Σ 2 |k ∩ r| / (|k| + |r|)` over
-      the best one-to-one alignment, over the number of key entities;
+    - B-cubed (Bagga and Baldwin, 1998) has `Σ_k Σ_r |k ∩ r|² / |k|`, divided by the number of key
+      mentions,
+    - CEAF with φ4 ([Luo, 2005](https://aclanthology.org/H05-1004)) has
+      `Σ 2 |k ∩ r| / (|k| + |r|)` over the best one-to-one alignment, divided by the number of key
+      entities.
 
-    precision has the two sides exchanged. Sums run over all documents.
+    For precision, key and response are exchanged. Sums run over all documents.
 
     Args:
         documents: pairs of key and response, each a list of chains, each an iterable of mentions; a
             mention is a hashable value such as `(start, end)`.
-        singletons: whether chains of one mention count; else they are left out on both sides.
+        singletons: whether chains of one mention count; otherwise they are left out on both sides.
 
     Returns:
         `Score`s of `"mentions"`, `"muc"`, `"b3"` and `"ceafe"`, and under `"conll"` the
@@ -98,7 +101,7 @@ def _chains(chains, singletons, place):
 
 
 def _document_sums(key, response):
-    """Recall's numerator and denominator, then precision's, of every metric."""
+    """Returns the numerator and denominator of recall, then of precision, for every metric."""
     in_key = {mention: i for i, chain in enumerate(key) for mention in chain}
     in_response = {mention: i for i, chain in enumerate(response) for mention in chain}
     overlaps = Counter((in_key[m], in_response[m]) for m in in_key.keys() & in_response.keys())
@@ -118,7 +121,7 @@ def _document_sums(key, response):
 
 
 def _muc(chains, other):
-    """Links that the other side has too, and all links."""
+    """Returns the number of links that the other side has too, and of all links."""
     kept = 0
     for chain in chains:
         shared = [other[mention] for mention in chain if mention in other]
@@ -128,7 +131,7 @@ def _muc(chains, other):
 
 
 def _alignment(key, response, overlaps):
-    """Sum of φ4 over the best one-to-one alignment."""
+    """Returns the sum of φ4 over the best one-to-one alignment."""
     from scipy.optimize import linear_sum_assignment
 
     similarity = np.zeros((len(key), len(response)))

@@ -1,4 +1,4 @@
-"""CoNLL, CoreNLP and spaCy Docs, in and out."""
+"""Conversion of annotations from and to CoNLL and CoreNLP, and from spaCy Docs."""
 
 from keras_corefmem.graphs.formats.conll import read_conll, with_parse, write_conll
 from keras_corefmem.graphs.formats.corenlp import (

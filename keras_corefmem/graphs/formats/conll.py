@@ -1,4 +1,4 @@
-"""Coreference in the columns of CoNLL-2012, which the official scorers read."""
+"""Coreference in the CoNLL-2012 format, which the official scorers read."""
 
 import dataclasses
 import itertools
@@ -19,25 +19,26 @@ _PART = re.compile(r"(\()?(\d{1,9})(\))?", re.ASCII)
 
 
 def read_conll(path: Path) -> list[tuple[str, Annotation]]:
-    """Reads documents with coreference.
+    """Reads documents with coreference chains from a CoNLL-2012 file.
 
-    A line is a token, a blank line ends a sentence, the last column is coreference: `(3` opens a
-    mention of chain 3, `3)` closes it, `(3)` is one of a single token, `|` joins several, and `-`,
-    `_` or nothing is none. Mentions of one chain may nest: the last that was opened closes first.
+    Each line is a token, and a blank line ends a sentence. The last column is coreference: `(3`
+    opens a mention of chain 3, `3)` closes it, `(3)` is a mention of a single token, `|` separates
+    several of these, and `-`, `_` or nothing means none. Mentions of one chain may nest: the one
+    opened last closes first.
 
-    The head of a mention is its last token, for the format has no dependencies; take a parser's
-    with `with_parse`.
+    The head of a mention is its last token, because the format has no dependencies; add those of a
+    parser with `with_parse`.
 
     Args:
-        path: the file.
+        path: path of the file.
 
     Returns:
         Pairs of a document's name, such as `"wsj_0001; part 0"`, and its annotation, whose text is
-        the tokens with a space between two and a line break behind a sentence.
+        the tokens separated by spaces, and by line breaks between sentences.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the file is broken; the error names the line.
+        ValueError: if the file is malformed; the message names the line.
     """
     documents, name = [], None
     body: list[tuple[str, str]] = []
@@ -76,7 +77,7 @@ def _annotation(name, body, end):
         if not line.strip():
             begins = True
             continue
-        # Some files end with an empty column, where there is no coreference.
+        # In some files, the last column is empty if there is no coreference.
         columns = line.split("\t") if "\t" in line else line.split()
         count = len(rows[0]) if rows else max(len(columns), LEAST_COLUMNS)
         if len(columns) != count:
@@ -124,26 +125,27 @@ def _add_part(part, token, place, opened, chains):
 
 
 def _spaced(words, sentences):
-    """The text of some words, and the character at which each starts."""
+    """Returns the text of the words, and the character offset of each."""
     begins = set(sentences[1:])
     text = "".join(("\n" if n in begins else " ") + word for n, word in enumerate(words))[1:]
     return text, [0, *itertools.accumulate(len(word) + 1 for word in words)][:-1]
 
 
 def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
-    """Takes the dependencies of another annotation of the same tokens.
+    """Adds the dependencies of another annotation of the same tokens.
 
-    The head of a mention becomes its first token whose governor is outside.
+    The head of a mention becomes its first token whose governor is outside the mention.
 
     Args:
-        annotation: one of those of `read_conll`, say.
-        parsed: an annotation of as many tokens, with governors.
+        annotation: an annotation, for example from `read_conll`.
+        parsed: an annotation with the same number of tokens, and with governors.
 
     Returns:
-        The governors, labels and tags of `parsed`, and the chains and the rest of `annotation`.
+        An annotation with the governors, labels and tags of `parsed`, and the chains and all other
+        fields of `annotation`.
 
     Raises:
-        ValueError: if the tokens are not as many, or nothing was parsed.
+        ValueError: if the numbers of tokens differ, or `parsed` has no governors.
     """
     if len(annotation) != len(parsed) or not parsed.governors:
         raise ValueError(
@@ -159,14 +161,15 @@ def with_parse(annotation: Annotation, parsed: Annotation) -> Annotation:
 
 
 def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None:
-    """Writes documents with coreference, whole or not at all.
+    """Writes documents with coreference chains to a CoNLL-2012 file, completely or not at all.
 
     Args:
-        path: the file to write.
+        path: path of the file to write.
         documents: pairs of a name, which may end with `; part N`, and an annotation.
 
     Raises:
-        ValueError: if a token has a space or a line break in it, or a name a line break.
+        ValueError: if a token contains whitespace, a name contains a line break, or a part is not
+            a number.
     """
     with replacing(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
         for name, annotation in documents:
@@ -192,7 +195,7 @@ def _lines(document, annotation):
 
 
 def _coreference(annotation):
-    """The last column: mentions that open, the longest first, of one token, and that close."""
+    """Returns the last column: opening mentions, longest first, single tokens, closing mentions."""
     parts = defaultdict(list)
     for number, chain in enumerate(annotation.chains):
         for start, end, _ in chain:

@@ -1,4 +1,4 @@
-"""Annotations in the JSON of Stanford CoreNLP, read and written."""
+"""Reading and writing of annotations as Stanford CoreNLP's JSON."""
 
 from itertools import accumulate, count, pairwise
 from typing import Any
@@ -16,28 +16,29 @@ from keras_corefmem.utils.files import Path, load_json, write_json
 
 DEPENDENCIES = "basicDependencies"
 ROOT = "ROOT"
-# What is no named entity.
+# Label of tokens outside named entities.
 OUTSIDE = "O"
 
 
 def read_corenlp(path: Path, text: str | None = None) -> Annotation:
     """Reads the JSON that CoreNLP writes for a text (`-outputFormat json`).
 
-    Its offsets count in UTF-16, where an emoji is two characters; `starts` of the annotation count
-    characters as Python does. Files whose offsets count so, too, are recognized.
+    CoreNLP's offsets count UTF-16 code units, of which an emoji has two; the annotation's `starts`
+    count characters as Python does. Files whose offsets already count characters are recognized.
 
     Args:
-        path: the file.
-        text: the text that was annotated, unchanged; `None` puts together the tokens and what is
+        path: path of the file.
+        text: the text that was annotated, unchanged; `None` rebuilds it from the tokens and what is
             between them.
 
     Returns:
-        The annotation; dependencies, tags, chains and named entities are empty where the file has
+        The annotation. Dependencies, tags, chains and named entities are empty if the file has
         none.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the file is truncated or of another form, or its tokens are not in the text.
+        ValueError: if the file is truncated or not CoreNLP's JSON, or its tokens are not in the
+            text.
     """
     content = load_json(path, "CoreNLP JSON")
     try:
@@ -47,10 +48,11 @@ def read_corenlp(path: Path, text: str | None = None) -> Annotation:
 
 
 def from_corenlp(content: dict[str, Any], text: str | None = None) -> Annotation:
-    """Returns the annotation of CoreNLP's JSON, already loaded; see `read_corenlp`.
+    """Converts CoreNLP's JSON, already loaded, to an annotation; see `read_corenlp`.
 
-    CoreNLP numbers tokens from 1 in each sentence; the token of a mention's head in the document
-    is `offset[sentNum - 1] + headIndex - 1`, and governor 0 is the root.
+    CoreNLP numbers tokens from 1 in each sentence, and governor 0 marks the root. The head of a
+    mention is token `offset[sentNum - 1] + headIndex - 1` of the document, where `offset` is the
+    number of tokens before each sentence.
     """
     try:
         return _convert(content, text)
@@ -99,7 +101,7 @@ def _convert(content, text):
 
 
 def _number(index, sentence):
-    """Number from 0 of a token of a sentence that is numbered from 1."""
+    """Converts a token number of a sentence that counts from 1 to one that counts from 0."""
     if not 1 <= index <= len(sentence["tokens"]):
         raise ValueError(
             f"token {index} of a dependency is not in its sentence of {len(sentence['tokens'])}."
@@ -116,17 +118,17 @@ def _mention(mention, offsets):
 
 
 def to_corenlp(annotation: Annotation) -> dict[str, Any]:
-    """Returns the JSON of CoreNLP for an annotation.
+    """Converts an annotation to CoreNLP's JSON.
 
-    `characterOffset*` count in UTF-16; where a text has characters above U+FFFF, `codepointOffset*`
-    beside them count as Python does.
+    `characterOffset*` count UTF-16 code units. If the text has characters above U+FFFF,
+    `codepointOffset*` are added, which count characters as Python does.
 
     Args:
         annotation: the annotated text; its typed edges are left out.
 
     Raises:
-        ValueError: if a mention or a dependency crosses the end of a sentence, which the format has
-            no place for.
+        ValueError: if a mention or a dependency crosses the end of a sentence, which the format
+            cannot represent.
     """
     numbers, sentences = annotation.sentence_numbers.tolist(), []
     units = units_before(annotation.text)
@@ -148,7 +150,7 @@ def to_corenlp(annotation: Annotation) -> dict[str, Any]:
 
 
 def write_corenlp(path: Path, annotation: Annotation) -> None:
-    """Writes `to_corenlp` of an annotation, whole or not at all."""
+    """Writes an annotation as CoreNLP's JSON, completely or not at all; see `to_corenlp`."""
     write_json(path, to_corenlp(annotation))
 
 

@@ -1,4 +1,4 @@
-"""Offsets of CoreNLP, which count in UTF-16, as characters of a text."""
+"""Conversion of CoreNLP's offsets, which count UTF-16 code units, to characters of a text."""
 
 import dataclasses
 import unicodedata
@@ -11,13 +11,13 @@ Tokens = Sequence[dict[str, Any]]
 CHARACTERS = "characterOffsetBegin", "characterOffsetEnd"
 CODE_POINTS = "codepointOffsetBegin", "codepointOffsetEnd"
 ORIGINAL = "originalText"
-# Characters between the tokens of a file that it does not spell out.
+# Maximum number of characters between tokens, in total, that a file may leave out.
 MOST_BETWEEN = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True)
 class _Reading:
-    """Where tokens begin and end, in units in which `size` measures strings."""
+    """Offsets at which tokens begin and end, in the units in which `size` measures strings."""
 
     begins: list[int]
     ends: list[int]
@@ -25,7 +25,7 @@ class _Reading:
 
 
 def units_before(text: str) -> list[int]:
-    """Units of UTF-16 before each character of a text and its end; those above U+FFFF are two."""
+    """Returns the number of UTF-16 code units before each character of a text, and in all of it."""
     return list(accumulate((1 + (c > "\uffff") for c in text), initial=0))
 
 
@@ -33,10 +33,11 @@ def find_tokens(tokens: Tokens, text: str) -> tuple[list[str], list[int]]:
     """Finds tokens in the text that was annotated.
 
     Returns:
-        The words, and the characters of the text at which they start.
+        The words, and the character offset of each in the text.
 
     Raises:
-        ValueError: if there is another word in the text where a token should be.
+        KeyError: if a token has no end offset.
+        ValueError: if the text has another word where a token should be.
     """
     if not all(CHARACTERS[1] in token for token in tokens):
         raise KeyError(CHARACTERS[1])
@@ -63,13 +64,13 @@ def find_tokens(tokens: Tokens, text: str) -> tuple[list[str], list[int]]:
 
 
 def put_together(tokens: Tokens) -> tuple[str, list[int]]:
-    """Puts together a text from its tokens and what CoreNLP gives between two of them.
+    """Rebuilds a text from its tokens and the text that CoreNLP gives between them.
 
     Returns:
-        The text, and its characters at which the tokens start.
+        The text, and the character offset of each token.
 
     Raises:
-        ValueError: if tokens overlap, or are further apart than spaces between them can be.
+        ValueError: if tokens overlap, or are implausibly far apart.
     """
     reading = max(_readings(tokens), key=lambda reading: _fitting(tokens, reading))
     pieces, starts, length, end, padded = [], [], 0, 0, 0
@@ -95,10 +96,11 @@ def put_together(tokens: Tokens) -> tuple[str, list[int]]:
 
 
 def _readings(tokens):
-    """What offsets can mean, the likeliest first.
+    """Returns the possible meanings of the offsets, the likeliest first.
 
-    `characterOffset*` count UTF-16 in CoreNLP, and code points in files of other writers.
-    `codepointOffset*`, of the property `tokenize.codepoint`, count UTF-16 up to CoreNLP 4.4.0.
+    `characterOffset*` count UTF-16 code units in CoreNLP, and code points in files of other
+    programs. `codepointOffset*`, which the property `tokenize.codepoint` adds, count UTF-16 code
+    units up to CoreNLP 4.4.0.
     """
     begins = [token[CHARACTERS[0]] for token in tokens]
     ends = [token.get(CHARACTERS[1]) for token in tokens]
@@ -114,18 +116,18 @@ def _utf16_length(text):
 
 
 def _in_text(offsets, characters, text):
-    """Characters of a text at offsets of UTF-16, which `characters` lists by these."""
+    """Converts UTF-16 offsets to characters of the text; `characters` has that of each offset."""
     inside, beyond = range(len(characters)), len(text) - len(characters)
     return [characters[offset] if offset in inside else offset + beyond for offset in offsets]
 
 
 def _letters(word):
-    """Letters and digits of a word, whatever its case and accents."""
+    """Returns the letters and digits of a word, ignoring case and accents."""
     return [c for c in unicodedata.normalize("NFKD", word).casefold() if c.isalnum()]
 
 
 def _fitting(tokens, reading):
-    """How many tokens, and gaps before them, are as long as their offsets say."""
+    """Counts the tokens, and the gaps before them, that are as long as their offsets say."""
     fitting, before = 0, 0
     for token, begin, end in zip(tokens, reading.begins, reading.ends, strict=True):
         behind = begin + reading.size(token[ORIGINAL])
@@ -135,7 +137,7 @@ def _fitting(tokens, reading):
 
 
 def _fill(before, width, size):
-    """What is between two tokens, cut or filled up with spaces to a width."""
+    """Cuts the text between two tokens to a width, or pads it with spaces."""
     if size is len:
         between = before[:width]
     else:

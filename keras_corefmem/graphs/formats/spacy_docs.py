@@ -1,4 +1,4 @@
-"""Annotations of spaCy Docs."""
+"""Conversion of spaCy Docs to annotations."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,38 +9,38 @@ import numpy as np
 
 from keras_corefmem.graphs.annotation import Annotation, Mention, head_of
 
-# Groups of spans that hold a chain each, numbered from 1.
+# Prefix of the span groups that hold a chain each, numbered from 1.
 CLUSTERS = "coref_clusters"
-# An empty group of spans on a Doc whose coreference was resolved, and that has no chain.
+# Empty span group on a Doc whose coreference was resolved, but that has no chain.
 NO_CHAINS = "corefmem_resolver"
 
 _GROUP = re.compile(rf"{CLUSTERS}_([1-9]\d*)", re.ASCII)
 
 
 def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
-    """Returns the annotation that a spaCy pipeline left on a Doc.
+    """Converts a Doc that a spaCy pipeline has processed to an annotation.
 
-    Tokens that are only spaces are left out. Coreference is read from where components leave it,
-    the first of these that is there; no package of theirs is needed:
+    Whitespace tokens are left out. Coreference is read from the first of these places that is set;
+    the packages of the components are not needed:
 
-    - `doc.spans["coref_clusters_1"]` and so on: `corefmem_resolver`, spacy-experimental; an empty
-      `doc.spans["corefmem_resolver"]` says that there are none;
-    - `doc._.coref_clusters`, pairs of characters: fastcoref;
-    - `doc._.coref_chains`, whose mentions have `token_indexes` and `root_index`: coreferee.
+    - `doc.spans["coref_clusters_1"]` and so on, by `corefmem_resolver` and spacy-experimental; an
+      empty `doc.spans["corefmem_resolver"]` means that there are no chains;
+    - `doc._.coref_clusters`, pairs of character offsets, by fastcoref;
+    - `doc._.coref_chains`, whose mentions have `token_indexes` and `root_index`, by coreferee.
 
-    The head of a mention is its first token whose governor is outside, the last one where the Doc
-    has no parse.
+    The head of a mention is the `root_index` of coreferee, otherwise its first token whose governor
+    is outside the mention, or its last token if the Doc is not parsed.
 
     Args:
         doc: a `spacy.tokens.Doc`.
-        resolve: a component, called on Docs that have no coreference; `None` leaves them without.
+        resolve: a component to call on a Doc without coreference; `None` leaves it without chains.
 
     Returns:
-        The annotation: tags are `pos_`, or `tag_` up to a `"__"`; labels are `dep_`, those of named
-        entities `ent_type_` where a component such as `ner` set entities.
+        The annotation. Tags are `pos_`, or `tag_` up to a `"__"` if there are none; labels are
+        `dep_`; named entities are `ent_type_` if a component such as `ner` set entities.
 
     Raises:
-        ValueError: if all tokens are spaces.
+        ValueError: if all tokens are whitespace.
 
     Example:
         >>> import spacy
@@ -87,7 +87,8 @@ def from_doc(doc: Any, resolve: Callable | None = None) -> Annotation:
 def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
     """Returns the chains on a Doc, see `from_doc`, as `(start, end, head)` in tokens of the Doc.
 
-    `head` is `None` where the parse tells it, and so is all of it where nothing was resolved.
+    `head` is `None` if it has to be taken from the parse. The result is `None` if the Doc's
+    coreference was not resolved.
     """
     if groups := span_groups(doc):
         return [[(s.start, s.end, None) for s in doc.spans[key]] for key in groups]
@@ -107,7 +108,7 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
 
 
 def span_groups(doc: Any) -> list[str]:
-    """The keys of `doc.spans` that hold a chain each, in order."""
+    """Returns the keys of `doc.spans` that hold a chain each, in order."""
     found = filter(None, map(_GROUP.fullmatch, doc.spans))
     return [match[0] for match in sorted(found, key=lambda match: int(match[1]))]
 
@@ -115,20 +116,21 @@ def span_groups(doc: Any) -> list[str]:
 def leave_out_spaces(
     words: Sequence[str], distances: np.ndarray
 ) -> tuple[list[int], list[int], list[int]]:
-    """Numbers the tokens of a Doc without those that are only spaces.
+    """Renumbers the tokens of a Doc without its whitespace tokens.
 
     Args:
         words: the text of each token.
-        distances: from each token to its governor, an attribute `HEAD` of `doc.to_array`.
+        distances: the distance from each token to its governor, attribute `HEAD` of
+            `doc.to_array`.
 
     Returns:
-        The tokens that stay; the new number of each token and of the end, for a space that of its
-        successor; and the new governors of those that stay. What depends on a space depends on its
-        governor then, and becomes a root where the space was one.
+        The tokens that are kept; the new number of each token and of the end, where whitespace has
+        that of the next kept token; and the new governors of the kept tokens. Dependents of
+        whitespace are attached to its governor, or become roots if it was one.
     """
     kept = [index for index, word in enumerate(words) if not word.isspace()]
     numbers = [0, *accumulate(int(not word.isspace()) for word in words)]
-    # Distances are signed, the array is not.
+    # Distances are signed, but the array is not.
     signed = distances.astype(np.int64).tolist()
     governors = [index + distance for index, distance in enumerate(signed)]
     return kept, numbers, [numbers[_governor(index, governors, words)] for index in kept]
@@ -146,7 +148,7 @@ def _character_spans(doc, cluster):
 
 
 def _governor(index, governors, words):
-    """The governor of a token, or of the space that is its governor; itself for a root."""
+    """Returns the nearest governor of a token that is not whitespace, or itself for a root."""
     governor = governors[index]
     while words[governor].isspace() and governors[governor] != governor:
         governor = governors[governor]
