@@ -1,1 +1,1 @@
-"""Shared by all rooms: files, checks of arguments, worker processes."""
+"""Utilities shared by all packages: files, argument checks, worker processes."""

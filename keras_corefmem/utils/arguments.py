@@ -1,4 +1,4 @@
-"""Configurations, checked against the types that a constructor states."""
+"""Checks of configurations against the type hints of a constructor."""
 
 import functools
 import inspect
@@ -11,7 +11,7 @@ from keras_corefmem.utils.files import BadFileError, validate
 
 @functools.cache
 def _fields(cls: type) -> Any:
-    """The arguments of a class, those of its bases included, as a class of pydantic."""
+    """Returns a pydantic model of the arguments of a class, including those of its bases."""
     import pydantic
 
     fields: dict[str, Any] = {}
@@ -24,9 +24,9 @@ def _fields(cls: type) -> Any:
         for one in parameters:
             if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
                 kind = hints.get(one.name, Any)
-                # Pydantic does not look into what can be read once.
+                # Pydantic does not check the items of an iterable, which may be read only once.
                 kind = Sequence[str] if kind == Iterable[str] else kind
-                # What a base needs its class may give.
+                # A class may supply what its base requires.
                 needed = one.default is one.empty and each is owner
                 fields.setdefault(one.name, (kind, ... if needed else None))
         if all(one.kind is not one.VAR_KEYWORD for one in parameters):
@@ -36,14 +36,14 @@ def _fields(cls: type) -> Any:
 
 
 def check_configuration(cls: type, config: Mapping[str, Any]) -> None:
-    """Checks a configuration before an object is made of it.
+    """Checks a configuration before an object is made from it.
 
     Args:
         cls: the class of the object.
-        config: arguments of its constructor by name, as a file has them.
+        config: arguments of its constructor by name, as read from a file.
 
     Raises:
-        BadFileError: if one is missing, unknown, or of another type.
+        BadFileError: if an argument is missing, unknown, or of another type.
 
     Example:
         >>> from keras_corefmem.utils.arguments import check_configuration

@@ -1,4 +1,4 @@
-"""Checks of sizes, shares, shapes, characters, and the positions of edges: 1-based, 0 = none."""
+"""Checks of sizes, shares, shapes, characters, and edge positions (1-based, 0 = none)."""
 
 import numbers
 from typing import Any
@@ -15,7 +15,7 @@ def check_sizes(least: int = 1, where: str = "", /, **sizes: object) -> None:
 
 
 def check_characters(name: str, text: str) -> None:
-    """Checks that a text has whole characters, which UTF-8 can hold."""
+    """Checks that a text has no lone surrogates, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -48,16 +48,13 @@ def check_positive(**values: object) -> None:
 
 
 def shapes_agree(*shapes: tuple) -> bool:
-    """Whether shapes are the same where they are known."""
+    """Returns whether shapes have the same rank, and the same lengths where these are known."""
     known = [set(sizes) - {None} for sizes in zip(*shapes, strict=False)]
     return len(set(map(len, shapes))) == 1 and all(len(sizes) < 2 for sizes in known)
 
 
 def check_shape(name: str, tensor: Any, **axes: int | None) -> None:
-    """Checks the shape of a tensor against the lengths of its axes, `None` where one is unknown.
-
-    Where there is no tensor, there is nothing to check.
-    """
+    """Checks the shape of a tensor, if there is one, against lengths of axes, `None` if unknown."""
     if tensor is None:
         return
     shape = tuple(tensor.shape)
@@ -107,7 +104,7 @@ def check_position_type(name: str, dtype: str) -> None:
 
 
 def as_positions(name: str, positions: ArrayLike) -> np.ndarray:
-    """Positions as one array of numbers."""
+    """Returns positions as one array of numbers."""
     try:
         array = np.asarray(positions)
     except ValueError:
@@ -117,7 +114,7 @@ def as_positions(name: str, positions: ArrayLike) -> np.ndarray:
 
 
 def check_positions(array: np.ndarray, kind: str = "Source") -> None:
-    """Checks that the positions of an array `(B, T, …)` lie before the one they stand at."""
+    """Checks that all positions of an array `(B, T, …)` lie before their token."""
     length = array.shape[1]
     own = np.arange(1, length + 1).reshape((1, length) + (1,) * (array.ndim - 2))
     wrong = np.argwhere((array < 0) | (array >= own) | (array != np.floor(array)))

@@ -13,7 +13,7 @@ T = TypeVar("T", bound=Callable)
 def renamed_arguments(
     convert: Callable[[str, Any], Any] = lambda name, value: value, /, **names: str
 ) -> Callable[[T], T]:
-    """Decorates a function or class that takes arguments by their old names too, with a warning.
+    """Decorates a function or class to take arguments by their old names too, with a warning.
 
     Args:
         convert: function from an old name and its value to the value of the new one.
@@ -51,7 +51,7 @@ def renamed_property(old: str, new: str) -> property:
 
 
 def renamed_names(module: str, **names: str) -> Callable[[str], Any]:
-    """Makes the `__getattr__` of a module whose functions or classes have old names.
+    """Makes a module's `__getattr__` that finds functions or classes by their old names.
 
     Args:
         module: name of the module.

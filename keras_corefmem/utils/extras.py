@@ -1,4 +1,4 @@
-"""Packages that only some users need, which `pip install 'keras_corefmem[EXTRA]'` adds."""
+"""Optional packages, which `pip install 'keras_corefmem[EXTRA]'` adds."""
 
 import contextlib
 from collections.abc import Iterator
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def extra(name: str, need: str) -> Iterator[None]:
-    """Names the extra to install where an import within it fails.
+    """Makes a failed import within the block name the extra to install.
 
     Args:
         name: name of the extra.
-        need: what needs which packages, the beginning of the error.
+        need: beginning of the error, which says what needs which packages.
 
     Example:
         >>> with extra("reports", "Pictures need Matplotlib"):

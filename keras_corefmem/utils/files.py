@@ -16,18 +16,19 @@ Record = TypeVar("Record")
 Path = str | os.PathLike[str]
 
 TRUNCATED = "is the file truncated?"
-# Bytes of a file that is read at once.
+# Size in bytes up to which a file is read at once.
 LARGEST = 2**30
 
 
 class BadFileError(ValueError):
-    """An error of what a file holds; it names the file, the place in it and what to do."""
+    """Error about the content of a file; names the file, the place in it and what to do."""
 
 
 def read_text(path: Path, form: str) -> str:
     """Reads a UTF-8 file, without its byte order mark.
 
-    `"\\n"` alone separates the lines of the result: `str.splitlines` knows too many others.
+    Only `"\\n"` separates the lines of the result; `str.splitlines` would split at other
+    characters too.
     """
     try:
         if (size := os.path.getsize(path)) > LARGEST:
@@ -40,7 +41,7 @@ def read_text(path: Path, form: str) -> str:
 
 
 def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:
-    """Reads a JSON file of a type; `form` and `remedy` are for the errors, as in `read_text`."""
+    """Reads a JSON file and checks its type; `form` and `remedy` are for error messages."""
     content = parse_json(read_text(path, form), path, remedy, is_file=True)
     return content if kind is Any else check_content(path, content, kind, remedy)
 
@@ -52,7 +53,7 @@ def parse_json(
     form: str = "JSON",
     is_file: bool = False,
 ) -> Any:
-    """Parses JSON, with errors that name the place, in the text of a file with the line."""
+    """Parses JSON; errors name the place and, if the text is that of a file, the line."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -60,7 +61,7 @@ def parse_json(
         raise BadFileError(f"{place}{line}: no {form} ({error.msg}); {remedy}") from None
     except RecursionError:
         raise BadFileError(f"{place}: no {form} (nested too deeply); {remedy}") from None
-    except ValueError:  # Of more than some thousand digits, which Python refuses.
+    except ValueError:  # Python rejects numbers of thousands of digits.
         raise BadFileError(f"{place}: no {form} (a number of too many digits); {remedy}") from None
 
 
@@ -72,14 +73,14 @@ def _adapter(kind: type[Record]) -> Any:
 
 
 def validate(path: Path, content: object, kind: type[Record]) -> Record:
-    """Checks what a file holds against a type; `path` is for errors."""
+    """Checks the content of a file against a type; `path` is for error messages."""
     import pydantic
 
     try:
         return _adapter(kind).validate_python(content)  # type: ignore[arg-type]
     except pydantic.ValidationError as error:
         first = error.errors()[0]
-        # Pydantic also names the member of a union there, as in `list[…]`.
+        # Pydantic's location also includes members of unions, such as `list[…]`.
         keys = [str(key) for key in first["loc"] if re.fullmatch(r"[\w-]+", str(key))]
         key, message = ".".join(keys)[:80], first["msg"].removeprefix("Value error, ")
         if not key:
@@ -88,7 +89,7 @@ def validate(path: Path, content: object, kind: type[Record]) -> Record:
 
 
 def check_content(place: Path, content: object, kind: type[Record], remedy: str) -> Record:
-    """Checks what a file holds against a type, as `validate` does; errors say what to do."""
+    """Checks the content of a file against a type, like `validate`; errors say what to do."""
     try:
         return validate(place, content, kind)
     except ValueError as error:
@@ -97,17 +98,17 @@ def check_content(place: Path, content: object, kind: type[Record], remedy: str)
 
 @contextlib.contextmanager
 def naming_damage(path: Path, remedy: str) -> Iterator[None]:
-    """Lets whatever a damaged file raises in the libraries that read it name the file.
+    """Makes errors that libraries raise when they read a damaged file name the file.
 
     Raises:
-        BadFileError: in place of that; `remedy` says what to do.
+        BadFileError: in place of such an error; `remedy` says what to do.
     """
     try:
         yield
     except ImportError:
         raise
     except Exception as error:
-        # What knows of no file, such as a configuration, has an error that names none.
+        # Some errors name no file, such as that of a configuration.
         if isinstance(error, BadFileError) and str(path) in str(error):
             raise
         cause = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
@@ -115,7 +116,7 @@ def naming_damage(path: Path, remedy: str) -> Iterator[None]:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Returns the SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -124,9 +125,10 @@ def digest_of(path: Path) -> str:
 def replacing(path: Path) -> Iterator[pathlib.Path]:
     """Yields a path to write to, and moves what is there to `path` once the block succeeds.
 
-    The name stays the same, so that writers which go by the suffix work; the folder is a hidden one
-    beside `path`, made where it is missing. If the block fails, nothing is left behind and an older
-    file at `path` stays. What a process left that died in it goes with the next call for `path`.
+    The yielded path is in a hidden folder beside `path` and has the same name, so that writers that
+    depend on the suffix work. The parent folder is created if it is missing. If the block fails,
+    nothing is left behind and an older file at `path` stays. If the process dies, the next call for
+    `path` removes what it left behind.
     """
     path = pathlib.Path(path)
     with naming_full(path), partial_folder(path) as folder:
@@ -139,8 +141,8 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
 def replacing_folder(path: Path) -> Iterator[pathlib.Path]:
     """Yields an empty folder to write to, which takes the place of `path` once the block succeeds.
 
-    If the block fails or is interrupted, an older folder stays whole and nothing else is left. One
-    process at a time replaces a folder, see `hold_place`.
+    If the block fails or is interrupted, an older folder stays whole and nothing else is left. Only
+    one process at a time may replace a folder, see `hold_place`.
     """
     path = pathlib.Path(path).resolve()
     with hold_place(path), naming_full(path), partial_folder(path) as place:
@@ -169,7 +171,7 @@ def different_fields(
     remedy: str = TRUNCATED,
     kind: Any = dict[str, Any],
 ) -> list[str]:
-    """Names the fields in which a dictionary differs from a JSON file, none without a file."""
+    """Names the fields in which a dictionary differs from a JSON file, none if there is no file."""
     path = pathlib.Path(path)
     if not path.exists():
         return []
@@ -179,5 +181,5 @@ def different_fields(
 
 
 def as_name(text: str) -> str:
-    """Keeps of a text what may be part of a file name: letters, digits, `.`, `_` and `-`."""
+    """Makes a text fit for a file name: `-` replaces all but letters, digits, `.`, `_` and `-`."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-")

@@ -1,4 +1,4 @@
-"""Folders that one process writes to: who does, what dead ones left, and whether there is room."""
+"""Locks of folders, removal of what dead processes left in them, and checks of disk space."""
 
 import contextlib
 import errno
@@ -18,13 +18,13 @@ from collections.abc import Iterator
 Path = str | os.PathLike[str]
 
 LOCK = ".lock"
-# In a partial folder: what the new one takes the place of.
+# Name, in a partial folder, of the old folder that the new one replaces.
 OLD = "old"
-# Tells machines apart that share a disk; process numbers are those of one machine.
+# Tells apart machines that share a disk, since process numbers hold for one machine only.
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 _PARTIAL = re.compile(r"\.(?P<target>.+)-(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-\w+")
 MEGABYTE = 2**20
-# Errors for want of room, and their remedies.
+# Errors for lack of room, and their remedies.
 FULL = {
     errno.ENOSPC: "make room on its disk",
     errno.EDQUOT: "make room, its quota is used up",
@@ -33,22 +33,22 @@ FULL = {
 
 
 class NoRoomError(OSError):
-    """An error of a full disk, a full quota, or a file larger than files may be."""
+    """Error for a full disk, a used-up quota, or a file above the size limit."""
 
 
 @contextlib.contextmanager
 def hold(folder: Path, remedy: str = "choose another folder", wait: bool = False) -> Iterator[None]:
-    """Keeps other processes from writing to a folder, and sweeps what dead ones left there.
+    """Keeps other processes from writing to a folder, and removes what dead ones left there.
 
     The lock ends with its process, however that ends.
 
     Args:
-        folder: the folder, made where it is missing.
-        remedy: what the error advises beside waiting.
+        folder: the folder, created if it is missing.
+        remedy: advice in the error, besides waiting.
         wait: whether to wait for another process that holds the folder.
 
     Raises:
-        BlockingIOError: if another process holds the folder; it names that one.
+        BlockingIOError: if another process, which it names, holds the folder.
         OSError: if nothing can be written there.
 
     Example:
@@ -65,7 +65,7 @@ def hold(folder: Path, remedy: str = "choose another folder", wait: bool = False
             sweep(folder, machine="")
             yield
     finally:
-        # Where nothing was written, nothing is left.
+        # Removes new folders in which nothing was written.
         with contextlib.suppress(OSError):
             for parent in new:
                 parent.rmdir()
@@ -73,7 +73,7 @@ def hold(folder: Path, remedy: str = "choose another folder", wait: bool = False
 
 @contextlib.contextmanager
 def hold_place(path: Path) -> Iterator[None]:
-    """Keeps other processes from replacing a folder, as `hold` does from writing to one."""
+    """Keeps other processes from replacing a folder, as `hold` keeps them from writing to it."""
     path = pathlib.Path(path)
     check_room(path.parent)
     with _lock(path.with_name(f".{path.name}{LOCK}"), path, "choose another folder", False):
@@ -97,13 +97,13 @@ def _lock(path: pathlib.Path, held: Path, remedy: str, wait: bool) -> Iterator[N
             path.write_text(json.dumps(_record()), "utf-8")
         yield
     finally:
-        # Who waits for this file sees that it is gone, and makes a new one.
+        # A process that waits for this file notices that it is gone, and creates a new one.
         path.unlink(missing_ok=True)
         lock.release()
 
 
 def clear(folder: Path) -> None:
-    """Removes what a folder holds but its lock, if there is such a folder."""
+    """Removes the content of a folder, if it exists, except its lock."""
     for path in pathlib.Path(folder).glob("*"):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -118,7 +118,7 @@ def _record() -> dict[str, object]:
 
 
 def _holder(path: pathlib.Path) -> str:
-    """Who holds a lock, as far as its file says."""
+    """Describes the process that holds a lock, as far as the lock's file says."""
     try:
         record = json.loads(path.read_text("utf-8"))
         return "process {process} on {machine} since {since} ({command:.80})".format(**record)
@@ -127,7 +127,7 @@ def _holder(path: pathlib.Path) -> str:
 
 
 def partial_folder(path: pathlib.Path) -> tempfile.TemporaryDirectory:
-    """Makes a hidden folder beside a path for what takes its place; those of dead processes go."""
+    """Makes a hidden folder beside a path for its replacement; removes those of dead processes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep(path.parent, path.name)
     prefix = f".{path.name}-{_MACHINE}-{os.getpid()}-"
@@ -139,8 +139,9 @@ def sweep(folder: Path, name: str = "", machine: str = _MACHINE) -> None:
 
     Args:
         folder: the folder.
-        name: name of what they were to replace, of anything by default.
-        machine: theirs; none where this process alone writes to the folder, so that all are dead.
+        name: name of the path that they meant to replace; any by default.
+        machine: machine of those processes; `""` for any, if only this process writes to the
+            folder, so that all others are dead.
     """
     for path in pathlib.Path(folder).glob(".*-*-*-*"):
         found = _PARTIAL.fullmatch(path.name)
@@ -149,14 +150,14 @@ def sweep(folder: Path, name: str = "", machine: str = _MACHINE) -> None:
         is_here = found["machine"] == _MACHINE
         if (is_here or not machine) and not (is_here and _is_alive(int(found["process"]))):
             target = path.with_name(found["target"])
-            # A folder whose place a new one had not taken yet.
+            # Restores a folder that its replacement had not replaced yet.
             if (path / OLD).exists() and not target.exists():
                 os.replace(path / OLD, target)
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_alive(process: int) -> bool:
-    if os.name == "nt":  # Where signal 0 ends a process.
+    if os.name == "nt":  # There, signal 0 ends a process.
         return True
     try:
         os.kill(process, 0)
@@ -171,13 +172,13 @@ def check_room(folder: Path, size: int = 0, largest: int = 0) -> None:
     """Checks that a folder can be written to, and that its disk has room.
 
     Args:
-        folder: the folder, made where it is missing.
+        folder: the folder, created if it is missing.
         size: bytes that are going to be written there.
         largest: bytes of the largest file among them.
 
     Raises:
-        NoRoomError: naming the folder and what to do.
-        OSError: likewise, if nothing can be written there.
+        NoRoomError: if there is not enough room; names the folder and what to do.
+        OSError: if nothing can be written there; likewise.
 
     Example:
         >>> from keras_corefmem.utils.locks import check_room
@@ -202,26 +203,26 @@ def check_room(folder: Path, size: int = 0, largest: int = 0) -> None:
 
 
 def _reserve(file: int, size: int) -> None:
-    """Takes up room, for quotas and limits show themselves only then."""
+    """Allocates room, since quotas and limits show only then."""
     if not size or not hasattr(os, "posix_fallocate"):
         return
     try:
         os.posix_fallocate(file, 0, size)
     except OSError as error:
-        # Some disks do not know how.
+        # Some file systems cannot do this.
         if error.errno in FULL:
             raise
 
 
 @contextlib.contextmanager
 def naming_full(path: Path) -> Iterator[None]:
-    """Lets errors for want of room say what could not be written, and what to do.
+    """Makes errors for lack of room say what could not be written, and what to do.
 
     Args:
-        path: what is written.
+        path: path of the file or folder that is written.
 
     Raises:
-        NoRoomError: in place of them.
+        NoRoomError: in place of such an error.
     """
     try:
         yield

@@ -1,10 +1,10 @@
-"""Tables of Markdown."""
+"""Markdown tables."""
 
 from collections.abc import Iterable, Sequence
 
 
 def table_cell(text: str) -> str:
-    """Escapes a text of any kind for a cell of a table."""
+    """Escapes any text for a table cell."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 
 def close_names(name: str, known: Iterable[str], count: int = 1) -> list[str]:
-    """The known names closest to a misspelt one, whatever its case, hyphens or underscores."""
+    """Returns the known names closest to a misspelt one, whatever its case, `-` or `_`."""
     folded = {_fold(each): each for each in known}
     return [folded[key] for key in difflib.get_close_matches(_fold(name), folded, count)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`" Did you mean 'units'?"`, to end an error about a name; nothing where none is close."""
+    """Returns `" Did you mean 'units'?"` to end an error, or `""` if no known name is close."""
     return "".join(f" Did you mean {each!r}?" for each in close_names(name, known))
 
 
 def in_natural_order(names: Iterable[str]) -> list[str]:
-    """Sorts names, those that differ in a number by that number."""
+    """Sorts names, comparing the numbers in them as numbers."""
 
     def key(name: str) -> list[tuple[str, int]]:
         return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]

@@ -1,4 +1,4 @@
-"""Helpers of commands and their workers: quiet imports, cores, memory and the end of workers."""
+"""Helpers for commands and their workers: quiet imports, cores, memory, and ending workers."""
 
 import contextlib
 import importlib.util
@@ -22,7 +22,7 @@ def available_cores() -> list[int]:
 
 
 def keep_memory() -> None:
-    """Lets the C library keep freed buffers: paging them in again costs a third of a step."""
+    """Makes the C library keep freed buffers: paging them in again costs a third of a step."""
     for name in ("MMAP_THRESHOLD", "TRIM_THRESHOLD"):
         os.environ.setdefault(f"MALLOC_{name}_", str(2**32))
     os.environ.setdefault("MALLOC_TOP_PAD_", str(2**28))
@@ -38,11 +38,11 @@ def pin(core: int | None = None) -> None:
 
 
 def prepare_jax() -> None:
-    """Has JAX, where it is the backend, compute where it is asked to and keep what it compiles.
+    """Makes JAX, if it is the backend, compute in the calling thread and cache compiled programs.
 
-    In a thread of its own it pages memory in anew at every step (`benchmarks/dispatch.py`), and
-    callbacks of Keras that wait for results in threads have waited forever on one core. What it
-    compiles is kept in the user's cache, unless the user chose a folder, or none by
+    In a thread of its own, JAX pages memory in anew at each step (`benchmarks/dispatch.py`), and
+    Keras callbacks that wait for results in threads may wait forever on one core. Programs are
+    kept in the user's cache folder, unless the user chose another folder, or no cache by
     `JAX_ENABLE_COMPILATION_CACHE=false`.
     """
     if _backend() != "jax" or not importlib.util.find_spec("jax"):
@@ -50,18 +50,18 @@ def prepare_jax() -> None:
     home = pathlib.Path.home() / ".cache" / "keras_corefmem" / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(home))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
-    # JAX needs it to remove what was not used for longest.
+    # JAX needs filelock to remove the least recently used programs.
     if importlib.util.find_spec("filelock"):
         os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(2**30))
     import jax
 
-    # No variable of the environment does.
+    # There is no environment variable for this.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 
 def follow_parent() -> None:
     """Leaves interrupts to the parent of this worker process, and ends the worker with it."""
-    # A worker would go on with the next piece of work.
+    # An interrupted worker would go on with the next piece of work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
 
@@ -83,9 +83,9 @@ def stop(pool: Executor) -> None:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Hides standard error: what TensorFlow says before its logging is set.
+    """Hides standard error, where TensorFlow writes before its logging is configured.
 
-    `TF_CPP_MIN_LOG_LEVEL=0` lets it through. (JAX sets 1 on import, so that 1 is nobody's wish.)
+    `TF_CPP_MIN_LOG_LEVEL=0` disables this; 1 does not, since JAX sets it on import.
     """
     error = os.dup(2)
     if os.environ.get("TF_CPP_MIN_LOG_LEVEL") != "0":
@@ -99,7 +99,7 @@ def quiet() -> Iterator[None]:
 
 
 def import_quietly(*names: str) -> None:
-    """Imports modules, where installed, see `quiet`."""
+    """Imports modules that are installed, without their output, see `quiet`."""
     with quiet():
         for name in names:
             if importlib.util.find_spec(name):
@@ -107,10 +107,10 @@ def import_quietly(*names: str) -> None:
 
 
 def import_keras(*others: str) -> None:
-    """Imports Keras, and other modules after it, quietly, and what no command uses not at all.
+    """Imports Keras and then other modules, quietly and without packages that no command uses.
 
-    Keras and TensorFlow import scikit-learn, Matplotlib, pandas and JAX where installed, for little
-    use: that is a third of the time.
+    Keras and TensorFlow import scikit-learn, Matplotlib, pandas and JAX if installed, for little
+    use; this takes a third of the time.
     """
     prepare_jax()
     unused = ["sklearn", "matplotlib", "pandas", *(["jax"] * (_backend() == "tensorflow"))]
@@ -120,7 +120,7 @@ def import_keras(*others: str) -> None:
 
 
 def _backend() -> str:
-    """The backend that Keras will have, as it looks it up."""
+    """Returns the backend that Keras will use, looked up as Keras does."""
     if "KERAS_BACKEND" in os.environ:
         return os.environ["KERAS_BACKEND"]
     home = os.environ.get("KERAS_HOME", pathlib.Path.home() / ".keras")
@@ -132,7 +132,7 @@ def _backend() -> str:
 
 @contextlib.contextmanager
 def hidden(*names: str) -> Iterator[None]:
-    """Lets packages that are not imported yet look as if they were not installed."""
+    """Makes packages that are not imported yet look as if they were not installed."""
     modules: dict[str, Any] = sys.modules
     absent = [name for name in names if name not in modules]
     modules |= dict.fromkeys(absent)

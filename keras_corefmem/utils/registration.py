@@ -1,8 +1,8 @@
-"""Makes Keras find the classes of a package in files, although the package does not import them.
+"""Registration of a package's classes with Keras before the package imports them.
 
-Keras looks classes up by the names that they are registered under when they are imported. A package
-that imports its classes when they are asked for has them registered once Keras is there: at once if
-it is, otherwise right behind its import.
+To load a file, Keras looks up classes by the names under which their import registers them. For a
+package that imports its classes lazily, they are registered here as soon as Keras is imported: at
+once if it already is, otherwise right after its import.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _Unimported:
-    """A class by its room and name, which is imported when Keras uses it."""
+    """A placeholder for a class, which is imported when Keras uses it."""
 
     def __init__(self, room: str, name: str) -> None:
         self._room, self._name = room, name
@@ -27,7 +27,7 @@ class _Unimported:
 
 
 class _BehindKeras(importlib.abc.MetaPathFinder):
-    """Calls a function once, behind the import of Keras."""
+    """Calls a function once, right after the import of Keras."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         self.call, self.looking = call, False
@@ -35,7 +35,7 @@ class _BehindKeras(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if fullname != "keras" or self.looking:
             return None
-        # Whoever looks for Keras need not import it.
+        # Code that looks for Keras does not always import it.
         self.looking = True
         try:
             spec = importlib.util.find_spec(fullname)
@@ -59,14 +59,14 @@ def register_rooms(*rooms: str, plugins: str) -> None:
 
     Args:
         *rooms: names of modules.
-        plugins: name of the entry points of packages that register classes of their own.
+        plugins: entry-point group of packages that register classes of their own.
     """
 
     def import_rooms() -> None:
         import importlib.metadata
 
         for room in rooms:
-            # One that is just being imported has Keras imported.
+            # Skips a room whose own import has just imported Keras.
             if room not in sys.modules:
                 importlib.import_module(room)
         for plugin in importlib.metadata.entry_points(group=plugins):
@@ -76,11 +76,11 @@ def register_rooms(*rooms: str, plugins: str) -> None:
 
 
 def register_names(room: str, names: Sequence[str]) -> None:
-    """Registers classes of a room with Keras, once it is imported, without importing the room.
+    """Registers classes of a room with Keras, once Keras is imported, without importing the room.
 
     Args:
         room: name of the module that has them.
-        names: their names, those that `register_keras_serializable("keras_corefmem")` knows.
+        names: names under which `register_keras_serializable("keras_corefmem")` registers them.
     """
 
     def register() -> None:
@@ -94,7 +94,7 @@ def register_names(room: str, names: Sequence[str]) -> None:
 
 
 def registered_class(name: str, custom_objects: dict[str, Any] | None = None) -> type | None:
-    """Returns the class that Keras knows by a registered name, or `None`; it is imported."""
+    """Imports and returns the class that Keras knows by a registered name, or returns `None`."""
     import keras
 
     found = keras.saving.get_registered_object(name, custom_objects)

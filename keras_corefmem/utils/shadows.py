@@ -1,4 +1,4 @@
-"""Folders of a user that Python imports instead of a package that is installed beside this one."""
+"""Warnings of a user's folders that Python imports instead of an installed package."""
 
 import importlib.util
 import pathlib
@@ -6,7 +6,7 @@ import warnings
 
 
 def warn_of_shadows(*names: str) -> None:
-    """Warns of each package beside this one whose name leads elsewhere.
+    """Warns of packages installed beside this one that a folder of the same name hides.
 
     Args:
         *names: names of packages, which are not imported.

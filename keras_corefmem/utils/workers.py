@@ -1,4 +1,4 @@
-"""Worker processes, of which one may die without the others."""
+"""Worker processes, any of which may die without the others."""
 
 import concurrent.futures
 import multiprocessing
@@ -11,14 +11,14 @@ from keras_corefmem.utils.processes import pin
 
 
 class Workers(concurrent.futures.ThreadPoolExecutor):
-    """Runs functions in processes with a core of their own each.
+    """Runs functions in processes, each on a core of its own.
 
-    A process that dies fails the call that it worked on alone, with a `ChildProcessError`; another
-    one takes its place.
+    If a process dies, only the call that it worked on fails, with a `ChildProcessError`, and a new
+    process takes its place.
 
     Args:
         count: number of processes.
-        cores: numbers of the cores; processes share them where there are fewer.
+        cores: numbers of the cores; processes share them if there are fewer cores.
 
     Example:
         >>> with keras_corefmem.utils.workers.Workers(2, [0]) as workers:

@@ -24,18 +24,19 @@ class AttentionEncoder(SupervisedLayer):
     x ← LayerNorm(x + dropout(SupervisedMultiHeadAttention(x)))
     ```
 
-    where the last two lines are those of one layer. Inputs of another width than `units` are
-    projected first. So that several layers learn from scratch, words weigh as much as positions,
-    whatever the scale of their vectors, and the summands of a layer start near 0.
+    The last two lines are one layer. Inputs whose width is not `units` are projected first. Two
+    choices let several layers learn from scratch: words have as much weight as positions, whatever
+    the scale of their vectors, and what a layer adds to its input starts near 0.
 
     Args:
         layers: int, number of layers.
-        num_heads: int, number of heads of each.
+        num_heads: int, number of heads of each layer.
         units: int, width of the states, a multiple of `num_heads`.
-        inner_units: int, width inside of the feed-forward networks.
+        inner_units: int, width of the hidden layers of the feed-forward networks.
         dropout: float, fraction of the units to drop, the same ones for all tokens of a sequence.
-        signals: triples of layer, from 1, head, from 0, and name of the signal that supervises it.
-        windows: pairs of layer and head: heads that attend only to the sentence of the token.
+        signals: triples of a layer (from 1), a head (from 0) and the name of the signal that
+            supervises the head.
+        windows: pairs of a layer and a head that attends only within the sentence of the token.
         loss_weight, row_weight: see `SupervisedMultiHeadAttention`.
         return_supervised: bool, whether to return the attention of supervised heads.
 

@@ -9,7 +9,10 @@ ROW_WEIGHTS = ("count", "mean")
 
 
 class SupervisedLayer(keras.layers.Layer):
-    """Base of layers with `signals` and `windows`; states are `width_of(width)` of inputs wide."""
+    """Base class of layers with `signals` and `windows`.
+
+    A subclass implements `width_of`, which returns the width of the states from that of the inputs.
+    """
 
     def check_call(self, targets, sentences):
         if self.windows and sentences is None:
@@ -52,7 +55,7 @@ def check_lengths(argument, items, length, description):
 
 
 def target_mask(pairs, time, allowed=None):
-    """The allowed cells that pairs `(batch, n, 2)` name, 1-based, as bool `(batch, time, time)`."""
+    """Returns the allowed cells among 1-based pairs `(batch, n, 2)`, bool `(batch, time, time)`."""
     pairs = ops.cast(pairs, "int32")
     batch, count = ops.shape(pairs)[:2]
     inside = ops.logical_and(pairs >= 1, pairs <= time)
@@ -60,7 +63,7 @@ def target_mask(pairs, time, allowed=None):
     numbers = ops.broadcast_to(ops.arange(batch, dtype="int32")[:, None, None], (batch, count, 1))
     index = ops.reshape(ops.concatenate([numbers, cells], axis=-1), (-1, 3))
     ones = ops.ones_like(index[:, 0], dtype="float32")
-    # Row and column 0 take what does not count.
+    # Row and column 0 collect the pairs that do not count.
     marked = ops.scatter(index, ones, (batch, time + 1, time + 1))[:, 1:, 1:] > 0
     return marked if allowed is None else ops.logical_and(marked, allowed)
 
@@ -68,13 +71,14 @@ def target_mask(pairs, time, allowed=None):
 def supervise(scores, targets, row_weight="count"):
     """Compares the attention of one head with its targets S.
 
-    Returns L of `SupervisedMultiHeadAttention`, 0 without targets, `Σ_i Σ_j A_ij S_ij` and k, all
-    `(batch,)`. Scores are float32, very low where a row may not attend to and no target is.
+    Returns the loss L of `SupervisedMultiHeadAttention`, which is 0 without targets, the attention
+    on targets `Σ_i Σ_j A_ij S_ij` and the number k of rows with a target, all `(batch,)`. Scores
+    are float32, and very low in cells that a row may not attend to, which hold no targets.
     """
     counts = ops.sum(ops.cast(targets, "float32"), axis=-1)
     aimed = ops.cast(counts > 0, "float32")
     rows = ops.sum(aimed, axis=-1)
-    # Finite for rows without a target as well, so that their gradient is 0 and no NaN.
+    # Finite for rows without a target as well, so that their gradient is 0, not NaN.
     on_targets = ops.logsumexp(mask_scores(scores, targets), axis=-1)
     log_mass = aimed * (on_targets - ops.logsumexp(scores, axis=-1))
     weights = counts if row_weight == "count" else aimed
@@ -83,11 +87,11 @@ def supervise(scores, targets, row_weight="count"):
 
 
 def attention_mass(attention, pairs, mask=None):
-    """Measures the attention that rows with a target pay to their targets, in the mean over them.
+    """Measures the attention on targets, averaged over the rows that have a target.
 
     Args:
-        attention: float `(batch, time, time)`, rows that sum to 1: of one head.
-        pairs: int `(batch, n, 2)`, row and column of its targets, 1-based; 0 = padding.
+        attention: float `(batch, time, time)`, attention of one head, whose rows sum to 1.
+        pairs: int `(batch, n, 2)`, 1-based rows and columns of its targets; 0 = padding.
         mask: bool `(batch, time)`, or `None`. Targets of masked rows and columns do not count.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Attention between a passage and a question: gated, and in both directions."""
+"""Attention between a passage and a question: gated and bidirectional."""
 
 import keras
 from keras import ops
@@ -8,7 +8,7 @@ from keras_corefmem.layers.kernels.buffers import widen
 
 
 class _TwoSequences(keras.layers.Layer):
-    """Base of layers of two equally wide sequences, whose output has the mask of the first."""
+    """Base class of layers that read two equally wide sequences and keep the mask of the first."""
 
     NAMES = ("passage", "question")
 
@@ -23,7 +23,7 @@ class _TwoSequences(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class GatedAttention(_TwoSequences):
-    """Multiplies every passage token by its own summary of the question.
+    """Multiplies each passage token by its own summary of the question.
 
     `X = D ⊙ (A Q)` with `A = softmax(D Qᵀ)` over the question tokens that are not masked.
 
@@ -67,7 +67,7 @@ class GatedAttention(_TwoSequences):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class BidirectionalAttention(_TwoSequences):
-    """Joins every context token h with its summary of the query u, and one of the context.
+    """Joins each context token h with its summary of the query u and a summary of the context.
 
     ```
     s_ij = w · [h_i ; u_j ; h_i ⊙ u_j]
@@ -87,7 +87,7 @@ class BidirectionalAttention(_TwoSequences):
         query_mask: bool `(batch, query time)`, or `None`.
 
     Returns:
-        `(batch, time, 4 · width)`, masked like the context, of which masked tokens are zeros.
+        `(batch, time, 4 · width)`, masked like the context, whose masked tokens count as zeros.
 
     Raises:
         ValueError: if context and query differ in width.

@@ -18,7 +18,7 @@ from keras_corefmem.utils.checks import check_shares, check_sizes
 
 @serializable
 class SupervisedMultiHeadAttention(SupervisedLayer):
-    """Multi-head self-attention of which some heads learn to attend to their targets.
+    """Multi-head self-attention in which some heads learn to attend to targets.
 
     Weights and output are those of `keras.layers.MultiHeadAttention(num_heads, key_dim)(x, x)`.
     With `A = softmax(Q Kᵀ / √key_dim)`, the attention of a supervised head before dropout, and its
@@ -28,21 +28,21 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     loss_weight · Σ_s L_s,   L_s = (1/k) Σ_i w_i (-log Σ_j A_ij S_ij),   w_i = Σ_j S_ij or 1
     ```
 
-    over the k rows i with a target, in the mean over the batch, where an instance without targets
-    counts as 0. On JAX, a layer that is called more than once keeps its last loss alone, unless the
-    model is a `ReportsSupervision`. Heads without supervision, window and dropout go through
-    `keras.ops.dot_product_attention`, which never holds their attention where it is fused; in
-    float16 on a CPU under JAX none does.
+    over the k rows i with a target, averaged over the batch, where an instance without targets
+    counts as 0. On JAX, a layer that is called more than once keeps only its last loss, unless the
+    model is a `ReportsSupervision`. Heads without supervision, window or dropout are computed by
+    `keras.ops.dot_product_attention`, which, where it is fused, never stores their attention; in
+    float16 on a CPU under JAX, no head is.
 
     Args:
         num_heads: int, number of heads.
-        key_dim: int, width of each.
-        signals: pairs of head, from 0, and name of the signal that supervises it.
-        windows: heads that attend only to the sentence of the token. Targets outside of it do not
-            count.
+        key_dim: int, width of each head.
+        signals: pairs of a head (from 0) and the name of the signal that supervises it.
+        windows: heads that attend only within the sentence of the token. Targets outside it do
+            not count.
         loss_weight: float, weight of the loss, 0 for none.
-        row_weight: `"count"`, where a row weighs as much as it has targets, as the paper prints it,
-            or `"mean"`, where all rows weigh the same.
+        row_weight: `"count"` weights each row by its number of targets, as in the equation of the
+            paper; `"mean"` weights all rows equally.
         dropout: float, fraction of the attention to drop.
         use_bias: bool, whether projections have a bias.
         return_supervised: bool, whether to return the attention of supervised heads.
@@ -51,10 +51,10 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     Call arguments:
         inputs: `(batch, time, width)`.
         targets: list of int `(batch, n, 2)`, one for each signal: rows and columns of S, 1-based,
-            0 = padding. Masked tokens and positions outside do not count, repetitions count once.
-            `None` for no loss.
+            0 = padding. Masked tokens and positions out of range do not count, and repeated pairs
+            count once. `None` for no loss.
         sentences: int `(batch, time)`, number of the sentence of each token; needed for `windows`.
-        mask: bool `(batch, time)`, or `None`. Masked tokens get no attention and give 0.
+        mask: bool `(batch, time)`, or `None`. Masked tokens get no attention and output 0.
 
     Returns:
         `(batch, time, width)`, masked like the inputs; with `return_supervised` also A of the
@@ -62,10 +62,10 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         where row or column is masked.
 
     Attributes:
-        measured: float32 `(signals, 4)` of the last call with targets: the sum of L over the batch,
-            the number of instances that are not masked entirely, the sum of the attention on
-            targets, and the number of rows with a target. `ReportsSupervision` makes metrics of it;
-            only a call outside of compiled functions leaves numbers.
+        measured: float32 `(signals, 4)` from the last call with targets: the sum of L over the
+            batch, the number of instances that are not entirely masked, the sum of the attention on
+            targets, and the number of rows with a target. `ReportsSupervision` turns it into
+            metrics. It holds numbers only after a call outside of compiled functions.
 
     Raises:
         ValueError: if an argument is not as described.
@@ -133,7 +133,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
             bias_axes = bias_axes if self.use_bias else None
             layer = keras.layers.EinsumDense(equation, (None, *shape), bias_axes=bias_axes, **own)
             layer.build((None, None, *input_shape))
-            # Or Keras warns that it destroys the mask.
+            # Without this, Keras warns that the layer destroys the mask.
             layer.supports_masking = True
             return layer
 
@@ -153,7 +153,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         mask = as_mask(mask, batch=inputs.shape[0], time=inputs.shape[1])
         inputs = clear_masked(inputs, mask)
         projected = [layer(inputs) for layer in (self.query, self.key, self.value)]
-        # Heads whose attention is needed as a matrix; the others are fused.
+        # Heads whose attention matrix is needed; the others are fused.
         if training and self.dropout or not _can_fuse(self.compute_dtype):
             plain = list(range(self.num_heads))
         else:
@@ -185,7 +185,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         return outputs, ops.stack([attention[:, n] for n in supervised], axis=1)
 
     def attend(self, query, key, value, allowed, training):
-        """States that heads read `(batch, time, heads, key_dim)`, their scores and attention."""
+        """Returns what heads read, `(batch, time, heads, key_dim)`, their scores and attention."""
         scores = ops.einsum("bthd,bshd->bhts", query * self.key_dim**-0.5, key)
         scores = mask_scores(scores, allowed)
         attention = ops.softmax(scores, axis=-1)
@@ -193,7 +193,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         return ops.einsum("bhts,bshd->bthd", dropped, value), scores, attention
 
     def allow(self, mask, sentences, time, heads):
-        """The cells that each of the heads may attend to, bool, broadcastable to its scores."""
+        """Returns the cells that each head may attend to, bool, broadcastable to its scores."""
         keys = ops.ones((1, 1, time), "bool") if mask is None else mask[:, None]
         if not self.windows:
             return keys[:, None]
@@ -227,7 +227,7 @@ def _can_fuse(dtype):
 
 
 def _square(mask):
-    """A mask of keys for every query, `(batch, 1, time, time)`: fused attention takes no other."""
+    """Repeats a mask of keys for all queries, `(batch, 1, time, time)`, for fused attention."""
     if mask is None:
         return None
     batch, time = ops.shape(mask)

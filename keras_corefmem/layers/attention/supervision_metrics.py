@@ -27,14 +27,14 @@ class _SupervisionMetrics(keras.metrics.Metric):
 
 
 class ReportsSupervision:
-    """Makes a model report loss and attention mass of each signal of its supervised attention.
+    """Mixin that makes a model report loss and attention mass of each supervised signal.
 
-    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`,
-    behind the name of the layer where layers share a signal, and with the number of the head where
-    heads of a layer do. Inherit from it before `keras.Model`, and make supervised layers in
-    `__init__`, or build the model before it is compiled. Training raises a `ValueError` where such
-    layers were made behind compiling. On JAX, layers that are called more than once keep the losses
-    of all calls, of which Keras keeps the last.
+    They are in the logs of `fit` and `evaluate` as `<signal>_loss` and `<signal>_attention_mass`.
+    The name of the layer comes first if several layers share a signal, and the number of the head
+    is added if several heads of a layer do. Inherit from it before `keras.Model`, and create
+    supervised layers in `__init__`, or build the model before it is compiled. Training raises a
+    `ValueError` if such layers were created after compiling. On JAX, layers that are called more
+    than once keep the losses of all calls, whereas Keras keeps only the last.
 
     Example:
         >>> class Reader(keras_corefmem.layers.ReportsSupervision, keras.Model): ...
@@ -55,14 +55,14 @@ class ReportsSupervision:
             ]
 
     def compile_from_config(self, config):
-        # Keras leaves this to models with a `compile` of their own.
+        # Keras requires this of models that override `compile`.
         self.compile(**keras.saving.deserialize_keras_object(config))
         if self.built:
-            # The state of the optimizer is loaded into its variables.
+            # Creates the variables that the optimizer's saved state is loaded into.
             self.optimizer.build(self.trainable_variables)
 
     def supervised_layers(self):
-        """The layers with signals, also those within others."""
+        """Returns the layers with signals, including nested ones."""
         layers, kind = self._flatten_layers(include_self=False), SupervisedMultiHeadAttention
         return [layer for layer in layers if isinstance(layer, kind) and layer.signals]
 
@@ -77,8 +77,8 @@ class ReportsSupervision:
     def stateless_call(
         self, trainable_variables, non_trainable_variables, *args, return_losses=False, **kwargs
     ):
-        # JAX trains by Keras' own, which runs `call` alone: a layer that is called once more then
-        # drops the loss of its call before.
+        # On JAX, Keras would run `call` alone here, and a layer that is called again would drop the
+        # loss of its previous call.
         state = zip(
             [*self.trainable_variables, *self.non_trainable_variables],
             [*trainable_variables, *non_trainable_variables],
@@ -91,12 +91,12 @@ class ReportsSupervision:
         return (outputs, updated, losses) if return_losses else (outputs, updated)
 
     def forget(self):
-        """Drops what was measured outside of a step, where nothing makes a metric of it."""
+        """Drops measurements of calls outside of a step, which belong to no metric."""
         for layer in self.supervised_layers():
             layer.measured = None
 
     def compute_loss(self, *args, **kwargs):
-        # On JAX, updates of metrics within `call` are lost, and these are kept on every backend.
+        # On JAX, metric updates within `call` are lost; those made here are kept on all backends.
         loss = super().compute_loss(*args, **kwargs)
         layers = self.supervised_layers()
         if len(layers) != len(self.supervision_metrics):
@@ -111,7 +111,7 @@ class ReportsSupervision:
 
 
 def _names_of(layers):
-    """Pairs of a name for each layer and of names for its signals, no two of them the same."""
+    """Returns, for each layer, a label and names of its signals, no two of them the same."""
     names = [layer.name for layer in layers]
     signals = [name for layer in layers for _, name in layer.signals]
     result = []

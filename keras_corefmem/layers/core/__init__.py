@@ -1,4 +1,4 @@
-"""Building blocks: highway, dropout, splitting, retrieval of sentences, scaled gradients."""
+"""Building blocks: highway, dropout, splitting, sentence retrieval, scaled gradients."""
 
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.highway import Highway

@@ -1,4 +1,4 @@
-"""Dropout by a hash, which costs next to nothing under XLA."""
+"""Dropout by a hash, which takes almost no time under XLA."""
 
 import keras
 import numpy as np
@@ -7,26 +7,26 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class HashDropout(keras.layers.Dropout):
-    """Drops elements as `keras.layers.Dropout` does, by a hash of their positions.
+    """Drops elements like `keras.layers.Dropout`, but by a hash of their positions.
 
     ```
     y_i = x_i / (1 - rate) where hash(i, key) >= rate · 2³², else 0
     ```
 
-    The key is new in every call. Keras' cipher takes longer under XLA on TensorFlow's CPU than all
-    the rest of a small model.
+    Each call draws a new key. The cipher behind Keras' dropout takes longer under XLA on
+    TensorFlow's CPU than all the rest of a small model.
 
     Args:
         rate: float, fraction of the elements to drop, 0 to 1.
-        noise_shape: tuple, shape of the dropout mask, `None` where it is that of the input.
+        noise_shape: tuple, shape of the dropout mask; axes of `None` are as long as the input's.
         seed: int, seed of the keys.
 
     Call arguments:
         inputs: float tensor of any shape.
-        training: bool; nothing is dropped in inference.
+        training: bool; nothing is dropped at inference.
 
     Returns:
-        A tensor like the inputs, masked like them.
+        A tensor of the inputs' shape, masked like them.
 
     Raises:
         ValueError: if the rate or the noise shape is not as described.
@@ -55,7 +55,7 @@ class HashDropout(keras.layers.Dropout):
 
 
 def _indices(shape):
-    """The flat index of each element, uint32."""
+    """Returns the flat index of each element, uint32."""
     total, columns = 0, 1
     for axis in range(len(shape))[::-1]:
         index = ops.cast(ops.arange(shape[axis]), "uint32")
@@ -67,7 +67,7 @@ def _indices(shape):
 
 
 def _hash(x):
-    """A permutation of the 32-bit numbers; every bit of the result depends on all bits."""
+    """Permutes the 32-bit numbers; each bit of the result depends on all bits."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ ops.right_shift(x, _constant(shift))) * _constant(factor)
     return x ^ ops.right_shift(x, _constant(16))

@@ -9,13 +9,13 @@ from keras_corefmem.utils.checks import check_sizes
 
 @serializable
 class Highway(keras.layers.Layer):
-    """Highway network: layers that pass a learned share of their inputs on unchanged.
+    """Highway network: layers that pass on a learned share of their inputs unchanged.
 
     ```
     g = σ(W_g x + b_g),   y = g ⊙ x + (1 - g) ⊙ ReLU(W x + b)
     ```
 
-    `b_g` starts at 1, so that most is passed on at first.
+    `b_g` starts at 1, so that most of the input is passed on at first.
 
     Args:
         layers: int, number of layers.

@@ -1,4 +1,4 @@
-"""What is masked: vectors of zeros, and scores that a softmax ignores."""
+"""Masks, masked vectors, which are zeros, and masked scores, which a softmax ignores."""
 
 import keras
 import numpy as np
@@ -7,12 +7,15 @@ from keras import ops
 from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.utils.checks import check_shape
 
-# So low that a softmax gives 0, and finite, so that gradients are.
+# Low enough for a softmax to give 0, and finite, so that gradients are finite too.
 MASKED = -1e9
 
 
 def as_mask(mask, name="mask", **axes):
-    """A mask, a list perhaps, as a bool tensor; of these axes, `None` where a length is unknown."""
+    """Checks the shape of a mask, a tensor or nested list, and returns it as a bool tensor.
+
+    `axes` are the lengths of its axes by name, `None` if unknown.
+    """
     if mask is None:
         return None
     if not hasattr(mask, "dtype"):
@@ -27,23 +30,23 @@ def as_mask(mask, name="mask", **axes):
     if axes:
         check_shape(name, mask, **axes)
     is_bool = keras.backend.standardize_dtype(mask.dtype) == "bool"
-    # Another cast would be one more operation of a functional model.
+    # A needless cast would add an operation to a functional model.
     return mask if is_bool and not isinstance(mask, np.ndarray) else ops.cast(mask, "bool")
 
 
 def clear_masked(vectors, mask=None):
-    """Vectors `(…, width)`, zeros where a mask `(…)` is false.
+    """Returns vectors `(…, width)`, with zeros where a mask `(…)` is false.
 
-    A product with the mask would keep NaN and inf, in values or in gradients.
+    Multiplying by the mask would keep NaN and inf, in values or in gradients.
     """
     return vectors if mask is None else ops.where(mask[..., None], vectors, 0)
 
 
 def as_long_as(tensor, other, axes=1):
-    """The tensor, whose first axes are as long as those of another.
+    """Returns the tensor; its first axes must be as long as those of another.
 
-    Lengths that are not known before are compared as the program runs: arithmetic would broadcast,
-    and TensorFlow takes a reshape to what it must be already out of its graphs.
+    Lengths that are unknown in a graph are compared when it runs, by a concatenation: arithmetic
+    would broadcast, and TensorFlow drops a reshape that it infers to change nothing.
     """
     if None not in (*tensor.shape[:axes], *other.shape[:axes]):
         return tensor
@@ -52,6 +55,6 @@ def as_long_as(tensor, other, axes=1):
 
 
 def mask_scores(scores, mask=None):
-    """Scores in float32 or better, `MASKED` where a mask, broadcastable to them, is false."""
+    """Returns scores in float32 or better, `MASKED` where a broadcastable mask is false."""
     scores = widen(scores)
     return scores if mask is None else ops.where(mask, scores, MASKED)

@@ -1,4 +1,4 @@
-"""Retrieval in front of a model: the sentences that match the question best."""
+"""Retrieval before a model: the sentences that match the question best."""
 
 import keras
 import numpy as np
@@ -9,15 +9,15 @@ from keras_corefmem.utils.checks import check_sizes
 
 # Smaller ids are padding and the unknown word.
 FIRST_WORD = 2
-# Above any match, and above any position.
+# Higher than any match, and than any position.
 ALREADY_KEPT, NO_POSITION = 1e30, 2**30
 
 
 def inverse_sentence_frequency(sentences, vocabulary_size):
-    """Computes the rarity of words: `log((1 + N) / (1 + n_w))`, n_w of N sentences having word w.
+    """Computes word rarity, `log((1 + N) / (1 + n_w))`, where n_w of N sentences have word w.
 
-    Values are rounded to multiples of 1/128, so that sums of them are exact in any order and ties
-    are ties.
+    Values are rounded to multiples of 1/128, so that their sums are exact in any order and equal
+    matches tie exactly.
 
     Args:
         sentences: int array `(N, words)`, padded with 0.
@@ -40,24 +40,24 @@ def inverse_sentence_frequency(sentences, vocabulary_size):
 
 @serializable
 class RetrieveSentences(keras.layers.Layer):
-    """Keeps the k sentences that match the question best, in their order.
+    """Keeps the k sentences that match the question best, in their original order.
 
     ```
     match(s) = Σ idf(w) over the words w that s shares with the question, each counted once
     ```
 
-    Of equal matches the later one is kept. Unknown words count nothing. A passage of fewer than k
-    sentences is kept whole.
+    If matches are equal, the later sentence is kept. Unknown words do not count. A passage of fewer
+    than k sentences is kept whole.
 
-    With H hops, for facts that share no word with the question, hop h keeps the best until there
-    are `⌈k h / H⌉`, all but the last one only what matches at all. From the second on, other words
-    count too, by the share of the sentences kept so far that have them:
+    Several hops also reach facts that share no word with the question. Hop h of H adds the best
+    sentences until `⌈k h / H⌉` are kept; before the last hop, a sentence must match at all. From
+    the second hop on, other words count too, by the share of the kept sentences that have them:
 
     ```
     match(s) = Σ idf(w) · (1 for words of the question, otherwise share(w)) over the words w of s
     ```
 
-    The weight `idf` starts as ones, so that a match is a number of words. Assign it the
+    The weight `idf` starts as ones, so that a match is the number of shared words. Assign it the
     `inverse_sentence_frequency` of training passages; it is saved with the model.
 
     Args:
@@ -70,8 +70,8 @@ class RetrieveSentences(keras.layers.Layer):
         question: int32 token ids `(batch, words)`.
 
     Returns:
-        The kept sentences `(batch, k, words)`, and their positions `(batch, k)`, int32 and from 1.
-        Both end with zeros where there are fewer than k.
+        The kept sentences `(batch, k, words)`, and their 1-based positions `(batch, k)`, int32.
+        Both end with zeros if there are fewer than k.
 
     Raises:
         ValueError: if `k` or `hops` is less than 1, or `hops` more than k.
@@ -95,7 +95,7 @@ class RetrieveSentences(keras.layers.Layer):
         self.idf = self.add_weight(name="idf", shape=(self.vocabulary_size,), **fixed)
 
     def look_up(self, words, keys, values):
-        """For each word `(batch, time, words)`, the sum of the values of the keys that equal it."""
+        """Sums, for each word `(batch, time, words)`, the values of the keys that equal it."""
         batch, size = ops.shape(words)[0], self.vocabulary_size
         start = size * ops.arange(batch, dtype="int32")[:, None, None]
         keys, values = ops.reshape(keys + start, (-1, 1)), ops.reshape(values, (-1,))
@@ -103,7 +103,7 @@ class RetrieveSentences(keras.layers.Layer):
 
     def call(self, sentences, question):
         sentences, question = (ops.cast(words, "int32") for words in (sentences, question))
-        # Of a sorted sentence, a word is new where it differs from the one before.
+        # In a sorted sentence, a word is new if it differs from the one before.
         words = ops.sort(sentences, axis=-1)
         new = ops.not_equal(words[..., 1:], words[..., :-1])
         new = ops.concatenate([ops.ones_like(new[..., :1]), new], axis=-1)
@@ -112,7 +112,7 @@ class RetrieveSentences(keras.layers.Layer):
         question = question[:, None]
         in_question = self.look_up(words, question, ops.ones_like(question)) > 0
         real = ops.any(ops.not_equal(sentences, 0), axis=-1)
-        # Shares times the number of kept sentences: whole numbers, so that sums stay exact.
+        # Shares times the number of kept sentences are whole numbers, so that sums stay exact.
         shares, kept = ops.cast(in_question, "float32"), ops.zeros_like(real)
         for hop in range(1, self.hops + 1):
             if hop > 1:
@@ -134,13 +134,13 @@ class RetrieveSentences(keras.layers.Layer):
 
 
 def _top_positions(scores, count):
-    """Positions, from 1 and ascending, of the highest scores from 0 on, then zeros.
+    """Returns the 1-based positions of the highest nonnegative scores, ascending, then zeros.
 
-    Of equal scores the later one is taken.
+    If scores are equal, the later one is taken.
     """
     time = ops.shape(scores)[1]
     latest_first = ops.pad(ops.flip(scores, axis=1), [[0, 0], [0, count]], constant_values=-1.0)
-    # Stable, and TensorFlow reads what JAX exports of it, which holds for no `top_k`.
+    # A sort is stable, and TensorFlow can read JAX's export of it, unlike that of `top_k`.
     index = ops.argsort(-latest_first, axis=1)[:, :count]
     highest = ops.take_along_axis(latest_first, index, axis=1)
     position = ops.where(highest >= 0, time - ops.cast(index, "int32"), NO_POSITION)
@@ -149,7 +149,7 @@ def _top_positions(scores, count):
 
 
 def _one_hot(positions, time):
-    """Whether a kept sentence comes from a position: bool `(batch, time, k)`."""
+    """Returns whether each kept sentence comes from a position, bool `(batch, time, k)`."""
     return ops.equal(positions[:, None], ops.arange(1, time + 1, dtype="int32")[:, None])
 
 
@@ -163,7 +163,7 @@ class RestoreSentences(keras.layers.Layer):
         **kwargs: arguments of `keras.layers.Layer`.
 
     Call arguments:
-        values: `(batch, k or more, columns)`; rows behind the first k stay at the end.
+        values: `(batch, k or more, columns)`; rows after the first k stay at the end.
         positions: int32 `(batch, k)`, from `RetrieveSentences`.
         sentences: `(batch, time, words)`, all sentences.
 

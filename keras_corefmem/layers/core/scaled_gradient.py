@@ -1,4 +1,4 @@
-"""Gradients times a factor that changes during training."""
+"""Scaling of gradients by a factor that may change during training."""
 
 import keras
 from keras import ops
@@ -8,11 +8,10 @@ from keras_corefmem.layers.core.serializable import serializable
 
 @serializable
 class ScaledGradient(keras.layers.Layer):
-    """Passes its inputs on, and back their gradient times a factor.
+    """Returns its inputs, and multiplies their gradient by a factor.
 
-    In front of a loss, the factor is the weight of that loss. It is a weight of the layer that is
-    not trained and starts at 1; a callback may assign another number between epochs, as
-    `zoo.GatesFirst` does.
+    Before a loss, the factor is the weight of that loss. It is a non-trainable weight of the layer
+    and starts at 1; a callback may assign another number between epochs, as `zoo.GatesFirst` does.
 
     Args:
         **kwargs: arguments of `keras.layers.Layer`.

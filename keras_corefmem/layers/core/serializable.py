@@ -1,4 +1,4 @@
-"""Registration of layers, with a configuration of their arguments."""
+"""Registration of layers whose configuration is their arguments."""
 
 import inspect
 
@@ -6,9 +6,9 @@ import keras
 
 
 def serializable(cls):
-    """Registers a class of layers that keeps the arguments of `__init__` under their names.
+    """Registers a layer class that keeps the arguments of `__init__` as attributes of those names.
 
-    They are its configuration, objects and functions among them in their serialized form.
+    `get_config` returns them, with objects and functions serialized.
     """
     names = inspect.getfullargspec(cls.__init__).args[1:]
 

@@ -1,4 +1,4 @@
-"""Parts of sequences: two joined ones split again, and the ends of sentences."""
+"""Parts of sequences: splitting two joined ones, and the ends of sentences."""
 
 import keras
 from keras import ops
@@ -45,11 +45,11 @@ class SplitSequences(keras.layers.Layer):
 class SentenceEnds(keras.layers.Layer):
     """Takes the last state of each sentence from the states of all words.
 
-    `y_s = h_{s · length}` for sentence s, counted from 1. Sentences are padded behind to `length`
-    words, and padding keeps the state of the last word.
+    `y_s = h_{s · length}` for sentence s, counted from 1. Sentences are padded at the end to
+    `length` words, and padding keeps the state of the last word.
 
     Args:
-        length: int, words of a sentence, padding included.
+        length: int, number of words of a sentence, padding included.
 
     Call arguments:
         states: `(batch, sentences · length, units)`.
@@ -84,7 +84,7 @@ class SentenceEnds(keras.layers.Layer):
         if previous_mask is None:
             return None
         batch, words = ops.shape(states)[0], states.shape[1]
-        # Of no rows, -1 would be unknown.
+        # In an empty batch, -1 could not be inferred.
         count = -1 if words is None else words // self.length
         by_sentence = ops.reshape(previous_mask, (batch, count, self.length))
         return ops.any(by_sentence, axis=-1)

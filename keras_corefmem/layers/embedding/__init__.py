@@ -1,4 +1,4 @@
-"""Token ids to vectors: characters, word pieces, positions, contextual vectors."""
+"""Layers from token ids to vectors: characters, word pieces, positions, contextual vectors."""
 
 from keras_corefmem.layers.embedding.character_cnn import CharacterCNN
 from keras_corefmem.layers.embedding.contextual_vectors import ContextualVectors, LayerMix

@@ -7,7 +7,7 @@ from keras_corefmem.layers.core.masking import as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_sizes
 
-# Below any window, within the range of float16.
+# Below the score of any window, within the range of float16.
 LOW = -6e4
 ACTIVATIONS = {"tanh": ops.tanh, "relu": ops.relu}
 
@@ -27,15 +27,15 @@ class CharacterCNN(keras.layers.Layer):
         activation: f, `"tanh"` or `"relu"`.
 
     Call arguments:
-        characters: `(batch, time, characters, features)`: words of n vectors each, padded behind.
-        mask: bool `(batch, time, characters)`; masked characters count nothing. `None` for no mask.
+        characters: `(batch, time, characters, features)`, words of n vectors, padded at the end.
+        mask: bool `(batch, time, characters)`; masked characters are ignored. `None` for no mask.
 
     Returns:
         `(batch, time, filters · number of widths)`, 0 for a word without characters.
 
     Raises:
         ValueError: if `filters` or a width is less than 1, there is no width, or the activation is
-            another one.
+            unknown.
 
     References: [Santos and Zadrozny, ICML 2014](https://proceedings.mlr.press/v32/santos14.html);
     several widths: [Kim et al., AAAI 2016](https://arxiv.org/abs/1508.06615).

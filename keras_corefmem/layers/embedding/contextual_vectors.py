@@ -1,4 +1,4 @@
-"""Word vectors in context, from any encoder."""
+"""Contextual word vectors from any encoder."""
 
 import keras
 from keras import ops
@@ -10,7 +10,7 @@ from keras_corefmem.layers.core.serializable import serializable
 class LayerMix(keras.layers.Layer):
     """Mixes the layers of a frozen encoder, as ELMo does.
 
-    `y = γ Σ_k softmax(s)_k x_k` with learned s and γ, which start as the mean.
+    `y = γ Σ_k softmax(s)_k x_k` with learned s and γ; it starts as the mean.
 
     Args:
         **kwargs: arguments of `keras.layers.Layer`.
@@ -47,16 +47,16 @@ class LayerMix(keras.layers.Layer):
 
 @serializable
 class ContextualVectors(keras.layers.Layer):
-    """Vectors of words from an encoder of whole texts, its layers mixed as ELMo's are.
+    """Contextual word vectors from an encoder of whole texts.
 
-    Several layers of the encoder are mixed by `LayerMix`. `WordPieces` makes such an encoder of a
-    pretrained backbone that reads pieces of words, such as KerasHub's.
+    If the encoder returns several layers, `LayerMix` mixes them as ELMo does. `WordPieces` turns a
+    pretrained backbone that reads word pieces, such as KerasHub's, into such an encoder.
 
     Args:
-        encoder: a Keras layer or model, or a function registered as serializable: from int32 ids
-            of words `(batch, time)` to vectors `(batch, time, width)`, or those of several layers,
-            as a list or `(batch, time, layers, width)`.
-        frozen: bool, whether the encoder stays as it is in training; it then works as in inference.
+        encoder: a Keras layer or model, or a function registered as serializable. It maps int32
+            word ids `(batch, time)` to vectors `(batch, time, width)`, or to those of several
+            layers, as a list or `(batch, time, layers, width)`.
+        frozen: bool, whether the encoder is not trained; it then runs in inference mode.
 
     Call arguments:
         words: int32 `(batch, time)`.
@@ -86,7 +86,7 @@ class ContextualVectors(keras.layers.Layer):
         if len(shape) == 4:
             self.mix.build(shape)
         if self.frozen and isinstance(self.encoder, keras.layers.Layer):
-            # A loaded encoder is frozen before it has weights, and Keras ignores the same again.
+            # A loaded encoder was frozen before it had weights; Keras ignores an unchanged value.
             self.encoder.trainable = True
             self.encoder.trainable = False
 
@@ -100,7 +100,7 @@ class ContextualVectors(keras.layers.Layer):
         return shape
 
     def encode(self, words):
-        # A frozen encoder drops nothing out either.
+        # A frozen encoder applies no dropout either.
         frozen = self.frozen and isinstance(self.encoder, keras.layers.Layer)
         vectors = self.encoder(words, **({"training": False} if frozen else {}))
         if isinstance(vectors, list | tuple):

@@ -1,4 +1,4 @@
-"""Sentences as sums of their word vectors, weighed by position."""
+"""Sentences as sums of their word vectors, weighted by position."""
 
 import keras
 import numpy as np
@@ -10,14 +10,14 @@ from keras_corefmem.utils.checks import check_sizes
 
 
 def position_factors(length, units):
-    """Factors `(length, units)` of `PositionEncoding`, float32."""
+    """Returns the factors `(length, units)` of `PositionEncoding`, float32."""
     j = np.arange(1, length + 1)[:, None] / length
     k = np.arange(1, units + 1)[None] / units
     return ((1 - j) - k * (1 - 2 * j)).astype("float32")
 
 
 def encode_words(words, factors, mask=None):
-    """`Σ_j f_j ⊙ e_j` over the words `(…, words, units)` that are not masked."""
+    """Computes `Σ_j f_j ⊙ e_j` over the words `(…, words, units)` that are not masked."""
     count = words.shape[-2]
     if count is not None and count > factors.shape[0]:
         raise ValueError(
@@ -29,7 +29,7 @@ def encode_words(words, factors, mask=None):
 
 
 class SentenceEncoder(keras.layers.Layer):
-    """Base of layers that sum the words of sentences, weighed by the factors of their positions."""
+    """Base class of layers that sum the words of sentences, weighted by factors of position."""
 
     def __init__(self, length, **kwargs):
         super().__init__(**kwargs)
@@ -53,17 +53,17 @@ class SentenceEncoder(keras.layers.Layer):
 
 @serializable
 class PositionEncoding(SentenceEncoder):
-    """Encodes sentences as `s = Σ_j l_j ⊙ e_j` over their words, with the factors of position j.
+    """Encodes sentences as `s = Σ_j l_j ⊙ e_j` over their words, with fixed factors of position.
 
-    `l_jk = (1 - j/J) - (k/d) (1 - 2j/J)`, where J is the length that sentences may have, not that
-    of the sentence, so that padding changes nothing.
+    `l_jk = (1 - j/J) - (k/d) (1 - 2j/J)`, where d is the number of units and J the maximum
+    length, not that of the sentence, so that padding changes nothing.
 
     Args:
         length: int, number J of positions, the words of the longest sentence.
 
     Call arguments:
         words: `(…, words, units)`.
-        mask: bool `(…, words)`, or `None`. Masked words count nothing.
+        mask: bool `(…, words)`, or `None`. Masked words are ignored.
 
     Returns:
         `(…, units)`; a sentence is masked where all of its words are.
@@ -85,13 +85,13 @@ class PositionEncoding(SentenceEncoder):
 
 @serializable
 class MultiplicativeMask(SentenceEncoder):
-    """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned `f`.
+    """Encodes sentences as `s = Σ_r f_r ⊙ e_r` over their words, with learned factors `f`.
 
     Call arguments, output and errors are those of `PositionEncoding`.
 
     Args:
         length: int, number of positions, the words of the longest sentence.
-        initializer: initial value of `f`: `"ones"`, a sum of words to begin with, or any other.
+        initializer: initializer of `f`; with `"ones"`, encodings start as plain sums of words.
 
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.1.
 

@@ -1,4 +1,4 @@
-"""Positions as sines and cosines."""
+"""Position vectors of sines and cosines."""
 
 import keras
 import numpy as np
@@ -13,7 +13,7 @@ class SinusoidalPositions(keras.layers.Layer):
     p_t = [sin(t r_1) … sin(t r_n), cos(t r_1) … cos(t r_n)],   r_k = 10⁴^(-(k - 1) / (n - 1))
     ```
 
-    where n is half of the width; the last element of an odd width is 0.
+    where n is half of the width, rounded down; if the width is odd, the last element is 0.
 
     Args:
         **kwargs: arguments of `keras.layers.Layer`.

@@ -9,15 +9,16 @@ from keras_corefmem.layers.core.serializable import serializable
 
 @serializable
 class SpelledWords(keras.layers.Layer):
-    """Vectors of words, by id, from a model of texts that are spelled, such as a language model.
+    """Vectors of word ids from a model that reads characters, such as a language model.
 
-    `zoo.CharacterLanguageModel.word_encoder` makes one; `ContextualVectors` mixes its layers.
+    `zoo.CharacterLanguageModel.word_encoder` makes such a layer, and `ContextualVectors` mixes the
+    layers of the model.
 
     Args:
-        model: functional Keras model from a dictionary of `words`, int32 `(batch, time)`, of which
-            it reads what is padding, and `characters`, int32 `(batch, time, length)`, to vectors
-            `(batch, time, width)`, those of several layers as a list.
-        spellings: list of lists, ids of the characters of each word, by the id of the word.
+        model: functional Keras model. Its input is a dictionary of `words`, int32 `(batch, time)`,
+            which tell it what is padding, and `characters`, int32 `(batch, time, length)`; it
+            returns vectors `(batch, time, width)`, or a list of those of several layers.
+        spellings: list of lists, character ids of each word, by word id.
 
     Call arguments:
         words: int32 `(batch, time)`, 0 = padding.

@@ -1,4 +1,4 @@
-"""Word vectors from a backbone that reads pieces of words."""
+"""Word vectors from a backbone that reads word pieces."""
 
 import keras
 import numpy as np
@@ -9,10 +9,10 @@ from keras_corefmem.layers.core.serializable import serializable
 
 @serializable
 class WordPieces(keras.layers.Layer):
-    """Word vectors from a pretrained backbone that reads pieces of words, such as KerasHub's.
+    """Word vectors from a pretrained backbone that reads word pieces, such as KerasHub's.
 
     `y_t` is the mean of the backbone's states for the pieces of word t. The backbone reads the
-    pieces of all words of a text, one behind the other, between `first` and `last`. In a reader:
+    pieces of all words of a text, one after the other, between `first` and `last`. In a reader:
 
     ```python
     backbone = keras_hub.models.BertBackbone.from_preset("bert_tiny_en_uncased")
@@ -26,23 +26,23 @@ class WordPieces(keras.layers.Layer):
     ```
 
     Args:
-        backbone: functional Keras model. Its input is a dictionary of `token_ids` and, where it has
-            them, `padding_mask` and `segment_ids`, int32 `(batch, length)`; it returns `(batch,
-            length, width)`, a list of several layers of that shape, or a dictionary that has one or
-            the other as `sequence_output`.
-        pieces: list of lists, ids of the pieces of each word, by the id of the word; those of the
-            padding, word 0, are not read.
-        first: int, id in front of the text, or `None`.
-        last: int, id behind the text, or `None`.
-        max_length: int, longest text that the backbone reads, in pieces, `first` and `last`
-            counted. Longer texts are cut. `None` for any.
+        backbone: functional Keras model. Its input is a dictionary of `token_ids` and, optionally,
+            `padding_mask` and `segment_ids`, int32 `(batch, length)`. It returns `(batch, length,
+            width)`, a list of several layers of that shape, or a dictionary that has either of them
+            as `sequence_output`.
+        pieces: list of lists, piece ids of each word, by word id; those of word 0, the padding, are
+            not read.
+        first: int, id of the piece before the text, or `None`.
+        last: int, id of the piece after the text, or `None`.
+        max_length: int, number of pieces that the backbone can read, `first` and `last` included.
+            Longer texts are truncated. `None` for no limit.
 
     Call arguments:
         words: int32 `(batch, time)`, 0 = padding.
 
     Returns:
-        `(batch, time, width)`, or `(batch, time, layers, width)` where the backbone has several; 0
-        for padding, for words without pieces and for words that are cut off.
+        `(batch, time, width)`, or `(batch, time, layers, width)` if the backbone returns several
+        layers; 0 for padding, words without pieces and words that are cut off.
 
     Raises:
         ValueError: if an argument is not as described.
@@ -89,7 +89,7 @@ class WordPieces(keras.layers.Layer):
         place = ops.cumsum(real, axis=1) - 1
         if self.room is not None:
             real = ops.where(place < self.room, real, 0)
-        # Pieces move to the front in their order.
+        # Moves the pieces to the front, in their order.
         order = ops.arange(time * width, dtype="int32")[None] + (1 - real) * time * width
         order = ops.argsort(order, axis=1)
         text = ops.take_along_axis(pieces, order, axis=1)
@@ -109,7 +109,7 @@ class WordPieces(keras.layers.Layer):
         return ops.sum(vectors * weights, axis=2) / ops.maximum(ops.sum(weights, axis=2), 1)
 
     def between_ends(self, text, count):
-        """The pieces between `first` and `last`, their count, and where the text begins."""
+        """Returns the pieces between `first` and `last`, their count, and where the text begins."""
         start = int(self.first is not None)
         if self.first is not None:
             text = ops.pad(text, ((0, 0), (1, 0)), constant_values=self.first)

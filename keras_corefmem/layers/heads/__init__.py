@@ -1,4 +1,4 @@
-"""States to logits: pointer sum, candidate answers and answer decoder."""
+"""Layers from states to logits: pointer sum, candidate answers and answer decoder."""
 
 from keras_corefmem.layers.heads.answer_decoder import AnswerDecoder
 from keras_corefmem.layers.heads.attention_sum import AttentionSum

@@ -1,4 +1,4 @@
-"""Answers of several words."""
+"""Decoder of answers of several words."""
 
 import keras
 from keras import ops
@@ -18,11 +18,12 @@ class AnswerDecoder(keras.layers.Layer):
     y_k = softmax(W a_k + b),   y_0 = 0
     ```
 
-    Each step passes on its distribution over words, so that training and prediction are one graph.
+    Each step reads the distribution over words of the step before, so that training and prediction
+    are one graph.
 
     Args:
-        words: int, number of words, the one that ends an answer among them.
-        length: int, number of steps, words of the longest answer and its end.
+        words: int, number of words, including the one that ends an answer.
+        length: int, number of steps: the words of the longest answer and its end.
 
     Call arguments:
         memory: m, `(batch, units)`.

@@ -13,25 +13,25 @@ from keras_corefmem.utils.checks import check_sizes
 class AttentionSum(keras.layers.Layer):
     """Pointer sum: adds up the attention over all mentions of each candidate.
 
-    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens that mention a candidate. Logits are
-    `log P` up to a constant, those of candidates without a mention 100 below the best.
+    `P(c) ∝ Σ_{t mentions c} exp(d_t · q)`, over the tokens t that mention candidate c. Logits are
+    `log P` up to a constant; those of candidates without a mention are 100 below the best.
 
     Args:
-        num_candidates: int, number of columns where `candidates` holds numbers; column 0, no
-            candidate, is never mentioned.
+        num_candidates: int, number of logits if `candidates` holds numbers; logit 0 stands for no
+            candidate and is never mentioned.
 
     Call arguments:
         passage: `(batch, time, width)`.
         query: `(batch, width)`.
-        candidates: int32 `(batch, time)`, the number of the candidate that a token mentions, 0 =
-            none, as at masked tokens; or a mask `(batch, time, candidates)` where a token may
-            belong to several.
+        candidates: int32 `(batch, time)`, the number of the candidate that each token mentions, 0 =
+            none, also for masked tokens; or a mask `(batch, time, candidates)`, with which a token
+            may belong to several candidates.
 
     Returns:
         Logits, float32 `(batch, candidates)`.
 
     Raises:
-        ValueError: if `candidates` holds numbers and there is no `num_candidates`.
+        ValueError: if `candidates` holds numbers and `num_candidates` is missing.
 
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
 

@@ -1,4 +1,4 @@
-"""Answers that compete only where the passage mentions them."""
+"""Answers that compete only if the passage mentions them."""
 
 import math
 
@@ -11,18 +11,18 @@ from keras_corefmem.layers.core.serializable import serializable
 
 @serializable
 class CandidateAnswers(keras.layers.Layer):
-    """Takes 100 off the logits of answers that the passage does not mention.
+    """Subtracts 100 from the logits of answers that the passage does not mention.
 
     ```
     z'_a = z_a           where a word of the passage is answer a, a candidate
     z'_a = z_a - 100     elsewhere
     ```
 
-    Without any candidate, the order of the answers stays.
+    If there are no candidates, the order of the answers does not change.
 
     Args:
-        answer_tokens: list of the token id of each answer, `None` for answers that are no word and
-            thus never a candidate.
+        answer_tokens: list with the token id of each answer, or `None` for an answer that is not a
+            word and thus never a candidate.
 
     Call arguments:
         logits: `(batch, answers)`.
@@ -62,7 +62,7 @@ class CandidateAnswers(keras.layers.Layer):
 
     def call(self, logits, words):
         batch, count = ops.shape(logits)[0], len(self.answer_tokens)
-        # Of no rows, a length of -1 is unknown.
+        # In an empty batch, a length of -1 could not be inferred.
         words = ops.reshape(words, (batch, math.prod(ops.shape(words)[1:])))
         column = ops.take(self.columns, ops.minimum(words, len(self.columns) - 1))
         row = ops.broadcast_to(ops.arange(batch, dtype="int32")[:, None], ops.shape(column))

@@ -16,7 +16,7 @@ class Activation(NamedTuple):
 
 
 def _tanh(x):
-    # On JAX, Keras' tanh of float64 is float32, and its sigmoid is not.
+    # On JAX, Keras' tanh, unlike its sigmoid, turns float64 into float32.
     return ops.tanh(x) if float_type(x) == "float32" else 2 * ops.sigmoid(2 * x) - 1
 
 
@@ -29,7 +29,7 @@ CLOSED = {
 
 
 def find_activation(activation):
-    """The `Activation` of a name or an elementwise function."""
+    """Returns the `Activation` of a name or an elementwise function."""
     function = keras.activations.get(activation)
 
     def value(x):
@@ -39,7 +39,7 @@ def find_activation(activation):
 
 
 def check_elementwise(name, activation):
-    """Checks that an activation is a function that treats every number alone."""
+    """Checks that an activation is an elementwise function."""
     function = keras.activations.get(activation)
     if isinstance(function, keras.layers.Layer):
         raise ValueError(f"{name} must be a name or a function, not the layer {function.name}.")

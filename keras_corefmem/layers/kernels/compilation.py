@@ -1,4 +1,4 @@
-"""Kernels with a gradient of their own that compile themselves, wherever they are called."""
+"""Kernels with custom gradients that compile themselves wherever they are called."""
 
 import contextlib
 
@@ -10,7 +10,7 @@ from keras_corefmem.layers.kernels.buffers import XLA, output_gradients
 
 @contextlib.contextmanager
 def uncompiled():
-    """Traces the kernels that are called inside without XLA, for runtimes built without it."""
+    """Traces the kernels called in this context without XLA, for runtimes built without it."""
     token = XLA.set(False)
     try:
         yield
@@ -19,10 +19,10 @@ def uncompiled():
 
 
 def compiled(function):
-    """A function of nested tensors that XLA compiles in eager calls and in any graph.
+    """Returns a function of nested tensors that XLA compiles in eager calls and in any graph.
 
-    Keras compiles a model on a CPU only when asked to, and elsewhere TensorFlow runs a loop
-    operation by operation. A graph that is compiled itself takes the function in as a part.
+    On a CPU, Keras compiles a model only on request, and TensorFlow runs an uncompiled loop
+    operation by operation. A graph that is compiled itself includes the function.
     """
     if keras.backend.backend() == "jax":
         import jax
@@ -37,9 +37,10 @@ def compiled(function):
 
 
 def runs_concurrently():
-    """Whether functions that are compiled themselves run at the same time where none needs another.
+    """Returns whether compiled functions that do not depend on each other run at the same time.
 
-    So they do in a graph of TensorFlow; but a graph that XLA compiles runs one loop after another.
+    They do in a graph of TensorFlow, except in one that XLA compiles, which runs one loop after the
+    other.
     """
     if keras.backend.backend() != "tensorflow":
         return False
@@ -51,13 +52,13 @@ def runs_concurrently():
 
 
 def differentiable(forward, reverse):
-    """A compiled function `(arguments, constants)` with the gradient that `reverse` computes.
+    """Makes a compiled function `(arguments, constants)` whose gradient `reverse` computes.
 
     Args:
         forward: function of `arguments`, a list of tensors, and `constants`, nested tensors that
-            get no gradient; it returns a list of outputs and what else the gradient needs.
-        reverse: function of `arguments`, `constants`, the two results and the gradients of the
-            outputs; it returns the gradients of the arguments.
+            get no gradient; it returns a list of outputs and whatever else the gradient needs.
+        reverse: function of `arguments`, `constants`, the two results of `forward` and the
+            gradients of the outputs; it returns the gradients of the arguments.
     """
     forward, reverse = compiled(forward), compiled(reverse)
 

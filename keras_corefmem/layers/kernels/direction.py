@@ -14,42 +14,44 @@ from keras_corefmem.layers.kernels.message_passing import PredecessorSums, Succe
 class ForwardState(NamedTuple):
     """Loop state of a recurrence."""
 
-    hidden: object  # (batch, units), the state of the token read before
-    # (batch, blocks · units), the projected features of the next token, whose slice XLA would fuse
-    # into the gates, unvectorised, if the loop state did not carry it; () between blocks.
+    hidden: object  # (batch, units), the state of the previously read token
+    # (batch, blocks · units), the projected features of the next token; () between blocks. If they
+    # were not in the loop state, XLA would fuse their slice into the gates, unvectorized.
     projected: object
-    # (time + 2, batch, units), the states of the tokens between a row of zeros and the state that
-    # the backward direction starts with.
+    # (time + 2, batch, units): a row of zeros, the states of the tokens, and the initial state of
+    # the backward direction.
     history: object
-    successors: tuple  # SuccessorState, or () where the direction reads predecessors
+    successors: tuple  # SuccessorState, or () if the direction reads predecessors
 
 
 class ReverseState(NamedTuple):
     """Loop state of the gradient, which reads the tokens in the opposite order."""
 
-    sequential: object  # (batch, slice), gradient of the next token's state by the sequential edge
-    dprevious: object  # (batch, units), gradient of the next state by carry and mask, or ()
-    dgathered: object  # (time + 1, batch, gathered units) behind a row of zeros, or ()
-    successors: tuple  # SuccessorState of the gradients, or () where they come by predecessors
+    sequential: object  # (batch, slice), gradient of the next token's state, by the sequential edge
+    dprevious: object  # (batch, units), gradient of the next state, by carry and mask, or ()
+    dgathered: object  # (time + 1, batch, gathered units), first a row of zeros, or ()
+    successors: tuple  # SuccessorState of the gradients, or () if predecessors are read
 
 
 class Block(NamedTuple):
-    """Tokens that follow one another, with all of the gradient but the recurrence."""
+    """Consecutive tokens, with all parts of their gradient that need no recurrence."""
 
     start: object  # int, the first token
-    pick: Callable  # from an array of all tokens to theirs
-    of_history: Callable  # the same from an array with a row before the first token
-    previous: object  # (block, batch, units), the states read before theirs
+    pick: Callable  # from an array with a row per token to the rows of the block
+    of_history: Callable  # the same for an array with one more row before the first token
+    previous: object  # (block, batch, units), the state read before each token's
     gathered: object  # (block, batch, gathered units)
     carry: object  # (block, batch, units), the gathered state as a carry
-    fx: list  # factors of `Gates`, those of the products as (block, batch, blocks · units)
+    fx: list  # factors of `Gates`; fa is one array (block, batch, blocks · units)
     fa: object
     fc: object
 
 
 class Direction:
-    """One reading direction: forward, a token sums the states of its predecessors; backward, those
-    of its successors. Each gradient takes the other kind of sums.
+    """One reading direction of a recurrence, with its gradient.
+
+    Forward, a token sums the states of its predecessors; backward, those of its successors. The
+    gradient of a direction takes the other kind of sums.
     """
 
     def __init__(self, recurrence, reverse, edges, mask, inputs):
@@ -71,7 +73,7 @@ class Direction:
         return ops.zeros(shape, self.dtype)
 
     def masked(self, gathered):
-        """What the kernel reads of the gathered state, or the gradient by it."""
+        """Applies the recurrent mask to the gathered state, or to its gradient."""
         mask = self.inputs.recurrent_mask
         return gathered if mask is None else gathered * mask
 
@@ -81,7 +83,7 @@ class Direction:
         return pick(self.degree) if mean else 1.0
 
     def combine(self, previous, sums, pick):
-        """The gathered state, what of it the update keeps, and the carry of the tokens picked."""
+        """Returns the gathered state, its fold and the carry of the tokens that `pick` selects."""
         inputs, (start, stop) = self.inputs, self.spec.slices[0]
         sequential = previous[..., start:stop]
         if inputs.sequential_weights is not None:
@@ -111,11 +113,11 @@ class Direction:
         return ForwardState(start[0], (), history, self.successors.initial_state() if adds else ())
 
     def first_token(self, n, size, backward):
-        """The first token of the block that is read as number `n` in this order."""
+        """Returns the first token of block `n`, counted from 0 in the order of reading."""
         return self.time - size * (n + 1) if backward else size * n
 
     def step(self, i, state, start, projected):
-        """The state after token `i`, in the order of reading, of a block with these inputs."""
+        """Runs the `i`-th step in the block that begins at `start`, and returns the new state."""
         previous, successors, sums = state.hidden, state.successors, []
         last = ops.shape(projected)[0] - 1
         if self.reverse:
@@ -138,7 +140,7 @@ class Direction:
         return ForwardState(h, projected[following], history, successors)
 
     def begin_reverse(self, history, successors, upstream):
-        """Takes the results of the forward pass, and makes the first state of the gradient."""
+        """Stores the results of the forward pass, and returns the first state of the gradient."""
         self.history, self.sums, self.upstream = history, successors, upstream
         self.before = history[2:] if self.reverse else history
         if self.inputs.initial_state is not None and not self.reverse:
@@ -152,7 +154,7 @@ class Direction:
         )
 
     def block(self, start, size):
-        """Recomputes all but the recurrence of a block."""
+        """Recomputes all parts of a block that need no recurrence."""
         pick, sums = functools.partial(rows, start=start, count=size), []
         if isinstance(self.sums, list):
             sums = [pick(of_type) for of_type in self.sums]
@@ -183,13 +185,13 @@ class Direction:
         )
 
     def by_block(self, dh, factors):
-        """`dh` times the factors of every gate block, `(…, batch, blocks · units)`."""
+        """Multiplies `dh` by the factors of each gate block, `(…, batch, blocks · units)`."""
         shape = ops.shape(factors)
         blocks = ops.reshape(factors, (*shape[:-1], self.spec.blocks, self.spec.units))
         return ops.reshape(ops.expand_dims(dh, -2) * blocks, shape)
 
     def reverse_step(self, i, state, dhidden, block):
-        """The state after token `i` that the gradient reads of a block, and all `dh` of it."""
+        """Runs the gradient's `i`-th step in a block, and returns the new state and `dhidden`."""
         own = i if self.reverse else ops.shape(block.fc)[0] - 1 - i
         t, inputs, successors = block.start + own, self.inputs, ()
         parts = [state.sequential]
@@ -226,7 +228,7 @@ class Direction:
         return state, write(dhidden, own, dh[None])
 
     def no_gradients(self):
-        """Zeros for what the blocks add their gradients to."""
+        """Returns zeros by input, to which the blocks add their gradients."""
         given, later = self.inputs._asdict().items(), ("initial_state", "recurrent_mask")
         return {
             name: ops.zeros_like(value)
@@ -235,7 +237,7 @@ class Direction:
         }
 
     def add_block(self, gradients, block, state, dhidden):
-        """Gradients after a block, as large products of the gradients of its states."""
+        """Adds the gradients of a block, as large products of the gradients of its states."""
         inputs, sums, by_token = self.inputs, {}, {}
         gathered = ops.reshape(self.masked(block.gathered), (-1, self.spec.gathered_units))
         dproduct = ops.reshape(self.by_block(dhidden, block.fa), (-1, inputs.kernel.shape[1]))
@@ -262,7 +264,10 @@ class Direction:
         return {**added, **written}
 
     def weight_gradients(self, block, dgathered):
-        """Products of the two ends of the edges into a block, `(block, types, edges, batch)`."""
+        """Returns gradients of the weights of edges into a block, `(block, types, edges, batch)`.
+
+        Each is the product of the values at the two ends of its edge.
+        """
         index = block.pick(self.predecessors.index)
         sources, targets = (dgathered, self.history) if self.reverse else (self.history, dgathered)
         targets, by_type = block.of_history(targets)[:, None], []
@@ -273,7 +278,7 @@ class Direction:
         return ops.stack(by_type, axis=1)
 
     def gradients(self, state, gradients):
-        """All gradients by input, from those of the blocks and the last state."""
+        """Returns all gradients by input, from those of the blocks and the last state."""
         inputs, gradients = self.inputs, dict(gradients)
         if inputs.initial_state is not None:
             rest = self.spec.units - state.sequential.shape[1]

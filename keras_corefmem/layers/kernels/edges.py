@@ -27,12 +27,13 @@ def index_edges(sources, degrees=False):
 
     Args:
         sources: int32 `(batch, time, types, edges)`, 1-based positions of earlier tokens, 0 = none.
-            What is no position of a token before is read as none, fractions and NaN too.
-        degrees: bool, whether the degrees are needed too, as where all edge types share one state.
+            Anything that is not the position of an earlier token, such as fractions and NaN, is
+            read as none.
+        degrees: bool, whether to compute degrees too, for edge types that share one state.
 
     Returns:
-        A pair of `Edges`: for the forward direction, and for the backward one, in which every edge
-        is read from its target to its source.
+        A pair of `Edges`, for the forward and the backward direction. Backward, each edge is read
+        from its target to its source.
 
     Example:
         >>> forward, backward = keras_corefmem.layers.index_edges(np.array([[[[0]], [[1]], [[1]]]]))
@@ -49,7 +50,7 @@ def index_edges(sources, degrees=False):
 
 
 def with_tokens(edges, missing):
-    """A pair of `Edges`, or of `None`, with so many more tokens behind."""
+    """Appends `missing` tokens without edges to a pair of `Edges`; a pair of `None` stays."""
     if edges[0] is None or (isinstance(missing, int) and not missing):
         return edges
     # Both directions have the same two arrays.
@@ -59,13 +60,13 @@ def with_tokens(edges, missing):
 
 
 def points_back(sources):
-    """Whether sources `(batch, time, types, edges)` are none, or positions of a token before."""
+    """Returns whether each source `(batch, time, types, edges)` is none or an earlier token."""
     own = ops.arange(1, ops.shape(sources)[1] + 1, dtype="int32")[:, None, None]
     return ops.logical_and(sources >= 0, sources < own)
 
 
 def to_positions(numbers):
-    """Numbers as int32, -1 where they are no position."""
+    """Casts numbers to int32, with -1 for those that cannot be a position."""
     numbers = ops.convert_to_tensor(numbers)
     dtype = keras.backend.standardize_dtype(numbers.dtype)
     if dtype == "int32":
@@ -78,7 +79,7 @@ def to_positions(numbers):
 
 
 def _link(sources):
-    """The `successors` of `Edges`, batch-major, which sum over them without a scatter."""
+    """Computes the `successors` of `Edges`, batch-major, which allow sums without a scatter."""
     batch, time, types, edges = ops.shape(sources)
     lists = sources
     if edges > 1:
@@ -87,7 +88,7 @@ def _link(sources):
         lists = ops.where(ops.any(ops.logical_and(same, earlier), axis=-1), 0, sources)
     lists = ops.reshape(ops.transpose(lists, (0, 2, 1, 3)), (batch, types, time * edges))
     heads = ops.broadcast_to(ops.arange(1, time + 1, dtype="int32"), (batch, types, time))
-    # A position heads its own list: after sorting, what follows it is its first edge.
+    # A position heads its own list: after sorting, it is followed by its first edge.
     owner = ops.concatenate([heads, lists], axis=-1)
     count = time * (edges + 1)
     # The sort is stable. Keys `owner * count + item` would not fit 32 bits in long texts.
@@ -106,7 +107,7 @@ def _link(sources):
 
 
 def _degrees(sources):
-    """In- and out-degree of every token over all types, int32 `(batch, time)` each."""
+    """Returns in- and out-degree of all tokens over all types, int32 `(batch, time)` each."""
     batch, time = ops.shape(sources)[:2]
     incoming = ops.sum(ops.cast(sources > 0, "int32"), axis=(2, 3))
     rows = (time + 1) * ops.arange(batch, dtype="int32")
@@ -116,11 +117,11 @@ def _degrees(sources):
 
 
 def edge_softmax(reader_scores, source_scores, edges, reverse):
-    """Softmax over the edges into each token, the sequential and the typed ones together.
+    """Computes a softmax over the edges into each token, sequential and typed ones together.
 
-    The score of an edge of type e is the reader's score for e plus the source's score for e; that
-    of the sequential edge (column 0) is the reader's. Read backward, the reader of an edge is its
-    source. Returns weights `(time, batch)` and `(time, types, edges, batch)`.
+    The score of an edge of type e is the reader's score for e plus the source's score for e. The
+    score of the sequential edge is that of the reader in column 0. Backward, the reader of an edge
+    is its source. Returns weights `(time, batch)` and `(time, types, edges, batch)`.
     """
     sources = edges.sources
     time, types, count, batch = shape = ops.shape(sources)
@@ -137,7 +138,7 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
         flat = ops.reshape(origins * batch + ops.arange(batch, dtype="int32"), (-1,))
 
         def spread(values):
-            # By numbers in a row: of an empty array JAX takes one of its own shape.
+            # The index is flat: from an empty array, JAX takes one of that array's shape.
             return ops.reshape(ops.take(ops.reshape(values, (-1,)), flat), shape)
 
         def gathered(reduce, values):
@@ -147,7 +148,7 @@ def edge_softmax(reader_scores, source_scores, edges, reverse):
         largest_of = functools.partial(gathered, ops.segment_max)
         sum_of = functools.partial(gathered, ops.segment_sum)
     else:
-        # Edges lie where they are read; empty arrays have a largest score too.
+        # Edges are stored at the token that reads them; `initial` is for empty arrays.
         spread = operator.itemgetter(np.s_[:, None, None])
         largest_of = functools.partial(ops.max, axis=(1, 2), initial=-1e30)
         sum_of = functools.partial(ops.sum, axis=(1, 2))

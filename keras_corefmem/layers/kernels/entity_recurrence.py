@@ -14,7 +14,7 @@ from keras_corefmem.layers.kernels.buffers import (
 )
 from keras_corefmem.layers.kernels.compilation import differentiable
 
-# Value and derivative at the pre-activation x, with slopes a where it is a PReLU.
+# Value and derivative at the pre-activation x, with slopes a for a PReLU.
 ACTIVATIONS = {
     "prelu": (
         lambda x, a: ops.maximum(x, 0.0) + a * ops.minimum(x, 0.0),
@@ -29,10 +29,10 @@ TINY = 1e-24
 
 
 class EntityInputs(NamedTuple):
-    """The differentiable inputs of the recurrence: all that does not depend on the memory."""
+    """The differentiable inputs of the recurrence; terms that need no loop are precomputed."""
 
     sentences: object  # (time, batch, units)
-    gate_scores: object  # (time, batch, slots), scores of the gates but for the memory's share
+    gate_scores: object  # (time, batch, slots), scores of the gates without the memory's term
     candidates: object  # (time, batch, units), the projected sentences with the bias
     keys: object  # (1 or batch, slots, units), the projected keys
     memory: object  # (batch, slots, units) before the first sentence
@@ -47,7 +47,7 @@ class _ForwardState(NamedTuple):
     history: object  # (time + 1, batch, slots, units), the memories, the one at the start first
     preactivations: object  # (time, batch, slots, units) of the candidates
     gates: object  # (time, batch, slots)
-    inverses: object  # (time, batch, slots, 1), one over the lengths that the slots had
+    inverses: object  # (time, batch, slots, 1), inverse lengths before normalization
 
 
 class _ReverseState(NamedTuple):
@@ -59,12 +59,12 @@ class _ReverseState(NamedTuple):
 
 
 def _row_sums(x):
-    """Sums of rows, `(…, 1)`, as a product: compilers add up a row number by number."""
+    """Sums rows, `(…, 1)`, by a product, since compilers add up a row number by number."""
     return product(x, ops.ones((x.shape[-1], 1), x.dtype))
 
 
 def normalize(x):
-    """Rows of unit length, and one over what their length was."""
+    """Normalizes rows to unit length, and returns them and their inverse lengths."""
     inverse = ops.rsqrt(ops.maximum(_row_sums(x * x), TINY))
     return x * inverse, inverse
 
@@ -78,8 +78,8 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
     h_j ← (h_j + g_j h̃_j) / ‖h_j + g_j h̃_j‖
     ```
 
-    Sentences masked by `mask` `(time, batch)` leave the memory as it is, with gates of 0. Returns
-    the memory `(batch, slots, units)`, after every sentence with `sequences`, and the gates.
+    Sentences masked by `mask` `(time, batch)` do not change the memory, and their gates are 0.
+    Returns the memory `(batch, slots, units)`, after each sentence with `sequences`, and the gates.
     """
     dtype = float_type(inputs.sentences)
     arguments = [ops.cast(tensor, dtype) for tensor in inputs if tensor is not None]
@@ -97,7 +97,7 @@ def entity_recurrence(activation, inputs, mask=None, sequences=False):
 
 @functools.lru_cache
 def _kernel(activation, sequences):
-    """The loops over the sentences, with outputs after the last or after every sentence."""
+    """Makes the loops over the sentences, with outputs after the last or after each sentence."""
     value, derivative = ACTIVATIONS[activation]
 
     def forward(arguments, mask):
@@ -148,7 +148,7 @@ def _kernel(activation, sequences):
             t, dh = time - 1 - i, state.dmemory
             if sequences:
                 dh = dh + dmemory[t + 1]
-            # The inverse length of a masked sentence is 0, so that its unit does not matter.
+            # The inverse length of a masked sentence is 0, so that its unit vector does not matter.
             previous, unit = history[t], history[t + 1]
             before, gate = preactivations[t], gates[t]
             draw = (dh - unit * _row_sums(dh * unit)) * inverses[t]
@@ -162,7 +162,7 @@ def _kernel(activation, sequences):
             terms = (ops.matmul(ops.transpose(flat), dflat), dbefore)
             if slopes is not None:
                 terms = (*terms, dcandidate * ops.minimum(before, 0.0))
-            # A masked sentence hands on all of the memory.
+            # A masked sentence passes on all of the gradient.
             share = 0.0 if mask is None else 1 - mask[t][..., None]
             dh = dh * share + draw + dscore[..., None] * sentences[t][:, None]
             pairs = zip(state.by_sentence, rows, strict=True)

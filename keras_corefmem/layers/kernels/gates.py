@@ -1,7 +1,7 @@
 """The elementwise part of a recurrent step, and its derivatives in closed form.
 
 Every function takes the activations of candidate and gates, the projected input `x`, the recurrent
-product `a` and the `carry`, the state that the update keeps. An attention that weighs the update is
+product `a` and the `carry`, the state that the update keeps. Attention that weights the update is
 one more block of `x`, repeated for all units. The factors `(fx, fa, fc)` turn the gradient `dh` of
 the new state into `dx = dh ⊙ fx` and `da = dh ⊙ fa` for each gate block, and `dcarry = dh ⊙ fc`.
 """
@@ -34,7 +34,7 @@ def _gru_parts(outer, inner, x, a):
 
 
 def _gru(outer, inner, x, a, carry):
-    """`h = (1 - g z) ⊙ carry + g z ⊙ h̃`, with blocks r, z, h̃ and the attention g, if any."""
+    """Computes `h = (1 - g z) ⊙ carry + g z ⊙ h̃`, with blocks r, z, h̃ and any attention g."""
     *_, update, _, _, candidate, attention = _gru_parts(outer, inner, x, a)
     share = update if attention is None else attention * update
     return (1 - share) * carry + share * candidate
@@ -73,7 +73,7 @@ def _attention_gru_parts(outer, inner, x, a):
 
 
 def _attention_gru(outer, inner, x, a, carry):
-    """`h = (1 - g) ⊙ carry + g ⊙ h̃`: the attention g is the update gate."""
+    """Computes `h = (1 - g) ⊙ carry + g ⊙ h̃`, with the attention g as the update gate."""
     *_, candidate, attention = _attention_gru_parts(outer, inner, x, a)
     return (1 - attention) * carry + attention * candidate
 
@@ -94,7 +94,7 @@ KINDS = {
 
 
 def make_gates(kind, activation="tanh", recurrent_activation="sigmoid"):
-    """The `Gates` of a kind with these activations of the candidate and of the gates."""
+    """Returns the `Gates` of a kind with these activations of the candidate and of the gates."""
     step, factors, blocks = KINDS[kind]
     both = find_activation(activation), find_activation(recurrent_activation)
     return Gates(partial(step, *both), partial(factors, *both), blocks)

@@ -16,7 +16,7 @@ from keras_corefmem.layers.kernels.direction import Direction
 from keras_corefmem.layers.kernels.edges import with_tokens
 from keras_corefmem.layers.kernels.recurrence import DirectionInputs
 
-# Tokens whose projected inputs and gradients by gate fit into a core's cache.
+# Number of tokens whose projected inputs and gate gradients fit into a core's cache.
 BLOCK = 64
 
 
@@ -28,19 +28,19 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
     h_t = step(x_t, g_t U, carry)
     ```
 
-    `h[e]` is the slice of the hidden state that edges of type e carry; all weights w are 1 where
-    there are none. Masked tokens keep the state of the token read before. There may be no tokens.
+    `h[e]` is the slice of the hidden state that edges of type e carry; all weights w are 1 if none
+    are passed. Masked tokens keep the state of the previously read token. There may be no tokens.
 
     Args:
         recurrence: a `Recurrence`.
         directions: list of one `DirectionInputs` per direction, the forward one first.
-        edges: a pair of `Edges`, from `index_edges`, or of `None` without typed edges. Its degrees
-            are needed where edge types share one state and there are no edge weights.
+        edges: a pair of `Edges`, from `index_edges`, or of `None` without typed edges. Degrees are
+            needed if edge types share one state and there are no edge weights.
         mask: bool `(time, batch)`, or `None`.
         backward: bool, whether a single direction is the backward one.
 
     Returns:
-        A list with the hidden states `(time, batch, units)` of each direction, float64 where the
+        A list with the hidden states `(time, batch, units)` of each direction, float64 if the
         inputs are, otherwise float32.
 
     Example:
@@ -79,7 +79,7 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
 
 @functools.lru_cache
 def _kernel(recurrence, names, count, backward, as_one):
-    """The loops of a recurrence whose directions have inputs of these names."""
+    """Makes the loops of a recurrence whose directions have inputs of these names."""
 
     def begin(arguments, constants):
         edges, mask = constants
@@ -109,7 +109,7 @@ def _kernel(recurrence, names, count, backward, as_one):
 
 
 def _run(directions, states):
-    """The last states of the recurrence from the first ones."""
+    """Runs the recurrence from its first states, and returns the last ones."""
 
     def run_block(n, size, states):
         starts = [d.first_token(n, size, d.reverse) for d in directions]
@@ -133,7 +133,7 @@ def _run(directions, states):
 
 
 def _run_reverse(directions, states):
-    """The last states of the gradient from the first ones, and the gradients by blocks."""
+    """Runs the gradient from its first states, and returns the last ones and all gradients."""
 
     def run_block(n, size, totals):
         starts = [d.first_token(n, size, not d.reverse) for d in directions]
@@ -159,7 +159,7 @@ def _run_reverse(directions, states):
 
 
 def _run_as_one(directions, states):
-    """The results of `_run_reverse` from one kernel."""
+    """Computes the results of `_run_reverse` by one kernel."""
     blocks = [d.block(0, d.time) for d in directions]
     ends, results = [], zip(*one_kernel.run_reverse(directions, blocks), strict=True)
     for d, state, block, found in zip(directions, states, blocks, results, strict=True):
@@ -175,7 +175,7 @@ def _run_as_one(directions, states):
 
 
 def _loop_over_blocks(time, run_block, state):
-    """Runs `(number, size, state) -> state` over all tokens, in blocks where they divide evenly."""
+    """Runs `(number, size, state) -> state` over all tokens, in blocks if they divide evenly."""
     size = _block_size(time)
     if size is None:
         return run_block(0, time, state)
@@ -183,6 +183,6 @@ def _loop_over_blocks(time, run_block, state):
 
 
 def _block_size(time):
-    """How many tokens a block has, `None` where the text is read as a whole."""
+    """Returns the number of tokens of a block, or `None` if the text is read as a whole."""
     sizes = range(BLOCK, BLOCK // 4, -1) if isinstance(time, int) and time > 2 * BLOCK else ()
     return next((size for size in sizes if time % size == 0), None)

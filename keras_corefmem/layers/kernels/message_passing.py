@@ -19,7 +19,7 @@ class PredecessorSums:
         self.index = flat_index(edges.sources)
 
     def read(self, history, slices, pick):
-        """Sums by edge type for the tokens that `pick` picks; row 0 of the history is zero."""
+        """Returns sums by edge type for the tokens that `pick` selects; row 0 of history is 0."""
         sums, index = [], pick(self.index)
         weights = None if self.weights is None else pick(self.weights)[..., None]
         for e, (start, stop) in enumerate(slices):
@@ -40,7 +40,7 @@ class SuccessorState(NamedTuple):
 
 
 class SuccessorSums:
-    """Sums the values of each token's successors, which come in descending order.
+    """Sums the values of each token's successors, with tokens read in descending order.
 
     A token adds its value to the edges that enter it; a source reads the sum of its first edge.
     """
@@ -50,7 +50,7 @@ class SuccessorSums:
         self.time, _, count, self.batch = ops.shape(edges.successors)
         self.count, self.weights = count - 1, weights
         if self.count > 1:
-            # Of several edges of one token with one source, the first stands for all.
+            # If a token has several edges from one source, the first stands for all.
             same = edges.sources[:, :, :, None] == edges.sources[:, :, None]
             weights = 1.0 if weights is None else weights[:, :, None]
             self.weights = ops.sum(ops.cast(same, dtype) * weights, axis=3)
@@ -62,16 +62,16 @@ class SuccessorSums:
         return SuccessorState(of(self.time * self.count + 1), of(self.count + 1))
 
     def read(self, state):
-        """Sums by edge type for the next token."""
+        """Returns sums by edge type for the next token."""
         return [ahead[0] for ahead in state.ahead]
 
     def read_all(self, state, pick):
-        """Sums by edge type for the tokens that `pick` picks, once all have added their values."""
+        """Returns sums by edge type for the tokens that `pick` selects, once all are complete."""
         index = pick(self.index)
         return [gather(sums, index[:, e, 0]) for e, sums in enumerate(state.sums)]
 
     def add(self, state, values, t):
-        """The state after token `t` has added its values, `(batch, width)` by edge type."""
+        """Adds the values of token `t`, `(batch, width)` by edge type; returns the new state."""
         sums, ahead, following = [], [], ops.maximum(t - 1, 0)
         for e, value in enumerate(values):
             value = value[None]

@@ -1,8 +1,8 @@
 """The loops of a gated recurrence as one GPU kernel each, on JAX.
 
-Of a loop, XLA starts several kernels a token. Here one program reads one text in one direction from
-end to end, a thread by unit, with the recurrent kernel in registers. Texts share nothing, so plain
-reads and writes bring a token's value to its neighbours in the graph.
+For a loop, XLA launches several kernels per token. Here, one program reads one text in one
+direction from end to end, with one thread per unit and the recurrent kernel in registers. Texts
+share nothing, so plain reads and writes pass a token's value to its neighbours in the graph.
 """
 
 import functools
@@ -18,7 +18,7 @@ WIDEST = 128
 
 @functools.cache
 def has_one_gpu():
-    """Whether JAX runs on a GPU, and on no second one, between which it would divide the batch."""
+    """Returns whether JAX runs on exactly one GPU; it would split the batch between several."""
     if keras.backend.backend() != "jax":
         return False
     import jax
@@ -27,7 +27,7 @@ def has_one_gpu():
 
 
 def fits(recurrence, inputs):
-    """Whether the recurrence of these `DirectionInputs`, once projected, is computed here."""
+    """Returns whether this kernel can run a recurrence with these inputs, once projected."""
     used = {name for name, value in inputs._asdict().items() if value is not None}
     used -= {"input_kernel", "bias"}
     return (
@@ -43,16 +43,16 @@ def fits(recurrence, inputs):
 
 
 class Token(NamedTuple):
-    """What a step knows of its token before it reads a state."""
+    """Data of a token that a step can load before it reads a state."""
 
     t: object  # int
     edges: list  # by column: the row of the neighbour for each unit, 0 = none, and the weight
     weight: object  # of the sequential edge
-    kept: object  # its mask, above 0 where it is kept
+    kept: object  # its mask, above 0 if the token is not masked
 
 
 class Program:
-    """One text in one direction, `unit` the numbers of its threads."""
+    """The program for one text in one direction; `unit` holds the numbers of its units."""
 
     def __init__(self, directions, width, graph, gradient):
         import jax.numpy as jnp
@@ -63,13 +63,13 @@ class Program:
         self.unit, self.graph = jnp.arange(width), graph
         reverse = directions[0].reverse if len(directions) == 1 else self.direction == 1
         self.descending = jnp.logical_xor(reverse, gradient)
-        # Tokens gather from their predecessors, or add to a sum for each, which ends up complete.
+        # Ascending, tokens gather from predecessors; descending, they add to a sum for each.
         self.pulls = jnp.logical_not(self.descending)
         first = self.spec.slices[0][1]
         self.typed = jnp.logical_and(self.unit >= first, self.unit < self.spec.units)
 
     def token(self, i):
-        """The `Token` that is read as number i."""
+        """Returns the `Token` that is read as number i."""
         import jax.numpy as jnp
 
         i, graph, edges = jnp.minimum(i, self.time - 1), self.graph, []
@@ -88,7 +88,7 @@ class Program:
         return Token(t, edges, weight, None if mask is None else mask[t, self.text])
 
     def of(self, rows, t, *block):
-        """The units of a token, or of one of its gate blocks."""
+        """Returns the units of a token, or of one of its gate blocks."""
         return rows[self.direction, t, self.text, *block, self.unit]
 
     def matrix(self, kernels, block):
@@ -100,7 +100,7 @@ class Program:
         return rows.at[self.direction, row, self.text, self.unit]
 
     def receive(self, token, values, sums, sequential):
-        """What comes to a token by all its edges."""
+        """Returns the values that a token receives by its edges, for all units."""
         import jax.numpy as jnp
         from jax.experimental.pallas import triton
 
@@ -114,7 +114,7 @@ class Program:
         return jnp.where(self.typed, total, sequential)
 
     def send(self, token, values, sums, value):
-        """Writes the value of a token, for those that pull it, and to those it is pushed to."""
+        """Stores the value of a token for those that pull it, or adds it to the sums of others."""
         import jax.numpy as jnp
         from jax.experimental.pallas import triton
 
@@ -133,7 +133,7 @@ def _times(weight, value):
 
 
 def run(directions):
-    """By direction the history, and the sums of the typed edges where it adds them up."""
+    """Returns, by direction, the history, and the sums of typed edges if it reads backward."""
     import jax
     import jax.numpy as jnp
 
@@ -150,7 +150,7 @@ def run(directions):
             return token, [program.of(projected, token.t, block) for block in range(3)]
 
         def step(i, state):
-            # Those of the next token are on their way while this one is computed.
+            # Loads the inputs of the next token while this one is computed.
             (previous, (token, x)), following = state, inputs(i + 1)
             gathered = program.receive(token, values, sums, _times(token.weight, previous))
             a = [jnp.sum(matrix * gathered[:, None], axis=0) for matrix in matrices]
@@ -178,8 +178,12 @@ def run(directions):
 
 
 def run_reverse(directions, blocks):
-    """By direction the gradients of the gathered states behind a row of zeros, those of all states,
-    and those that reach the state before the first token by the sequential edge, and otherwise."""
+    """Returns three lists of gradients by direction.
+
+    The first holds those of the gathered states, after a row of zeros, the second those of all
+    states, and the third those of the state before the first token: by the sequential edge, and by
+    carry and mask.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -228,7 +232,7 @@ def _by_block(rows):
 
 
 def _stack(arrays, width, square=False):
-    """Arrays of both directions as one, their units filled up with zeros."""
+    """Stacks the arrays of all directions, with units padded with zeros to `width`."""
     import jax.numpy as jnp
 
     stacked = jnp.stack(arrays)
@@ -270,7 +274,7 @@ def _call(read, directions, arguments, values, more=()):
         grid=(first.batch, len(directions)),
         out_shape=[jax.ShapeDtypeStruct(shape, values.dtype) for shape in shapes],
         input_output_aliases={len(inputs) - 2: 0, len(inputs) - 1: 1},
-        # With 192 registers a thread for the kernel: fewer threads have less to wait for.
+        # The kernel takes 192 registers per thread; with more threads, each would wait longer.
         compiler_params=triton.CompilerParams(num_warps=max(2, width**2 // 2048), num_stages=1),
         interpret=not has_one_gpu(),
     )(*inputs)

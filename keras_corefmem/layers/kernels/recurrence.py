@@ -60,34 +60,34 @@ class Recurrence:
         return make_gates(self.gates, self.activation, self.recurrent_activation)
 
     def fold(self, gathered, degree):
-        """The gathered state as a carry: the mean over the incoming edges where types share it."""
+        """Returns the gathered state as a carry: if types share a state, the mean over edges."""
         if not self.shared:
             return gathered
         return sum(gathered[..., a:b] for a, b in self.gathered_slices) / degree
 
     def unfold(self, gradient, degree):
-        """The gradient of the gathered state from that of `fold`."""
+        """Returns the gradient of the gathered state from that of its `fold`."""
         if not self.shared:
             return gradient
         return ops.concatenate([gradient / degree] * len(self.slices), axis=-1)
 
 
 class DirectionInputs(NamedTuple):
-    """The differentiable inputs of one direction of `graph_gru`, float, `None` where not used.
+    """The differentiable float inputs of one direction of `graph_gru`, `None` if not used.
 
     Args:
-        projected: `(time, batch, blocks · units)`, the features times their kernel, with the bias;
+        projected: `(time, batch, blocks · units)`, the features times their kernel, plus the bias;
             or, with an `input_kernel`, the features `(time, batch, features)` themselves, which are
-            then projected a block of tokens at a time.
+            then projected block by block.
         kernel: `(gathered units, blocks · units)`, the recurrent kernel U.
         sequential_weights: `(time, batch)`, factor of the sequential edge into each token.
         edge_weights: `(time, types, edges, batch)`, factor of each typed edge.
         carry_gate: `(time, batch, units)`, share of the gathered state in a mixed carry.
         initial_state: `(batch, units)`, the state before the first token that is read.
-        recurrent_mask: `(batch, gathered units)`, factors of what the kernel reads of the gathered
-            state, the same for all tokens. It gets no gradient.
-        input_kernel: `(features, blocks · units)`.
-        bias: `(blocks · units,)`, for an `input_kernel`.
+        recurrent_mask: `(batch, gathered units)`, factors of the gathered state as an input of the
+            recurrent kernel, the same for all tokens. It gets no gradient.
+        input_kernel: `(features, blocks · units)`, the kernel of the features.
+        bias: `(blocks · units,)`, used with an `input_kernel`.
 
     Example:
         >>> inputs = keras_corefmem.layers.DirectionInputs(np.ones((5, 2, 12)), np.ones((4, 12)))
@@ -106,14 +106,14 @@ class DirectionInputs(NamedTuple):
     bias: object = None
 
     def with_tokens(self, missing):
-        """The same with so many more tokens behind."""
+        """Returns these inputs with `missing` more tokens of zeros at the end."""
         names = "projected", "sequential_weights", "edge_weights", "carry_gate"
         return self._replace(**{name: with_rows(getattr(self, name), missing) for name in names})
 
     def project(self):
-        """The same with all features projected, so that one program serves features of any width.
+        """Returns these inputs with all features projected.
 
-        Nothing is left to do where they are projected already.
+        One compiled program then serves features of any width.
         """
         if self.input_kernel is None:
             return self

@@ -19,21 +19,20 @@ class EndToEndMemory(keras.layers.Layer):
     u ← u + Σ_i p_i c_i,   u = Σ_j l_j ⊙ A^1 q_j before the first hop
     ```
 
-    `l` are twice the factors of `PositionEncoding`, 1 on average, as in the authors' code; `T_i`
-    belongs to the i-th sentence from the end. As there, the memory has `max_sentences` slots, and
-    attention to those that are empty reads nothing: with a softmax over the sentences alone, the
-    network overfits. While the weight `linear` is 1, there is no softmax, `p = u·m`: see
-    `zoo.LinearStart`.
+    `l` is twice the factors of `PositionEncoding`, and `T_i` belongs to the i-th sentence from the
+    end. As in the authors' code, factors are 1 on average, the memory has `max_sentences` slots,
+    and attention to empty slots reads nothing: with a softmax over the sentences alone, the network
+    overfits. While the weight `linear` is 1, there is no softmax: `p = u·m`, see `zoo.LinearStart`.
 
     Args:
         vocabulary_size: int, number of token ids.
         units: int, width d of embeddings.
         hops: int, number K of hops.
-        max_sentences: int, number of slots; sentences before them share the time of the first.
+        max_sentences: int, number of slots; older sentences share the time vector of the first.
         sentence_length: int, words of the longest sentence or question.
-        answer_tokens: token ids of the answers by number; the table of the last hop scores them.
-        time_noise: float, share of empty sentences that training adds at random, which moves others
-            back in time.
+        answer_tokens: list of the token id of each answer; the table of the last hop scores them.
+        time_noise: float, share of empty sentences that training inserts at random, which moves
+            earlier sentences back in time.
         seed: int, seed of the noise.
 
     Call arguments:
@@ -44,7 +43,7 @@ class EndToEndMemory(keras.layers.Layer):
         Logits `(batch, answers)` and the attention of every hop `(batch, hops, time)`, float32.
 
     Raises:
-        ValueError: if a size is less than 1, or `time_noise` no share.
+        ValueError: if a size is less than 1, or `time_noise` is not from 0 to 1.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
 
@@ -90,7 +89,7 @@ class EndToEndMemory(keras.layers.Layer):
         self.linear = self.add_weight(name="linear", shape=(), trainable=False, initializer="zeros")
 
     def ages(self, read, training):
-        """The number of sentences behind each one, `(batch, time)`."""
+        """Returns the number of sentences after each one, `(batch, time)`."""
         ones = ops.cast(read, "int32")
         if training and self.time_noise:
             noise = keras.random.uniform(ops.shape(read), seed=self.generator)

@@ -1,4 +1,4 @@
-"""The entity memory of recurrent entity networks, question dependent in QDREN, and its output."""
+"""The entity memory of recurrent entity networks and of QDREN, and its output."""
 
 import keras
 from keras import ops
@@ -30,7 +30,7 @@ def _make_activation(activation):
 
 
 def _build_activation(activation, slots, units):
-    # A layer that shares the PReLU may have made its slopes.
+    # Another layer that shares the PReLU may have built it.
     if isinstance(activation, keras.layers.PReLU) and not activation.built:
         activation.build((None, slots, units))
 
@@ -59,11 +59,11 @@ class EntityMemoryCell(AbstractRNNCell):
     Call arguments:
         inputs: sentences `(batch, units)`; with a question, `(batch, 2 · units)`: the sentence,
             then the question.
-        states: the memory and the keys, both `(batch, slots · units)`. Pass other keys than the
-            learned ones as the initial state.
+        states: the memory and the keys, both `(batch, slots · units)`. To use other keys than the
+            learned ones, pass them as the initial state.
 
     Returns:
-        The memory `(batch, slots · units)`, and the states.
+        The memory `(batch, slots · units)`, and the new states.
 
     Raises:
         ValueError: if a size is less than 1, the activation is unknown, or sentences have another
@@ -79,7 +79,7 @@ class EntityMemoryCell(AbstractRNNCell):
         (2, 5, 12)
     """
 
-    # Not where the layer around the cell is called with keys.
+    # False if the layer around the cell is built with keys.
     learns_keys = True
 
     def __init__(
@@ -114,7 +114,7 @@ class EntityMemoryCell(AbstractRNNCell):
         shapes = {"keys": (self.slots, self.units)} if self.learns_keys else {}
         shapes |= {name: matrix for name in ("memory_kernel", "key_kernel", "sentence_kernel")}
         for name, shape in shapes.items():
-            # An initializer gives the same numbers whenever it is called.
+            # An initializer returns the same numbers at each call.
             setattr(self, name, self.add_weight(shape, self.initializer.clone(), name=name))
         self.bias = self.gates_bias = 0.0
         if self.candidate_bias:
@@ -129,7 +129,7 @@ class EntityMemoryCell(AbstractRNNCell):
 
     @property
     def slopes(self):
-        """Slopes of a PReLU, `(1 or slots, units)`, or `None`."""
+        """Slopes of the PReLU, `(1 or slots, units)`, or `None`."""
         is_prelu = self.activation_name == "prelu"
         return ops.convert_to_tensor(self.activation.alpha) if is_prelu else None
 
@@ -139,7 +139,7 @@ class EntityMemoryCell(AbstractRNNCell):
         return [keys, keys]
 
     def gate_scores(self, sentences, keys, question=None):
-        """Scores of the gates but for the memory's share, `(…, slots)`, from `(…, units)`."""
+        """Computes gate scores without the memory's term, `(…, slots)`, from `(…, units)`."""
         # In half precision, some processors get this product wrong.
         products = ops.einsum("...d,...md->...m", widen(sentences), widen(keys))
         scores = ops.cast(products, sentences.dtype) + self.gates_bias
@@ -168,32 +168,33 @@ class EntityMemoryCell(AbstractRNNCell):
 class EntityMemory(keras.layers.Layer):
     """Entity memory over the sentences of a text, as one fused operation.
 
-    The equations are those of `EntityMemoryCell`; what does not depend on the memory is computed
-    for all sentences at once.
+    The equations are those of `EntityMemoryCell`; terms that do not depend on the memory are
+    computed for all sentences at once.
 
     Args:
         slots: int, number M of slots.
         units: int, width d of a slot, its key, a sentence and the question.
-        return_sequences: bool, whether to return the memory after every sentence, or the last one.
+        return_sequences: bool, whether to return the memory after all sentences, or only the last.
         return_gates: bool, whether to return the gates too.
         question_dependent, activation, …, initializer: as in `EntityMemoryCell`.
 
     Call arguments:
         sentences: `(batch, time, units)`.
-        question: `(batch, units)`, where question dependent.
+        question: `(batch, units)`, if the memory is question dependent.
         keys: `(batch, slots, units)` or `(1, slots, units)`, such as the word vectors of the
-            entities; `None` for learned ones, which the layer then has.
-        mask: bool `(batch, time)`; masked sentences leave the memory as it is, with gates of 0.
+            entities. `None` for learned keys, which the layer has if it is built without `keys`.
+        mask: bool `(batch, time)`; masked sentences do not change the memory, and their gates are
+            0.
 
     Returns:
         The memory, `(batch, slots, units)` or `(batch, time, slots, units)`; with `return_gates`,
         also the gates `(batch, time, slots)`.
 
     Raises:
-        ValueError: if the question is missing, or passed to a memory that takes none, or an
-            argument is not as `EntityMemoryCell` wants it.
+        ValueError: if the question is missing or passed to a memory that takes none, learned keys
+            are missing, or an argument is not as described for `EntityMemoryCell`.
 
-    Reference: as of `EntityMemoryCell`.
+    Reference: see `EntityMemoryCell`.
 
     Example:
         >>> layer = keras_corefmem.layers.EntityMemory(3, 4, question_dependent=True)
@@ -331,7 +332,7 @@ class EntityOutput(keras.layers.Layer):
         summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)
         before = question + ops.matmul(summary, self.kernel)
         if isinstance(self.activation, keras.layers.PReLU):
-            # A shared one may have another policy.
+            # A shared PReLU may have another dtype policy.
             return ops.cast(self.activation(before[:, None])[:, 0], before.dtype), attention
         return ACTIVATIONS[self.activation][0](before, None), attention
 

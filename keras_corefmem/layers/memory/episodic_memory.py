@@ -22,7 +22,7 @@ UPDATES = ("gru", "relu")
 
 @serializable
 class EpisodicMemory(keras.layers.Layer):
-    """Reads facts several times, each time with an attention that depends on what it remembers.
+    """Reads facts in several passes, each with attention that depends on the memory so far.
 
     ```
     z(c, m, q) = [c, m, q, c ⊙ q, c ⊙ m, |c - q|, |c - m|, cᵀW q, cᵀW m]
@@ -33,35 +33,35 @@ class EpisodicMemory(keras.layers.Layer):
 
     Args:
         units: int, width of the memory, the facts and the question.
-        passes: int, largest number of passes; 0 returns the question.
+        passes: int, maximum number of passes; with 0, the question is returned.
         attention: `"gated"` as above; `"softmax"`, where `e = Σ softmax(s)_t c_t`; or
             `"attention_gru"`, where `softmax(s)_t` is the update gate of the GRU (DMN+).
         compact: bool, whether `z = [c ⊙ q, c ⊙ m, |c - q|, |c - m|]` (DMN+).
         update: `"gru"`, or `"relu"`: `m ← ReLU(W [m, e, q] + b)` with weights for each pass (DMN+).
-        end_of_passes: bool, whether there is one more fact, learned, that ends the reading: a pass
-            that attends to it most leaves the memory as it is, and so do all later ones.
-        gate_loss: float, weight of a loss of passes that do not attend to their supporting facts:
-            the mean of `-log softmax(s)_f`, or with `"gated"` of `-log g_f - Σ log(1 - g_t)` over
-            the other facts t. The pass behind the last one should attend to the end, if any. On
-            JAX, a layer that is called more than once keeps its last loss alone, unless the model
-            is a `ReportsSupervision`.
+        end_of_passes: bool, whether to append a learned fact that ends the reading: a pass that
+            attends to it most leaves the memory unchanged, and so do all later passes.
+        gate_loss: float, weight of a loss that makes passes attend to their supporting facts f: the
+            mean of `-log softmax(s)_f` or, with `"gated"`, of `-log g_f - Σ log(1 - g_t)` over the
+            other facts t. With `end_of_passes`, the pass after that of the last supporting fact
+            should attend to the end. On JAX, a layer that is called more than once keeps only its
+            last loss, unless the model is a `ReportsSupervision`.
         dropout: float, fraction of the units of the memory to drop after each pass.
-        teacher_forcing: bool, whether in training there is a pass for each supporting fact, known
-            ones, wherever the gates would end the reading. While they end it at once, no pass
-            differs from the first.
+        teacher_forcing: bool, whether in training, with `end_of_passes`, the reading ends after a
+            pass for each supporting fact, if they are known, instead of when the gates end it.
+            Without it, all passes are the same as long as the gates end the reading at once.
 
     Call arguments:
         facts: `(batch, time, units)`.
         question: `(batch, units)`.
-        supporting_facts: int `(batch, n)`, the fact f of each of the first passes, 1-based; 0 =
-            none, behind the others. Those that are masked or outside do not count. For `gate_loss`
-            only.
+        supporting_facts: int `(batch, n)`, the 1-based fact f of each of the first passes, padded
+            with 0 at the end, for `gate_loss` and `teacher_forcing`. The loss ignores facts that
+            are masked or out of range.
         mask: bool `(batch, time)`, or `None`.
 
     Returns:
-        The memory `(batch, units)` and the gates of every pass, `(batch, passes, time)`, float32:
-        g or, without `"gated"`, `softmax(s)`; 0 where a fact is masked. With `end_of_passes`, there
-        is one more column for the fact that ends the reading, and passes behind it have no gates.
+        The memory `(batch, units)` and the gates of all passes, `(batch, passes, time)`, float32: g
+        or, without `"gated"`, `softmax(s)`; 0 where a fact is masked. With `end_of_passes`, there
+        is one more column for the fact that ends the reading, and all later passes have gates of 0.
 
     Raises:
         ValueError: if an argument is not as described.
@@ -143,7 +143,7 @@ class EpisodicMemory(keras.layers.Layer):
         check_shape("question", question, batch=facts.shape[0], units=self.units)
 
     def features(self, facts, memory, question):
-        """The inputs z of the gate network for every fact, `(batch, time, width)`."""
+        """Computes the inputs z of the gate network for all facts, `(batch, time, width)`."""
         pairs = [vector[:, None] for vector in (question, memory)]
         products = [facts * vector for vector in pairs]
         distances = [ops.abs(facts - vector) for vector in pairs]
@@ -227,7 +227,7 @@ class EpisodicMemory(keras.layers.Layer):
 
 
 def _supervision_targets(facts, passes, time, end_of_passes):
-    """The 1-based column that each pass should attend to, 0 = any, `(batch, passes)`."""
+    """Returns the 1-based column that each pass should attend to, 0 = any, `(batch, passes)`."""
     facts = ops.cast(facts, "int32")
     count = ops.sum(ops.cast(facts > 0, "int32"), axis=-1, keepdims=True)
     facts = ops.pad(facts[:, :passes], ((0, 0), (0, max(0, passes - facts.shape[1]))))
@@ -239,9 +239,9 @@ def _supervision_targets(facts, passes, time, end_of_passes):
 
 
 def _supervision_loss(scores, facts, end_of_passes, gated):
-    """Cross-entropy of the fact of a pass, the mean over passes that should attend to one, or 0.
+    """Returns the mean cross-entropy over passes that should attend to a certain fact, or 0.
 
-    It is that of a softmax over the facts, or of a sigmoid for each.
+    It is that of a softmax over the facts or, if `gated`, of a sigmoid for each fact.
     """
     passes, time = ops.shape(scores)[1:]
     targets = _supervision_targets(facts, passes, time, end_of_passes)

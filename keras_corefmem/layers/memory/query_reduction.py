@@ -1,4 +1,4 @@
-"""Query reduction: a question that changes with every sentence read."""
+"""Query reduction: a question that changes with each sentence read."""
 
 import keras
 from keras import ops
@@ -25,14 +25,14 @@ class QueryReductionCell(AbstractRNNCell):
     Args:
         units: int, width d of sentences, queries and the state.
         reset: bool, whether there is a gate r.
-        update_bias: float c; below zero, most sentences change little at first.
+        update_bias: float, constant c; if negative, most sentences change little at first.
 
     Call arguments:
         inputs: `(batch, 2 · units)`: the sentence x, then its query q.
-        states: list of the output `(batch, units)`.
+        states: list with the output `(batch, units)`.
 
     Returns:
-        The state `(batch, units)`, and a list of it.
+        The new state `(batch, units)`, and a list that contains it.
 
     Raises:
         ValueError: if `units` is less than 1, or inputs have another width.
@@ -63,7 +63,7 @@ class QueryReductionCell(AbstractRNNCell):
         self.bias = self.add_weight((self.units,), "zeros", name="bias")
 
     def gates(self, x, q, reset):
-        """Scores of the update gate `(…, 1)` and the summand `z r h̃`, for any sentences."""
+        """Computes scores of the update gate `(…, 1)` and the term `z r h̃` for any sentences."""
         scores = ops.matmul(x * q, self.gate_kernel) + self.gate_bias
         update = scores[..., :1] + self.update_bias
         share = ops.sigmoid(update)
@@ -80,11 +80,11 @@ class QueryReductionCell(AbstractRNNCell):
 
 @serializable
 class QueryReduction(keras.layers.Layer):
-    """A layer of a query-reduction network, all sentences at once.
+    """A layer of a query-reduction network, computed for all sentences at once.
 
     The equation is that of `QueryReductionCell`. Its gates do not depend on the state, so that
     `h_t = Σ_{s ≤ t} Π_{s < u ≤ t} (1 - z_u) z_s r_s h̃_s` is one product with a lower triangular
-    matrix of decays. The backward direction has the same weights.
+    matrix of decays. The backward direction shares the weights.
 
     Args:
         units: int, width d of sentences, queries and states.
@@ -93,7 +93,7 @@ class QueryReduction(keras.layers.Layer):
     Call arguments:
         sentences: `(batch, time, units)`.
         queries: `(batch, time, units)`, the query that each sentence is read with.
-        reset: bool, whether gate r is used: a network does without in its last layer.
+        reset: bool, whether to use the gate r; the last layer of a network does not.
         mask: bool `(batch, time)`; masked sentences keep the state.
 
     Returns:
@@ -148,7 +148,7 @@ class QueryReduction(keras.layers.Layer):
             ops.matmul(ops.exp(ops.where(seen, decay, MASKED)), added)
             for decay, seen in ((forward, column <= row), (backward, column >= row))
         ]
-        # Where masked, the gate is closed.
+        # The gate of a masked sentence is closed.
         results = [*states, 1 - ops.exp(logs)]
         return tuple(ops.cast(result, self.compute_dtype) for result in results)
 

@@ -1,4 +1,4 @@
-"""The episodic memory of every word of a sentence, for tagging."""
+"""An episodic memory for each word of a sentence, for tagging."""
 
 import keras
 from keras import ops
@@ -10,19 +10,19 @@ from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class WordMemory(EpisodicMemory):
-    """The `EpisodicMemory` of the words up to each word, all words at once.
+    """The `EpisodicMemory` of the words up to each word, for all words at once.
 
     ```
     m_i = EpisodicMemory(c_1 … c_i, q)
     ```
 
-    The first episode of word i is the state `h_i` of the one GRU over all facts, as the paper
-    prints it. Later passes have gates of their own for every word, since `m_i` differs: each costs
-    O(time²).
+    With `"gated"` attention, the first episode of word i is the state `h_i` of a single GRU over
+    all facts, as in the paper. Later passes have different gates for each word, since `m_i`
+    differs, and cost O(time²) each.
 
     Args:
         units: int, width of the memory, the facts and the question.
-        passes: int, number of passes; 0 returns the question.
+        passes: int, number of passes; with 0, the question is returned.
         attention, compact, update, dropout: as in `EpisodicMemory`.
 
     Call arguments:
@@ -31,11 +31,11 @@ class WordMemory(EpisodicMemory):
         mask: bool `(batch, time)`, or `None`; padding is at the end.
 
     Returns:
-        The memories `(batch, time, units)` and the gates of every pass, `(batch, passes, words,
-        facts)`, float32, 0 where a fact is masked or behind the word.
+        The memories `(batch, time, units)` and the gates of all passes, `(batch, passes, words,
+        facts)`, float32, 0 where a fact is masked or after the word.
 
     Raises:
-        ValueError: if an argument is not as described, or of `EpisodicMemory` alone.
+        ValueError: if an argument is not as described, or `end_of_passes` or `gate_loss` is set.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 2.3 and 4.3.
 
@@ -65,7 +65,7 @@ class WordMemory(EpisodicMemory):
         super().build(facts_shape, question_shape)
 
     def score_all(self, facts, memories, question):
-        """Scores `(batch, words, facts)` of every fact for the memory of every word."""
+        """Computes scores `(batch, words, facts)` of all facts for the memories of all words."""
         kernel = ops.cast(self.hidden.kernel, facts.dtype)
         blocks = 4 if self.compact else 7
         rows = ops.split(kernel[: blocks * self.units], blocks)
@@ -74,7 +74,7 @@ class WordMemory(EpisodicMemory):
         by_pair = [(pairs[0] * pairs[1], rows[-3]), (ops.abs(pairs[0] - pairs[1]), rows[-1])]
         if not self.compact:
             by_fact += [(facts, rows[0]), (ops.broadcast_to(question, ops.shape(facts)), rows[2])]
-        # What a fact or a memory brings alone is projected before the two are paired.
+        # Features of a fact or a memory alone are projected before the two are paired.
         hidden = _project(by_pair) + _project(by_fact)[:, None] + self.hidden.bias
         if not self.compact:
             projected = ops.matmul(facts, self.similarity)
@@ -117,7 +117,7 @@ class WordMemory(EpisodicMemory):
         return memories, ops.stack(gates_by_pass, axis=1)
 
     def read_all(self, facts, projected, gates, before):
-        """The episodes of one pass, `(batch, words, units)`, each from the facts before it."""
+        """Returns episodes of one pass, `(batch, words, units)`, from the facts up to each word."""
         if self.attention == "softmax":
             return ops.matmul(ops.cast(gates, facts.dtype), facts)
         batch, time = ops.shape(facts)[:2]
@@ -138,6 +138,6 @@ class WordMemory(EpisodicMemory):
 
 
 def _project(parts):
-    """Sum of the projections of features by their rows of a kernel."""
+    """Sums the projections of features by their rows of a kernel."""
     features, rows = zip(*parts, strict=True)
     return ops.matmul(ops.concatenate(features, axis=-1), ops.concatenate(rows, axis=0))

@@ -1,11 +1,11 @@
-"""The base class of recurrent cells, which Keras 3 no longer has."""
+"""Base class of recurrent cells, which Keras 3 no longer provides."""
 
 import keras
 from keras import ops
 
 
 class AbstractRNNCell(keras.layers.Layer):
-    """Base of recurrent cells for `keras.layers.RNN` and `keras.layers.Bidirectional`.
+    """Base class of recurrent cells for `keras.layers.RNN` and `keras.layers.Bidirectional`.
 
     A cell is one step, `h, states = cell(x_t, states)`. A subclass implements `call` and the
     properties `state_size` and `output_size`.
@@ -22,7 +22,7 @@ class AbstractRNNCell(keras.layers.Layer):
         The output `(batch, output_size)` and the new states.
 
     Raises:
-        NotImplementedError: if a subclass lacks one of the three.
+        NotImplementedError: if a subclass does not implement one of the three.
 
     Example:
         >>> class RunningSum(keras_corefmem.layers.AbstractRNNCell):
@@ -48,6 +48,6 @@ class AbstractRNNCell(keras.layers.Layer):
         raise NotImplementedError(f"{type(self).__name__} must implement output_size.")
 
     def get_initial_state(self, batch_size=None):
-        """Zeros for every state, as a list of `(batch_size, size)` tensors."""
+        """Returns zeros for all states, as a list of `(batch_size, size)` tensors."""
         sizes = self.state_size if isinstance(self.state_size, (list, tuple)) else [self.state_size]
         return [ops.zeros((batch_size, size), dtype=self.compute_dtype) for size in sizes]

@@ -12,7 +12,7 @@ from keras_corefmem.utils.checks import check_sizes
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CorefGRUCell(GraphCell):
-    """One step of a Coref-GRU, with a memory slot per coreference chain.
+    """One step of a Coref-GRU, with one memory slot per coreference chain.
 
     ```
     α = softmax(x·k₁, x·k₂)₁, and 1 without an antecedent
@@ -30,10 +30,10 @@ class CorefGRUCell(GraphCell):
         activation, recurrent_activation, …, bias_constraint: as in `CorefGRU`.
 
     Call arguments:
-        inputs: `(batch, features + C)`: token features, then 1 in the column of the token's chain
-            (at most one).
-        states: list of the output `(batch, d)`, the memory `(batch, C · d/2)` and which chains were
-            mentioned `(batch, C)`.
+        inputs: `(batch, features + C)`: token features, then a one-hot vector of the token's chain,
+            or zeros.
+        states: list with the output `(batch, d)`, the memory `(batch, C · d/2)` and `(batch, C)`, 1
+            for each chain that was mentioned before.
 
     Returns:
         The output `(batch, d)` and the new states.
@@ -87,16 +87,16 @@ class CorefGRUCell(GraphCell):
         self.keys = self.add_weight(name="keys", shape=(features, 2), initializer=normal)
 
     def share(self, x):
-        """α of a token that has an antecedent."""
+        """Returns α of tokens that have an antecedent."""
         return ops.softmax(product(x, self.keys), axis=-1)[..., 0]
 
     def direction_inputs(self, x, edges, reverse):
         share, antecedents = self.share(x), edges.sources[:, 0, 0]
         reader, reads = share, antecedents > 0
         if reverse:
-            # Whoever reads an edge weighs it: backward, that is the antecedent.
+            # The token that reads an edge weights it; backward, that is the antecedent.
             index = flat_index(ops.maximum(antecedents - 1, 0))
-            # Of an empty array JAX takes one of its own shape.
+            # From an empty array, JAX takes one of that array's shape, not of the index's.
             reader = ops.reshape(ops.take(share, index), ops.shape(share))
             reads = edges.successors[:, 0, 0] > 0
         inputs = super().direction_inputs(x, edges, reverse)
@@ -119,49 +119,51 @@ class CorefGRUCell(GraphCell):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CorefGRU(GraphRNN):
-    """Coref-GRU over a sequence, as one fused operation whose memory does not grow with the chains.
+    """Coref-GRU over a sequence, as one fused operation.
 
-    Each step is that of `CorefGRUCell`; `h_{y_t}` is the state at the antecedent. The backward
-    direction has weights of its own and reads the next mention of the chain, or the sum of the
-    tokens that share the antecedent. Without antecedents, it is a GRU whose memory is the first
-    half of the state, as the equation says. A text without tokens has the state before the first.
+    Each step is that of `CorefGRUCell`; `h_{y_t}` is the state at the antecedent. Memory use does
+    not grow with the number of chains. The backward direction has weights of its own and reads the
+    state at the next mention of the chain, or the sum of these states if several tokens have the
+    same antecedent. Without antecedents, it is a GRU that remembers only the first half of its
+    state, as the equation says. For a text without tokens, the last state is the initial one.
 
     Args:
         units: int, width of the state per direction, even.
         bidirectional: bool, whether to read backward too; the states are concatenated.
-        return_sequences: bool, whether to return every state, or the last of each direction.
+        return_sequences: bool, whether to return all states, or only the last of each direction.
         dropout: float, fraction of the input features to drop, the same for all tokens of a text.
         return_state: bool, whether to return the last state of each direction too.
-        go_backwards: bool, whether to read backward alone, and return the last token's state first.
-        recurrent_dropout: float, fraction of the units to drop from what the recurrent kernel
-            reads, the same for all tokens of a text; the carry keeps them.
+        go_backwards: bool, whether to read only backward, and return the last token's state first.
+        recurrent_dropout: float, fraction of the units to drop from the input of the recurrent
+            kernel, the same for all tokens of a text; nothing is dropped from the carry.
         seed: int, seed of both dropouts.
-        activation, recurrent_activation: names or functions, elementwise, that take the place of
-            tanh and σ.
-        use_bias: bool, whether there is a b.
+        activation, recurrent_activation: names or elementwise functions, used in place of tanh and
+            σ.
+        use_bias: bool, whether to add the bias b.
         kernel_initializer, recurrent_initializer, bias_initializer: initializers of W, U and b.
-        kernel_regularizer, recurrent_regularizer, bias_regularizer: regularizers of them.
-        kernel_constraint, recurrent_constraint, bias_constraint: constraints of them.
-        invalid_edges: `"ignore"` or `"nan"`: whether antecedents that are not the position of a
-            token before, NaN and fractions among them, are read as none in a compiled graph, or
-            make all states of their text NaN. Those of other texts are as they are.
+        kernel_regularizer, recurrent_regularizer, bias_regularizer: regularizers of W, U and b.
+        kernel_constraint, recurrent_constraint, bias_constraint: constraints of W, U and b.
+        invalid_edges: what a compiled graph does with antecedents that are not the position of an
+            earlier token, such as NaN and fractions: with `"ignore"`, it reads them as none; with
+            `"nan"`, all states of their text become NaN, and other texts are not affected.
 
     Call arguments:
         x: `(batch, time, features)`.
         antecedents: int32 `(batch, time)`, 1-based position of the most recent coreferent token,
-            0 = none. Masked tokens have none. `None` for no antecedents at all. The list `[x,
-            antecedents]` as the only argument does as well.
-        mask: bool `(batch, time)`, by default that of `x`; masked tokens keep the state before.
+            0 = none. Masked tokens have none. `None` for no antecedents at all. Both inputs may
+            also be passed as one list, `[x, antecedents]`.
+        mask: bool `(batch, time)`, by default the mask of `x`; masked tokens keep the previous
+            state.
         initial_state: `(batch, units)`, or a list with one for each direction; zeros by default.
 
     Returns:
-        `(batch, time, units)`, twice as wide where bidirectional, or without the time axis; with
-        `return_state` also the last state `(batch, units)` of each direction.
+        `(batch, time, units)`, or `(batch, units)` without `return_sequences`; twice as wide if
+        bidirectional. With `return_state`, also the last state `(batch, units)` of each direction.
 
     Raises:
-        ValueError: if `units` is not even and positive, the shapes do not fit, an option is not as
-            described or makes no sense for a graph (`stateful`, `unroll`, …), antecedents are no
-            integers, or an array or eager tensor of them points forward or out of range.
+        ValueError: if `units` is not even and positive, shapes do not match, an option is not as
+            described or not supported on a graph (`stateful`, `unroll`, …), antecedents are not
+            integers, or those in an array or eager tensor point forward or out of range.
 
     Reference: [Dhingra et al., NAACL 2018](https://arxiv.org/abs/1804.05922), Appendix A.
 

@@ -1,4 +1,4 @@
-"""DAG-RNN: the untyped baseline."""
+"""DAG-RNN: the baseline without edge types."""
 
 import keras
 from keras import ops
@@ -18,13 +18,13 @@ class DAGRNNCell(GraphCell):
     Args:
         units: int, width of the state.
         chains: int, number C of memory slots.
-        activation, use_bias, …, bias_constraint: as in `CorefGRU`; there are no gates, hence no
-            other `recurrent_activation`.
+        activation, use_bias, …, bias_constraint: as in `CorefGRU`; there are no gates, so
+            `recurrent_activation` must keep its default.
 
     Call arguments:
-        inputs: `(batch, features + 2 · C)`: token features, then which slots are read (1 per edge),
-            then which slots are written after the step.
-        states: list of the output `(batch, units)` and the memory `(batch, C · units)`.
+        inputs: `(batch, features + 2 · C)`: token features, then 1 for each slot that an edge
+            reads, then 1 for each slot that the new state is written to.
+        states: list with the output `(batch, units)` and the memory `(batch, C · units)`.
 
     Returns:
         The output `(batch, units)` and the new states.
@@ -87,15 +87,15 @@ class DAGRNNCell(GraphCell):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class DAGRNN(GraphRNN):
-    """DAG-RNN over a sequence, as one fused operation; it does not tell edge types apart.
+    """DAG-RNN over a sequence, as one fused operation; all edge types are treated alike.
 
     Each step is that of `DAGRNNCell`. The backward direction has weights of its own and reads every
     edge from target to source.
 
     Args:
         units: int, width of the state per direction.
-        bidirectional, return_sequences, …, invalid_edges: as in `CorefGRU`; there are no gates,
-            hence no other `recurrent_activation`.
+        bidirectional, return_sequences, …, invalid_edges: as in `CorefGRU`; there are no gates, so
+            `recurrent_activation` must keep its default.
 
     Call arguments:
         x: `(batch, time, features)`.
@@ -106,8 +106,8 @@ class DAGRNN(GraphRNN):
         As `CorefGRU`.
 
     Raises:
-        ValueError: if the shapes do not fit, or an array or eager tensor of sources points forward
-            or out of range.
+        ValueError: if shapes do not match, or sources in an array or eager tensor point forward or
+            out of range.
 
     Reference: see `DAGRNNCell`.
 

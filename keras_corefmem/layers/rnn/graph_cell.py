@@ -1,4 +1,4 @@
-"""The base of cells with a memory for the edges of a graph."""
+"""Base class of cells with a memory for the edges of a graph."""
 
 from dataclasses import replace
 
@@ -21,12 +21,15 @@ CELL_OPTIONS = ("activation", "recurrent_activation", "use_bias", *WEIGHT_OPTION
 
 
 def cell_options(arguments):
-    """The options of all cells among the arguments of one, with its `kwargs`."""
+    """Selects the options that all cells share from the arguments of one, and adds its `kwargs`."""
     return {name: arguments[name] for name in CELL_OPTIONS} | arguments["kwargs"]
 
 
 class GraphCell(AbstractRNNCell):
-    """Weights and one step of a `Recurrence` over a typed graph, sequential without chains."""
+    """Base class of cells: the weights and one step of a `Recurrence` over a typed graph.
+
+    With 0 chains, the step reads only the sequential edge.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class GraphCell(AbstractRNNCell):
 
     @property
     def columns(self):
-        """Number of columns behind the token features that address the memory."""
+        """Number of input columns after the token features; they address the memory."""
         return 2 * self.types * self.chains
 
     def build(self, input_shape):
@@ -76,19 +79,19 @@ class GraphCell(AbstractRNNCell):
     def make_weight(self, name, options, *shape):
         options = {kind: getattr(self, f"{options}_{kind}") for kind in KINDS}
         if isinstance(options["initializer"], keras.initializers.Initializer):
-            # Two directions that share an initializer start with other numbers.
+            # Directions that share an initializer must not start with the same weights.
             options["initializer"] = options["initializer"].clone()
         return self.add_weight(shape, name=name, **options)
 
     def build_extras(self, features):
-        """Weights beyond those of the plain recurrence."""
+        """Adds weights beyond those of the plain recurrence."""
 
     @property
     def recurrent_units(self):
         return self.recurrence.gathered_units
 
     def recurrent(self):
-        """The recurrent kernel by gathered unit."""
+        """Returns the recurrent kernel, with one row per gathered unit."""
         return ops.convert_to_tensor(self.recurrent_kernel)
 
     def project(self, x):
@@ -96,7 +99,7 @@ class GraphCell(AbstractRNNCell):
         return projected + self.bias if self.use_bias else projected
 
     def direction_inputs(self, x, edges, reverse):
-        """Inputs of the fused recurrence from features `(time, batch, width)` and `Edges`."""
+        """Returns fused-recurrence inputs from features `(time, batch, width)` and `Edges`."""
         return DirectionInputs(
             x,
             self.recurrent(),
@@ -117,13 +120,13 @@ class GraphCell(AbstractRNNCell):
         return {**super().get_config(), **options}
 
     def split_columns(self, inputs):
-        """Token features, read columns and write columns."""
+        """Splits inputs into token features, read columns and write columns."""
         slots = self.types * self.chains
         features = inputs.shape[-1] - 2 * slots
         return inputs[..., :features], *ops.split(inputs[..., features:], 2, axis=-1)
 
     def slots(self, values):
-        """Views of the memory by edge type, `(batch, chains, width)`."""
+        """Splits the memory by edge type into slots, `(batch, chains, width)` each."""
         widths = [stop - start for start, stop in self.recurrence.slices[1:]]
         ends = [self.chains * sum(widths[: n + 1]) for n in range(len(widths))]
         return [
@@ -132,7 +135,7 @@ class GraphCell(AbstractRNNCell):
         ]
 
     def read(self, memory, reads):
-        """Sums by edge type of the slots that the token reads."""
+        """Returns, for each edge type, the sum of the slots that the token reads."""
         if not self.chains:
             batch, slices = ops.shape(reads)[0], self.recurrence.slices[1:]
             return [ops.zeros((batch, stop - start), reads.dtype) for start, stop in slices]
@@ -140,7 +143,7 @@ class GraphCell(AbstractRNNCell):
         return [ops.einsum("bc,bcd->bd", read, slot) for read, slot in pairs]
 
     def write(self, memory, writes, h):
-        """The memory with the new state in the slots that the token writes."""
+        """Returns the memory with the new state in the slots that the token writes."""
         if not self.chains:
             return memory
         result = []

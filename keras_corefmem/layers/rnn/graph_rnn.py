@@ -1,4 +1,4 @@
-"""The base of layers over a graph: a cell as one fused operation."""
+"""Base class of layers that run a cell over a graph as one fused operation."""
 
 import keras
 from keras import ops
@@ -16,7 +16,7 @@ from keras_corefmem.utils.checks import (
     shapes_agree,
 )
 
-# Options of Keras' GRU that these layers do not have: the values that ask for nothing, and why.
+# Options of Keras' GRU that these layers lack: the values that have no effect, and the reason.
 REFUSED = {
     "stateful": ((False,), "edges are positions in one text, so no state reaches the next batch"),
     "unroll": ((False,), "all steps are one compiled loop"),
@@ -30,11 +30,11 @@ INVALID_EDGES = ("ignore", "nan")
 
 
 def _values_of(edges):
-    """An array or eager tensor as an array; `None` for a tensor of a graph that is being traced."""
+    """Returns an array or eager tensor as an array, or `None` for a tensor that is being traced."""
     try:
         return ops.convert_to_numpy(edges)
     except (NotImplementedError, TypeError):
-        # How TensorFlow and JAX say that there are no values yet.
+        # TensorFlow and JAX raise these for tensors that have no values yet.
         return None
 
 
@@ -51,20 +51,20 @@ def _type_and_shape(state):
 
 
 class GraphRNN(keras.layers.Layer):
-    """A cell over a graph as one fused operation, in one or both directions.
+    """Base class of layers that run a cell over a graph, in one or both directions.
 
-    Edges that do not lie before their token raise an error where they have values, in arrays and
-    eager tensors. A compiled graph, such as `fit`, `predict`, `tf.function` or `jax.jit` run, reads
-    them as none or, with `invalid_edges="nan"`, makes all states of their text NaN.
-    `keras_corefmem.graphs.check_antecedents` and `check_sources` check arrays beforehand.
+    Edges in arrays and eager tensors raise an error if they do not come from an earlier token. A
+    compiled graph, as in `fit`, `predict`, `tf.function` or `jax.jit`, reads such edges as none or,
+    with `invalid_edges="nan"`, makes all states of their text NaN. To check arrays beforehand, use
+    `keras_corefmem.graphs.check_antecedents` and `check_sources`.
     """
 
     CELL: type
     # Name and axes of the call argument that holds the edges.
     EDGES: tuple = ("sources", ("batch", "time", "types", "edges"))
-    # Arguments of the cell beside those of all cells.
+    # Arguments of the cell besides those that all cells share.
     EXTRA: tuple = ()
-    # Keras' `Bidirectional` reads them.
+    # Keras' `Bidirectional` reads these attributes.
     stateful, states = False, None
     OWN = ("name", "trainable", "dtype", "chains")
 
@@ -131,7 +131,7 @@ class GraphRNN(keras.layers.Layer):
         return super().__call__(x, *args, **kwargs)
 
     def check_edges(self, edges, x_shape):
-        """Edges as int32, once their type, shape and, where they have any, values are right."""
+        """Checks the type, shape and, if known, values of edges, and returns them as int32."""
         name, axes = self.EDGES
         symbolic = isinstance(edges, keras.KerasTensor)
         if not symbolic and not ops.is_tensor(edges):
@@ -148,7 +148,7 @@ class GraphRNN(keras.layers.Layer):
         values = _values_of(edges)
         if values is not None:
             check_positions(values, f"{name}: position")
-        # Before Keras casts floats to half precision, which rounds positions.
+        # Cast before Keras casts floats to half precision, which rounds positions.
         return to_positions(edges)
 
     def build(self, x_shape, sources_shape=None):
@@ -160,7 +160,7 @@ class GraphRNN(keras.layers.Layer):
             cell.build((None, x_shape[-1]))
 
     def initial_states(self, states, batch):
-        """The initial states as a list with one for each direction."""
+        """Returns the initial states as a list, one for each direction."""
         states, wanted = keras.tree.flatten(states), (batch, self.cells[0].output_size)
         types, shapes = zip(*map(_type_and_shape, states), strict=True)
         floats = all("float" in dtype for dtype in types)
@@ -168,7 +168,7 @@ class GraphRNN(keras.layers.Layer):
             return states
         count = "a tensor" if len(self.cells) == 1 else "a list of two tensors"
         got = ", ".join(f"{dtype} {shape}" for dtype, shape in zip(types, shapes, strict=True))
-        # Keras' Bidirectional takes edges for states.
+        # Keras' Bidirectional mistakes edges for states.
         remedy = "" if floats else f" To read {self.EDGES[0]} both ways, use bidirectional=True."
         raise ValueError(f"initial_state must be {count}, float {wanted}; got {got}.{remedy}")
 
@@ -185,7 +185,7 @@ class GraphRNN(keras.layers.Layer):
         return inputs
 
     def prepare(self, x, sources, mask=None, training=None, initial_state=None):
-        """Edges, the inputs of each direction, and the mask, time-major."""
+        """Returns the edges, the inputs of each direction, and the mask, time-major."""
         recurrence = self.cells[0].recurrence
         batch, time, _ = x.shape
         mask = as_mask(mask, batch=batch, time=time)
@@ -208,7 +208,7 @@ class GraphRNN(keras.layers.Layer):
         return edges, directions, None if mask is None else ops.transpose(mask)
 
     def run(self, x, sources, mask, x_mask, training, initial_state):
-        """States from features `(batch, time, width)` and sources `(batch, time, types, edges)`."""
+        """Computes states from `(batch, time, width)` and sources `(batch, time, types, edges)`."""
         mask = x_mask if mask is None else mask
         edges, directions, mask = self.prepare(x, sources, mask, training, initial_state)
         recurrence = self.cells[0].recurrence
@@ -244,7 +244,7 @@ class GraphRNN(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
-        # Here, or Keras' Bidirectional says that there is no such layer.
+        # Without this check, Keras' Bidirectional reports that there is no such layer.
         _check_directions(**config)
         return super().from_config(config)
 

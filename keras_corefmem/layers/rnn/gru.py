@@ -1,4 +1,4 @@
-"""GRU cells without a graph: a plain one, and one whose update is weighed by an attention."""
+"""GRU cells without a graph: a plain one, and one whose update is weighted by attention."""
 
 import keras
 from keras import ops
@@ -13,14 +13,14 @@ from keras_corefmem.utils.checks import check_sizes
 
 
 def _orthogonal(shape, dtype=None):
-    # Backends decompose no matrices of half precision.
+    # Backends cannot decompose matrices in half precision.
     own = dtype if dtype == "float64" else "float32"
     return ops.cast(keras.initializers.get("orthogonal")(shape, own), dtype)
 
 
 @serializable
 class GRUCell(AbstractRNNCell):
-    """One step of a plain GRU, whose gates those of `CorefGRUCell` and `MAGEGRUCell` generalize.
+    """One step of a plain GRU, which `CorefGRUCell` and `MAGEGRUCell` generalize.
 
     ```
     r, z = σ(W x + U h_{t-1} + b)
@@ -28,17 +28,17 @@ class GRUCell(AbstractRNNCell):
     h = (1 - z) ⊙ h_{t-1} + z ⊙ h̃
     ```
 
-    The fused layer of the same equations is `MAGEGRU((units,))`, called without edges.
+    The fused layer with the same equations is `MAGEGRU((units,))`, called without edges.
 
     Args:
         units: int, width of the state.
 
     Call arguments:
         inputs: `(batch, features)`.
-        states: list of the state `(batch, units)`.
+        states: list with the state `(batch, units)`.
 
     Returns:
-        The state `(batch, units)`, and a list of it.
+        The new state `(batch, units)`, and a list that contains it.
 
     Raises:
         ValueError: if `units` is less than 1.
@@ -87,21 +87,21 @@ class GRUCell(AbstractRNNCell):
 
 @serializable
 class AttentionGRUCell(GRUCell):
-    """One step of the GRU of dynamic memory networks, which updates by the attention to a fact.
+    """One step of the GRU of dynamic memory networks, whose update is weighted by attention.
 
-    `h = (1 - g z) ⊙ h_{t-1} + g z ⊙ h̃`, z and h̃ as in `GRUCell`. Without its update gate (DMN+), g
-    takes the place of g z.
+    `h = (1 - g z) ⊙ h_{t-1} + g z ⊙ h̃`, with z and h̃ as in `GRUCell`. Without the update gate
+    (DMN+), g takes the place of g z.
 
     Args:
         units: int, width of the state.
-        update_gate: bool, whether there is an update gate z besides the attention.
+        update_gate: bool, whether there is an update gate z in addition to the attention.
 
     Call arguments:
         inputs: `(batch, features + 1)`: the fact, then its attention g.
-        states: list of the state `(batch, units)`.
+        states: list with the state `(batch, units)`.
 
     Returns:
-        The state `(batch, units)`, and a list of it.
+        The new state `(batch, units)`, and a list that contains it.
 
     Raises:
         ValueError: if `units` is less than 1.
@@ -134,7 +134,7 @@ class AttentionGRUCell(GRUCell):
         return self.update(x, states[0])
 
     def run(self, projected, attention, mask=None, last=False):
-        """All states over projected facts `(batch, time, …)`, or the last, as one operation."""
+        """Computes all states over projected facts `(batch, time, …)`, or the last, in one go."""
         recurrence = Recurrence(self.units, ((0, self.units),), gates=self.gates)
         x = ops.transpose(self.with_attention(projected, attention), (1, 0, 2))
         inputs = DirectionInputs(x, ops.convert_to_tensor(self.recurrent_kernel))

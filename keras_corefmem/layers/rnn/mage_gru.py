@@ -1,4 +1,4 @@
-"""MAGE-GRU: a GRU over a typed acyclic graph, one slice of memory per edge type."""
+"""MAGE-GRU: a GRU over a typed acyclic graph, with one slice of memory per edge type."""
 
 from itertools import accumulate
 
@@ -17,7 +17,7 @@ CARRIES = ("gathered", "previous", "mixed")
 
 
 def _widths(units):
-    """Widths by edge type as a tuple."""
+    """Checks the widths by edge type, and returns them as a tuple."""
     try:
         widths = tuple(units)
         check_sizes(units=len(widths))
@@ -56,27 +56,28 @@ class MAGEGRUCell(GraphCell):
     + b_c)` (`"mixed"`).
 
     Args:
-        units: tuple of ints, width of each slice, the sequential one first, then one per extra edge
+        units: tuple of ints, width of each slice: first the sequential one, then one per extra edge
             type.
         chains: int, number C of memory slots per extra edge type.
         carry: `"gathered"`, `"previous"` or `"mixed"`.
         shared: bool, whether one state of width `sum(units)` serves all edge types. A gathered
             carry is then the mean over the incoming edges.
-        edge_attention: bool, whether to weigh the incoming edges by a softmax over `x_t·k_e +
-            x_s·q_e`, the sequential edge (`x_t·k_0`) among them, instead of summing them.
+        edge_attention: bool, whether to weight the incoming edges by a softmax over `x_t·k_e +
+            x_s·q_e`, which includes the sequential edge (`x_t·k_0`), instead of summing them.
         activation, recurrent_activation, …, bias_constraint: as in `CorefGRU`.
 
     Call arguments:
-        inputs: `(batch, features + 2 · E · C)`: token features, then which slots of each type are
-            read (1 per edge), then which slots are written after the step.
-        states: list of the output `(batch, sum(units))`, the memory of all slots and, with edge
+        inputs: `(batch, features + 2 · E · C)`: token features, then 1 for each slot of a type that
+            an edge reads, then 1 for each slot that the new state is written to.
+        states: list with the output `(batch, sum(units))`, the memory of all slots and, with edge
             attention, their scores `x_s·q_e`.
 
     Returns:
         The output `(batch, sum(units))` and the new states.
 
     Raises:
-        ValueError: if `units` or `carry` is not as described, or edge attention has no second type.
+        ValueError: if `units` or `carry` is not as described, or `edge_attention` is set without a
+            second edge type.
 
     Reference: [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620), Section 3.
 
@@ -177,8 +178,9 @@ class MAGEGRU(GraphRNN):
 
     Each step is that of `MAGEGRUCell`, exact for any acyclic graph: a token may have any number of
     sources and successors. The backward direction has weights of its own and reads every edge from
-    target to source. With the sequential slice alone it is a plain GRU, that of `GRUCell`, with one
-    bias; Keras' GRU with `reset_after` has two and is the same where its recurrent bias is zero.
+    target to source. With only the sequential slice, it is the plain GRU of `GRUCell`, with one
+    bias. Keras' GRU with `reset_after` has two biases; it is the same if the recurrent one is zero,
+    except that z and 1 - z change places.
 
     Args:
         units: tuple of ints, width of each slice per direction, as in `MAGEGRUCell`.
@@ -188,16 +190,16 @@ class MAGEGRU(GraphRNN):
     Call arguments:
         x: `(batch, time, features)`.
         sources: int32 `(batch, time, E, K)`: 1-based positions of up to K earlier tokens with an
-            edge of type e into the token, 0 = none. Masked tokens have no edges. `None` for no
-            edges but the sequential ones.
+            edge of type e into the token, 0 = none. Masked tokens have no edges. `None` if there
+            are only sequential edges.
         mask, initial_state: as in `CorefGRU`.
 
     Returns:
-        As `CorefGRU`, with `sum(units)` for units.
+        As `CorefGRU`, with `sum(units)` in place of `units`.
 
     Raises:
-        ValueError: if `units`, `carry` or the shape of `sources` is not as described, or an array
-            or eager tensor of sources points forward or out of range.
+        ValueError: if `units`, `carry` or the shape of `sources` is not as described, or
+            sources in an array or eager tensor point forward or out of range.
 
     Reference: see `MAGEGRUCell`.
 
@@ -253,18 +255,18 @@ class MAGEGRU(GraphRNN):
         return edges
 
     def edge_weights(self, x, sources, mask=None):
-        """Weights of the edges by attention, as a call of the layer computes them.
+        """Computes the attention weights of the edges, as a call of the layer does.
 
         Args:
-            x, sources, mask: as of a call.
+            x, sources, mask: as in a call.
 
         Returns:
-            `(batch, directions, time, E, K)`, the weight of the edge in each place of `sources`,
-            0 where there is none. Forward, the edges into a token and its sequential edge, which
-            has the rest, sum to 1; backward, those that leave it.
+            `(batch, directions, time, E, K)`, the weight of each edge in `sources`, 0 where there
+            is none. Forward, the weights of the edges into a token and of its sequential edge,
+            which is not returned, sum to 1; backward, those of the edges that leave it do.
 
         Raises:
-            ValueError: if the layer has no edge attention, or as a call does.
+            ValueError: if the layer has no edge attention, or for the same reasons as a call.
 
         Example:
             >>> layer = keras_corefmem.layers.MAGEGRU((2, 1), edge_attention=True)
