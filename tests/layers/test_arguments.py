@@ -169,6 +169,8 @@ REJECTED = [
     (lambda: layers.EpisodicMemory(3, update="lstm"), "update must be one of gru, relu; .*'lstm'"),
     (lambda: layers.WordMemory(3, end_of_passes=True), "end_of_passes is for one memory a text"),
     (lambda: layers.WordMemory(3, gate_loss=1.0), "gate_loss is for one memory a text"),
+    (lambda: layers.WordMemory(3, teacher_forcing=True), "teacher_forcing is for one memory a"),
+    (lambda: layers.EpisodicMemory(3, teacher_forcing=True), "set end_of_passes, too"),
     (
         lambda: layers.EpisodicMemory(3)(zeros(1, 2, 4), zeros(1, 3)),
         "must be 3 wide, as the memory; got 4 and 3",

@@ -46,8 +46,9 @@ class EpisodicMemory(keras.layers.Layer):
             should attend to the end. On JAX, a layer that is called more than once keeps only its
             last loss, unless the model is a `ReportsSupervision`.
         dropout: float, fraction of the units of the memory to drop after each pass.
-        teacher_forcing: bool, whether in training, with `end_of_passes`, the reading ends after a
-            pass for each supporting fact, if they are known, instead of when the gates end it.
+        teacher_forcing: bool, whether in training the reading ends after a pass for each
+            supporting fact, if they are known, instead of when the gates end it. It needs
+            `end_of_passes`.
             Without it, all passes are the same as long as the gates end the reading at once.
 
     Call arguments:
@@ -99,6 +100,8 @@ class EpisodicMemory(keras.layers.Layer):
                 raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
         if gate_loss < 0:
             raise ValueError(f"gate_loss must not be negative, got {gate_loss}.")
+        if teacher_forcing and not end_of_passes:
+            raise ValueError("teacher_forcing is about where passes end: set end_of_passes, too.")
         self.units, self.passes, self.attention = units, passes, attention
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
         self.gate_loss, self.dropout = gate_loss, dropout

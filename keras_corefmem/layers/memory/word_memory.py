@@ -35,7 +35,8 @@ class WordMemory(EpisodicMemory):
         facts)`, float32, 0 where a fact is masked or after the word.
 
     Raises:
-        ValueError: if an argument is not as described, or `end_of_passes` or `gate_loss` is set.
+        ValueError: if an argument is not as described, or `end_of_passes`, `gate_loss` or
+            `teacher_forcing` is set.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 2.3 and 4.3.
 
@@ -56,7 +57,7 @@ class WordMemory(EpisodicMemory):
         dropout=0.0,
         **kwargs,
     ):
-        for name in ("end_of_passes", "gate_loss"):
+        for name in ("end_of_passes", "gate_loss", "teacher_forcing"):
             if kwargs.get(name):
                 raise ValueError(f"{name} is for one memory a text, not for one a word.")
         super().__init__(units, passes, attention, compact, update, dropout=dropout, **kwargs)
