@@ -102,9 +102,13 @@ def _differ(annotated, examples):
     if len(annotated) != len(examples):
         return True
     pairs = zip(annotated, examples, strict=True)
-    return any(a.answer != b.answer or _letters(a) != _letters(b) for a, b in pairs)
+    return any(a.answer != b.answer or _reads_otherwise(_text(a), _text(b)) for a, b in pairs)
 
 
-def _letters(example):
-    # An annotator puts spaces between tokens.
-    return "".join(f"{example.passage} {example.question}".split())
+def _text(example):
+    return " ".join((*example.sentences, example.question))
+
+
+def _reads_otherwise(text, other):
+    # An annotator puts spaces between tokens, which most texts have already.
+    return text != other and "".join(text.split()) != "".join(other.split())

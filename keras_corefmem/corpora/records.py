@@ -41,6 +41,7 @@ from keras_corefmem.corpora.tfrecord import (
     check_lengths,
 )
 from keras_corefmem.graphs.annotation import Annotation
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import BadFileError, Path, parse_json
 
 # Records read ahead, and shards that a shuffled stream reads at a time.
@@ -165,7 +166,7 @@ def record_dataset(
 
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.
-        ValueError: if a shard is truncated or broken.
+        ValueError: if a shard is truncated or broken, or `buffer` less than 1.
         tf.errors.InvalidArgumentError: while iterating, if a record that is whole is of something
             else.
 
@@ -185,6 +186,7 @@ def serialized_dataset(
     folder: Path, seed: int | None = None, buffer: int = 2000, hashes: bool = True
 ) -> tf.data.Dataset:
     """Streams the strings of `record_dataset`, whose arguments and errors are the same."""
+    check_sizes(buffer=buffer)
     index = verify_folder(folder, hashes)
     paths = [str(pathlib.Path(folder, shard["name"])) for shard in index["shards"]]
     for path in paths:

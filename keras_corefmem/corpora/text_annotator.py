@@ -16,6 +16,7 @@ from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate, load_pipeline
 from keras_corefmem.text.truecase import NOVELS
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import digest_of, load_json
 
 
@@ -40,7 +41,8 @@ class TextAnnotator:
         truecaser: path of a `Truecaser`, `"novels"` for the bundled one, or `None`.
 
     Raises:
-        ValueError: while iterating, if the pipeline, or a text that is named, cannot be annotated.
+        ValueError: if `batch_size` is less than 1; while iterating, if the pipeline, or a text that
+            is named, cannot be annotated.
 
     Example:
         >>> corpora = keras_corefmem.corpora
@@ -53,6 +55,9 @@ class TextAnnotator:
     batch_size: int = 64
     tokenized: bool = False
     truecaser: str | None = None
+
+    def __post_init__(self) -> None:
+        check_sizes(batch_size=self.batch_size)
 
     def __call__(self, texts: list[Text]) -> Iterator[Annotation]:
         count = 0

@@ -47,8 +47,9 @@ class TextReader:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if a name does not tell the kind of file; or, while reading, if a line is no
-            UTF-8, no such object or without text, or has a number that is not finite.
+        ValueError: if `inputs` is one path, or a name does not tell the kind of file; or, while
+            reading, if a line is no UTF-8, no such object or without text, or has a number that is
+            not finite.
 
     Attributes:
         bytes_read: number of bytes of the inputs up to the end of the last text.
@@ -61,6 +62,8 @@ class TextReader:
     """
 
     def __init__(self, inputs: Iterable[Path], whole: bool = False) -> None:
+        if isinstance(inputs, str | os.PathLike):
+            raise ValueError(f"{inputs}: give a list of paths, even of one.")
         self.inputs, self.whole = [os.fspath(path) for path in inputs], whole
         self.bytes_read = self._standard_bytes = 0
         self._standard_hash = hashlib.sha256()
@@ -148,13 +151,13 @@ def _parse_text(line, place):
 
 def _parse_json(line, place):
     fields = parse_json(line, place)
+    text = fields.pop("text", None) if isinstance(fields, dict) else None
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')
     try:
         json.dumps(fields, allow_nan=False)
     except ValueError:
         raise ValueError(f"{place}: NaN and infinity are no JSON, write null.") from None
-    text = fields.pop("text", None) if isinstance(fields, dict) else None
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')
     try:
         text.encode()
     except UnicodeEncodeError:

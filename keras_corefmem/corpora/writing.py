@@ -12,6 +12,7 @@ from keras_corefmem.corpora import index
 from keras_corefmem.corpora.shards import annotate_part, annotate_shard, join_parts, split_texts
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import TextReader
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path
 from keras_corefmem.utils.locks import hold
 from keras_corefmem.utils.processes import available_cores, follow_parent, stop
@@ -77,7 +78,7 @@ def annotate_files(
         BlockingIOError: if another process writes to the folder.
         ChildProcessError: if a process was killed, or the runner failed.
         FileNotFoundError: if there is no such file.
-        ValueError: if a text is wrong, or the folder holds other shards.
+        ValueError: if a text is wrong, a number too small, or the folder holds other shards.
 
     Example:
         >>> with open("a.txt", "w") as file:
@@ -90,6 +91,8 @@ def annotate_files(
         raise ValueError(
             "--runner needs Apache Beam: pip install 'keras_corefmem[beam]', or leave it out."
         )
+    check_sizes(shard_size=shard_size)
+    check_sizes(0, processes=processes or 0)
     annotator, progress = annotator or TextAnnotator(), progress or Progress()
     reader, settings = TextReader(inputs, whole), annotator.describe()
     plan = {"inputs": reader.describe(), "whole": whole, **settings, "shard_size": shard_size}

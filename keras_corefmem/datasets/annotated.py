@@ -36,9 +36,9 @@ class AnnotatedExample(Example):
         truecaser: name of what gave its words capital letters before, `""` for nothing.
 
     Raises:
-        ValueError: if `chain_ids` or `named_entities` are not one for each token, `documents` are
-            no ascending numbers of sentences from 1, or there are candidates and the answer is none
-            of them.
+        ValueError: if `chain_ids`, from 0, or `named_entities` are not one for each token,
+            `documents` are no ascending numbers of sentences from 1, or there are candidates and
+            the answer is none of them.
 
     Example:
         >>> text = "Mary slept . She woke . And then"
@@ -62,8 +62,8 @@ class AnnotatedExample(Example):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("chain_ids", "documents"):
-            self._set_integers(name)
+        self._set_chains("chain_ids")
+        self._set_integers("documents")
         self._set_strings("named_entities")
         self._set_candidates()
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))

@@ -72,6 +72,8 @@ def iterate(
     data: Any, columns: Mapping[str, str] = MappingProxyType({}), answers: bool = True
 ) -> Iterator[Any]:
     """Yields what `as_examples` returns, one at a time."""
+    if not isinstance(columns, Mapping):
+        raise ValueError(f'columns must be such as {{"context": "passage"}}, got {columns!r:.80}.')
     unknown = set(columns.values()) - COLUMNS.keys()
     if unknown:
         raise ValueError(
@@ -101,7 +103,10 @@ def _convert(row, place, columns, answers):
             f"{place}: give an Example, a tuple (passage, question, answer), a dictionary, as of "
             f"passage or words, a spaCy Doc, or a string for a sentence instead of {row!r:.80}."
         )
-    row = {name: _plain(value) for name, value in row.items()}
+    try:
+        row = {name: _plain(value) for name, value in row.items()}
+    except UnicodeDecodeError:
+        raise ValueError(f"{place}: a column is no UTF-8 text, decode it.") from None
     missing = [name for name in columns if name not in row]
     if missing:
         raise ValueError(f"{place}: no column {missing[0]}, only {', '.join(map(str, row))}.")

@@ -40,7 +40,7 @@ class Example:
     Raises:
         ValueError: if the passage, one of its sentences, the question or the answer is empty, no
             string, or has half of a surrogate pair, a supporting fact is no sentence of the
-            passage, a chain no integer, or an edge a loop.
+            passage, a chain no integer from 0, or an edge a loop.
 
     Example:
         >>> sentences = "Mary went to the office.", "She slept."
@@ -63,8 +63,8 @@ class Example:
         object.__setattr__(self, "edges", check_edges(self.edges, place))
         for name in ("sentences", "kinds"):
             self._set_strings(name)
-        for name in ("supporting_facts", "chains"):
-            self._set_integers(name)
+        self._set_integers("supporting_facts")
+        self._set_chains("chains")
         if not self.sentences:
             raise ValueError(f"{place}the passage is empty, a question needs a sentence before it.")
         for number, sentence in enumerate(self.sentences, 1):
@@ -122,6 +122,14 @@ class Example:
                 f"{self._place}`{name}` must be a tuple of integers, got {values!r:.80}."
             )
         object.__setattr__(self, name, integers)
+
+    def _set_chains(self, name):
+        self._set_integers(name)
+        # Others count from 0, and write -1 for none.
+        if wrong := [number for number in getattr(self, name) if number < 0]:
+            raise ValueError(
+                f"{self._place}`{name}` number chains from 1, 0 is none; got {wrong[0]}."
+            )
 
     def _set_candidates(self):
         self._set_strings("candidates")

@@ -46,11 +46,12 @@ def _hold_out(examples, path):
 
 
 def _stories(examples):
-    """The shortest passage of the file that each example's passage begins with."""
-    passages = {example.passage: example.sentences for example in examples}
+    """The words of the shortest passage of the file that each example's passage begins with."""
+    # Rows may cut one passage into sentences in several ways.
+    passages = {example.passage: tuple(example.passage.split()) for example in examples}
     stories, story = {}, None
-    for passage, sentences in sorted(passages.items(), key=operator.itemgetter(1)):
-        if story is None or sentences[: len(story)] != story:
-            story = sentences
+    for passage, words in sorted(passages.items(), key=operator.itemgetter(1)):
+        if story is None or words[: len(story)] != story:
+            story = words
         stories[passage] = story
     return [stories[example.passage] for example in examples]

@@ -152,14 +152,14 @@ DATASETS = {
 }
 
 
-def find(name: str, task: int | str | None = None) -> DataSet:
+def find(name: Path, task: int | str | None = None) -> DataSet:
     """Returns the data set of a name, or of the path of a file of JSON lines, `"my.jsonl"`.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if there is no such data set, or it has one task and is given another.
     """
-    known = _find(name)
+    known = _find(str(name))
     if not known.tasks and task not in (None, known.first_task):
         raise ValueError(f"--task {task}: {name} has one task; leave --task out.")
     return known
@@ -186,7 +186,7 @@ def _find(name):
 
 
 def load(
-    name: str,
+    name: Path,
     task: int | str | None = None,
     data_dir: Path | None = None,
     language: str | None = None,

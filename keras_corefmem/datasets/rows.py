@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from keras_corefmem.datasets.annotated import AnnotatedExample
@@ -103,7 +103,7 @@ class _Row:
         if is_doc(doc):
             return self.of_doc(doc)
         if "question_start" in fields:
-            text, start = self.text("text"), int(fields["question_start"])
+            text, start = self.text("text"), self.start()
             passage, question = text[:start], text[start:]
         else:
             question = self.text("question")
@@ -148,7 +148,7 @@ class _Row:
         known = {"source": self.source, "candidates": self.candidates()}
         known |= {"edges": self.fields.get("edges", ())}
         if "question_start" in self.fields:
-            known |= {"question_start": int(self.fields["question_start"])}
+            known |= {"question_start": self.start()}
             return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
         tokens, chains = annotation.tokens, annotation.chain_ids().tolist()
         question, structure = self.fields.get("question"), Structure.of(annotation)
@@ -175,6 +175,13 @@ class _Row:
         known |= {"structure": structure, "named_entities": (*labels, *named) if labels else ()}
         return AnnotatedExample(sentences, " ".join(words), self.answer(), **known)
 
+    def start(self):
+        value = self.fields["question_start"]
+        # Frames have floats beside missing values.
+        if not isinstance(value, int | float) or value % 1 or not 0 <= value < float("inf"):
+            raise self.error(f"question_start must be the number of a character, got {value!r:.80}")
+        return int(value)
+
     def text(self, name):
         value = self.fields.get(name)
         if value is None:
@@ -187,7 +194,9 @@ class _Row:
         value = self.fields.get("answer")
         # SQuAD's are alternatives.
         if isinstance(value, Mapping):
-            value = next(iter(value.get("text", ())), None)
+            value = value.get("text", ())
+            several = isinstance(value, Iterable) and not isinstance(value, str)
+            value = next(iter(value), None) if several else value
         if value is None and self.answers:
             raise self.missing("answer")
         if value is None:
@@ -206,7 +215,8 @@ class _Row:
 
     def candidates(self):
         value = self.fields.get("candidates", ())
-        if not isinstance(value, str) and all(isinstance(each, str) for each in value):
+        known = isinstance(value, Iterable) and not isinstance(value, str)
+        if known and all(isinstance(each, str) for each in value):
             return tuple(dict.fromkeys(value))
         raise self.error(f"candidates must be a list of strings, got {value!r:.80}")
 
@@ -248,11 +258,12 @@ def _story(story, source):
         columns = [
             story[name] if lines == [story] else [line[name] for line in story] for name in names
         ]
-        rows = list(zip(*columns, strict=True))
-    except (KeyError, ValueError):
+        # What is no string is no part of one.
+        written = [
+            f"{number} "
+            + "\t".join([text, answer, " ".join(facts)] if kind in (1, "question") else [text])
+            for number, kind, text, facts, answer in zip(*columns, strict=True)
+        ]
+    except (KeyError, TypeError, ValueError):
         raise ValueError(f"{source}: a story has {', '.join(names)} of each line.") from None
-    written = [
-        f"{number} {text}" + (f"\t{answer}\t{' '.join(facts)}" if kind in (1, "question") else "")
-        for number, kind, text, facts, answer in rows
-    ]
     return babi_format.read_lines(written, source)

@@ -1,33 +1,17 @@
 """Answers as numbers, and back: classes, or sequences of words with an end."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example, group_by_kind
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.graphs.entity_words import learn_entity_words
 
 SEPARATOR = ","
 END = "[end]"
 # The answer to a question that its passage does not answer.
 NO_ANSWER = "unknown"
-
-
-def check_examples(
-    examples: Sequence[Example | Sentence], strings: Sequence[str] = ("passage", "question")
-) -> None:
-    """Checks that there are examples of the kind to learn from, each with its answer."""
-    if not examples:
-        raise ValueError("There is no example to learn from: pass some training examples.")
-    check_kind(examples, strings)
-    for example in examples:
-        if example.answer == UNKNOWN_ANSWER:
-            raise ValueError(
-                f"{example.source or 'A training example'}: no answer to learn, give the example "
-                "one or leave it out."
-            )
 
 
 def check_kind(examples: Sequence[Example | Sentence], strings: Sequence[str]) -> None:
@@ -144,11 +128,3 @@ def _best(scores: Any, top: int, xp: Any) -> tuple[Any, Any]:
     """Returns the highest scores of each row, and where they are."""
     order = xp.argsort(-scores, axis=-1, kind="stable")[:, :top]
     return xp.take_along_axis(scores, order, axis=-1), order
-
-
-def learn_entity_words_by_kind(
-    examples: Sequence[Example], tokenizer: Callable[[str], Iterable[str]]
-) -> frozenset[str]:
-    """Learns the entity words of each kind of questions, whose sentences are its own."""
-    alike = group_by_kind(examples).values()
-    return frozenset().union(*(learn_entity_words(each, tokenizer) for each in alike))

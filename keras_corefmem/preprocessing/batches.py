@@ -12,6 +12,7 @@ import numpy as np
 from keras_corefmem.preprocessing.augmentation import choices
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.utils.checks import check_sizes
 
 
 def length_buckets(
@@ -28,10 +29,14 @@ def length_buckets(
     Returns:
         Ascending list of lengths, the last one at least the longest sequence.
 
+    Raises:
+        ValueError: if `count` or `multiple` is less than 1.
+
     Example:
         >>> keras_corefmem.preprocessing.length_buckets([5, 6, 90], count=2, saving=1)
         [8, 96]
     """
+    check_sizes(count=count, multiple=multiple)
     rounded = -(-np.sort(np.asarray(lengths)) // multiple) * multiple
     options, counts = np.unique(rounded, return_counts=True)
     total = np.concatenate([[0], np.cumsum(counts)])
@@ -76,6 +81,12 @@ def common_lengths(
         "buckets": length_buckets(lengths, count, saving, multiple),
         "question_length": length_buckets(question_lengths, questions, saving, 1),
     }
+
+
+def check_ascending(name: str, lengths: Sequence[int]) -> None:
+    """Refuses lengths to pad to that do not ascend."""
+    if not lengths or list(lengths) != sorted(set(lengths)):
+        raise ValueError(f"{name} must be ascending lengths, got {lengths}.")
 
 
 def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
@@ -127,8 +138,9 @@ class Batches(keras.utils.PyDataset):
         **kwargs: arguments of `keras.utils.PyDataset`.
 
     Raises:
-        ValueError: without examples, if one does not fit its length or the classes, or if there is
-            an augmentation without `shuffle` or the `examples`.
+        ValueError: without examples, if one does not fit its length or the classes, lengths do not
+            ascend, a number is too small, or if there is an augmentation without `shuffle` or the
+            `examples`.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -159,6 +171,8 @@ class Batches(keras.utils.PyDataset):
         super().__init__(**kwargs)
         if not encoded:
             raise ValueError("There are no examples to batch.")
+        check_sizes(batch_size=batch_size)
+        check_sizes(0, seed=seed)
         if augment and (not shuffle or len(examples) != len(encoded)):
             raise ValueError(
                 "augment is for examples to train on: give shuffle=True and, in the order of "
@@ -179,6 +193,8 @@ class Batches(keras.utils.PyDataset):
         self.buckets = list(buckets)
         longest = max(questions)
         self.question_lengths = np.ravel(question_length or longest).tolist()
+        check_ascending("buckets", self.buckets)
+        check_ascending("question_length", self.question_lengths)
         if max(lengths) > self.buckets[-1] or longest > self.question_lengths[-1]:
             raise ValueError(
                 f"A passage of {max(lengths)} or a question of {longest} tokens does not fit into "

@@ -4,6 +4,7 @@ import collections
 import copy
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import keras
@@ -17,16 +18,17 @@ from keras_corefmem.datasets.passages.candidates import (
 from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing import features
-from keras_corefmem.preprocessing.answers import (
-    best_sequences,
-    check_examples,
-    learn_entity_words_by_kind,
-)
-from keras_corefmem.preprocessing.encoded import Encoded
+from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.encoded import Encoded, mark_asked
 from keras_corefmem.preprocessing.features import Spelling, pad, target_name
 from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of_source, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
+from keras_corefmem.preprocessing.training_examples import (
+    check_examples,
+    check_words,
+    learn_entity_words_by_kind,
+)
 from keras_corefmem.text.tokenizers import (
     SENTENCE_ENDS,
     get_tokenizer,
@@ -153,6 +155,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         arguments are those of the constructor.
         """
         check_examples(examples)
+        check_words(max_words, min_count)
         for signal in signals:
             check_signal(signal)
         tokenize, made_by = get_tokenizer(tokenizer), set()
@@ -202,7 +205,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
     def encode(self, example: Example) -> EncodedCandidates:
         sentences = example.cut_sentences(self.tokenizer, example.tokens)
-        candidates = getattr(example, "candidates", ())
+        candidates = {text: self.tokenizer(text) for text in getattr(example, "candidates", ())}
+        self._check_spans(candidates, example.source)
         encoded = self._encode_words(
             [word for sentence in sentences for word in sentence],
             example.tokens(example.question, self.tokenizer),
@@ -215,11 +219,20 @@ class CandidatePreprocessor(ReaderPreprocessor):
         number = known.index(answer) + 1 if answer in known else 0
         if number and candidates:
             # Of candidates that are one word, the first has the mentions.
-            number = 1 + list(map(self.tokenizer, known)).index(self.tokenizer(answer))
+            number = 1 + list(candidates.values()).index(candidates[answer])
         encoded = self.with_edges(dataclasses.replace(encoded, answer=number), example)
         chains = encoded.chain_ids[: len(encoded.passage)]
         targets = features.targets_of(example, self.signals, chains)
         return dataclasses.replace(encoded, targets=targets)
+
+    def _check_spans(self, candidates: Mapping[str, Sequence[str]], source: str) -> None:
+        """Refuses candidates of several words where each token is at most one of them."""
+        long = [text for text, words in candidates.items() if len(words) > 1]
+        if long and not self.spans:
+            raise ValueError(
+                f"{source or 'An example'}: the candidate {long[0]!r:.80} has several words, and "
+                "the reader points at single ones: fit it on examples that have such candidates."
+            )
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)
@@ -231,7 +244,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         passage: list[str],
         question: list[str],
         sentences: np.ndarray,
-        candidates: Sequence[str] = (),
+        candidates: Mapping[str, list[str]] = MappingProxyType({}),
         chains: Sequence[int] = (),
         source: str = "",
     ) -> EncodedCandidates:
@@ -245,11 +258,11 @@ class CandidatePreprocessor(ReaderPreprocessor):
         ids = np.concatenate(self.vocabulary.encode_texts([passage, question]))
         most = len(self.answers) - 1
         if candidates:
-            candidates = candidates[:most]
-            mentions = find_mentions(list(map(self.tokenizer, candidates)), passage)
+            known = tuple(candidates)[:most]
+            mentions = find_mentions([candidates[text] for text in known], passage)
         else:
-            candidates = distinct_words(passage)[:most]
-            numbers = {word: number for number, word in enumerate(candidates, 1)}
+            known = distinct_words(passage)[:most]
+            numbers = {word: number for number, word in enumerate(known, 1)}
             mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
         return EncodedCandidates(
             ids[: len(passage)],
@@ -257,8 +270,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
             0,
             source,
             chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
-            candidates=tuple(candidates),
+            candidates=known,
             mentions=np.array(mentions, "int32").reshape(-1, 3),
+            asked=mark_asked(passage, question),
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
         )
@@ -312,9 +326,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
         """Makes the features, of the chains of padded tokens by `strings` where they are known."""
         import tensorflow as tf
 
-        xp, words = GraphNumpy(), padded(tokens[0])
-        passage, question = self.graph_ids(tokens, tables)
-        result = self._features(passage, question, names, xp, chains)
+        xp, both = GraphNumpy(), list(map(padded, tokens))
+        (passage, question), words = self.graph_ids(tokens, tables), both[0]
+        result = self._features(passage, question, names, xp, chains, words=both)
         numbers = result["candidates"] = self._graph_candidates(words)
         if self.spans:
             one_hot = tf.one_hot(numbers, len(self.answers), on_value=True, off_value=False)

@@ -97,9 +97,12 @@ class EdgeTable:
         if structure is None:
             return own
         groups = [NO_EDGES]
+        given = {*EDGE_TYPES, *structure.edges}
         for number, base in enumerate(self.bases):
-            pairs = [edges_of(structure, base), edges_of(structure, base + INVERSE)[:, ::-1]]
-            groups += [np.insert(each, 2, number, axis=1) for each in pairs]
+            for name, order in ((base, 1), (base + INVERSE, -1)):
+                if name in given:
+                    pairs = edges_of(structure, name)[:, ::order]
+                    groups.append(np.insert(pairs, 2, number, axis=1))
         annotated, count = np.concatenate(groups), len(getattr(example, "chain_ids", ()))
         if len(annotated) and count != tokens:
             raise ValueError(

@@ -1,11 +1,18 @@
 """Encoded questions about passages."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from keras_corefmem.preprocessing.edge_table import NO_EDGES
+
+
+def mark_asked(passage: Sequence, question: Sequence) -> np.ndarray:
+    """Returns 1 for each word of a passage that its question has too, 2 for others, int8 `(T,)`."""
+    words = set(question)
+    return np.array([1 if word in words else 2 for word in passage], "int8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +29,13 @@ class Encoded:
     edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
     # The word that each of the free symbols is, "" for none; empty where no word is unknown.
     symbols: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    # int8 (T,): see `mark_asked`, of the words, of which unknown ones have one id; or of the ids.
+    asked: np.ndarray | None = dataclasses.field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.asked is None:
+            by_ids = mark_asked(self.passage.tolist(), self.question.tolist())
+            object.__setattr__(self, "asked", by_ids)
 
     def part(self, name: str, values: Any) -> Any:
         """Returns the values of the tokens of `"passage"` or `"question"`, of those of both."""

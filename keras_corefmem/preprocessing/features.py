@@ -39,6 +39,8 @@ def pad(
     """
     result = np.zeros((len(arrays) if count is None else count, width, *inner), "int32")
     for row, array in zip(result, arrays, strict=count is None):
+        if len(array) > width:
+            raise ValueError(f"{len(array)} numbers do not fit into {width}: pad to a longer one.")
         row[: len(array)] = array
     return result
 
@@ -114,6 +116,12 @@ def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict
     """Raises pairs for each token, by signal, to what the targets of a passage need."""
     needed = {signal: -(-len(targets.get(signal, ())) // length) for signal in room}
     return {signal: max(least, needed[signal]) for signal, least in room.items()}
+
+
+def asked_words(passage: Any, question: Any, is_word: Any, xp: Any = np) -> Any:
+    """Marks the words of passages `(batch, time)` as `mark_asked` does, 0 where there is none."""
+    same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
+    return xp.asarray(xp.where(is_word, xp.where(same, 1, 2), 0), dtype="int32")
 
 
 def sentence_numbers(ends: Any, xp: Any = np) -> Any:

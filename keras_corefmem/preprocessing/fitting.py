@@ -15,12 +15,13 @@ from keras_corefmem.graphs import (
 )
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
-from keras_corefmem.preprocessing.answers import NO_ANSWER, learn_entity_words_by_kind
+from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor
 from keras_corefmem.text import get_tokenizer
 from keras_corefmem.utils.files import naming_damage

@@ -7,12 +7,12 @@ import keras
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.sentence_preprocessor import (
     EncodedSentence,
     SentencePreprocessor,
     word_counts,
 )
+from keras_corefmem.preprocessing.training_examples import check_examples, check_words
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 
@@ -55,6 +55,7 @@ class LanguagePreprocessor(SentencePreprocessor):
         `max_words` most frequent ones, are rare. Further arguments are those of the constructor.
         """
         check_examples(examples, cls.strings)
+        check_words(max_words, min_count)
         counts = {w: n for w, n in word_counts(examples, True).items() if n >= min_count}
         known = Vocabulary.from_counts(counts).known[:max_words]
         letters = {letter for text in examples for word in text.words for letter in word}

@@ -149,7 +149,12 @@ class Preprocessor(abc.ABC):
         names: Sequence[str] | None = None,
     ) -> dict[str, np.ndarray]:
         """Makes the features of a batch of `count` rows; those beyond `rows` are padding."""
-        names = self.feature_names if names is None else names
+        known = self.feature_names
+        names = known if names is None else names
+        if unknown := [name for name in names if name not in known]:
+            raise ValueError(
+                f"There is no feature {unknown[0]!r}: the preprocessor makes {', '.join(known)}."
+            )
         features = self._collate(rows, count, (length, question_length), names)
         return {name: features[name] for name in names}
 
@@ -237,16 +242,21 @@ class Preprocessor(abc.ABC):
             The ids of each text, and the word, as it is written first, that each of the free
             symbols is; empty where it is none, or no word is unknown.
         """
+        ids = self.vocabulary.encode_texts(self.cut_texts(texts, source))
+        return ids, self.spelled_symbols([text for _, text in texts], ids)
+
+    def cut_texts(self, texts: Sequence[tuple[str, str]], source: str = "") -> list[list[str]]:
+        """Cuts texts, which names go with for errors, to words, of which each needs one."""
         tokens = [self.tokenizer(text) for _, text in texts]
         for (name, text), words in zip(texts, tokens, strict=True):
             if not words:
                 raise ValueError(
                     f"The {name}{of_source(source)} is empty: {text!r}. Give at least one word."
                 )
-        ids = self.vocabulary.encode_texts(tokens)
-        return ids, self._spelled([text for _, text in texts], ids)
+        return tokens
 
-    def _spelled(self, texts: Sequence[str], ids: Sequence[np.ndarray]) -> tuple[str, ...]:
+    def spelled_symbols(self, texts: Sequence[str], ids: Sequence[np.ndarray]) -> tuple[str, ...]:
+        """Spells the free symbols of texts, empty where no word is unknown."""
         first = len(self.vocabulary) - self.free_symbols
         if not self.free_symbols or not any(np.any(each >= first) for each in ids):
             return ()

@@ -13,11 +13,11 @@ from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.edges import COREFERENCE
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
-from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import EdgeTable, warn_of_unread_edges
-from keras_corefmem.preprocessing.encoded import Encoded
-from keras_corefmem.preprocessing.features import check_ids, pad
+from keras_corefmem.preprocessing.encoded import Encoded, mark_asked
+from keras_corefmem.preprocessing.features import asked_words, check_ids, pad
+from keras_corefmem.preprocessing.graph import GraphNumpy, padded
 from keras_corefmem.preprocessing.layout import (
     ORDERS,
     PASSAGE_LEADS,
@@ -28,6 +28,7 @@ from keras_corefmem.preprocessing.layout import (
     sequences,
 )
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.preprocessing.training_examples import check_examples, check_words
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
@@ -51,8 +52,8 @@ class ReaderPreprocessor(Preprocessor):
     Features, int32: `passage`, `question`, and for each of the two its `_antecedents` and `_chains`
     `(batch, time)` and `_sources` `(batch, time, edge types, max_sources)`; `candidates` `(batch,
     time)`, the answer that each passage token mentions; `passage_asked` `(batch, time)`, 1 for
-    tokens that the question has too and 2 for others. Joint positions count the padding of what
-    comes first.
+    tokens that the question has too, known or not, and 2 for others. Joint positions count the
+    padding of what comes first.
 
     Args:
         words: words of the vocabulary without its two specials.
@@ -146,18 +147,17 @@ class ReaderPreprocessor(Preprocessor):
         Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
         Of a table from such words to edge types, edges of those types join its mentions. There may
         be `answers` that no example has. Known are entities, answers and the `max_words` most
-        frequent other words that occur `min_count` times. Without
-        `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further arguments
-        are those of the constructor.
+        frequent other words that occur `min_count` times. Without `max_sources`, it is the least of
+        1, 2 and 4 that keeps 99% of the edges. Further arguments are those of the constructor.
         """
         check_examples(examples)
+        check_words(max_words, min_count)
         lemma = lemmatizer or (lambda word: word)
         tokenize = get_tokenizer(tokenizer)
         texts = [text for e in examples for text in (e.passage, e.question)]
         counts = collections.Counter(word for text in texts for word in tokenize(text))
         answers = sorted({*answers, *(example.answer for example in examples)})
-        names = sorted({lemma(word) for word in entity_words})
-        chains = {name: n for n, name in enumerate(names, 1)}
+        chains = {name: n for n, name in enumerate(sorted(set(map(lemma, entity_words))), 1)}
         answer_numbers = {lemma(lower(answer)): n for n, answer in enumerate(answers, 1)}
         words = Vocabulary.from_counts(counts).known
         lemmas = {word: lemma(word) for word in words}
@@ -261,11 +261,12 @@ class ReaderPreprocessor(Preprocessor):
     def _encode(
         self, passage: str, question: str, answer: str | None = None, source: str = ""
     ) -> Encoded:
-        texts = [("passage", passage), ("question", question)]
-        (first, second), symbols = self.ids_of_texts(texts, source)
+        tokens = self.cut_texts([("passage", passage), ("question", question)], source)
+        first, second = ids = self.vocabulary.encode_texts(tokens)
+        symbols = self.spelled_symbols([passage, question], ids)
         number = self.number_of_answer(answer, symbols)
-        chains = self.word_chains[np.concatenate([first, second])]
-        return Encoded(first, second, number, source, chain_ids=chains, symbols=symbols)
+        links = {"chain_ids": self.word_chains[np.concatenate(ids)], "asked": mark_asked(*tokens)}
+        return Encoded(first, second, number, source, symbols=symbols, **links)
 
     def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
         """Returns the edges of an encoded example that a reader reads beside coreference chains.
@@ -296,7 +297,7 @@ class ReaderPreprocessor(Preprocessor):
         return len(encoded.passage)
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
-        ids, chains = {}, {}
+        ids, chains = dict[str, Any](), dict[str, Any]()
         for name, width in zip(("passage", "question"), lengths, strict=True):
             ids[name] = pad([getattr(row, name) for row in rows], width, count)
             check_ids(name, ids[name], len(self.vocabulary))
@@ -311,6 +312,7 @@ class ReaderPreprocessor(Preprocessor):
         xp: Any = np,
         chains: Any = None,
         rows: Sequence = (),
+        words: Sequence = (),
     ) -> dict[str, Any]:
         ids = {"passage": passage, "question": question}
         if chains is None:
@@ -322,13 +324,20 @@ class ReaderPreprocessor(Preprocessor):
             totals = (xp.sum(array, axis=1, keepdims=True) for array in ids.values())
             leads = passage_leads(sum(totals))
         result = {**ids, "candidates": xp.take(self.pointers, passage)}
-        if "passage_asked" in names:
-            same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
-            asked = xp.where(passage == 0, 0, xp.where(same, 1, 2))
-            result["passage_asked"] = xp.asarray(asked, dtype="int32")
+        if "passage_asked" in names and rows:
+            result["passage_asked"] = pad([row.asked for row in rows], *passage.shape[::-1])
+        elif "passage_asked" in names:
+            first, second = words or (passage, question)
+            result["passage_asked"] = asked_words(first, second, passage != 0, xp)
         if leads is not None:
             result[PASSAGE_LEADS] = xp.asarray(leads, dtype="int32")
         return result | self.links(chains, names, xp, rows, types, leads)
+
+    def graph_features(self, tokens: Sequence, tables: Sequence, names: Sequence[str]) -> dict:
+        passage, question = self.graph_ids(tokens, tables)
+        both = list(map(padded, tokens))
+        features = self._features(passage, question, names, GraphNumpy(), words=both)
+        return {name: features[name] for name in names}
 
     def links(
         self,

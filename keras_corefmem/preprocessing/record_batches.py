@@ -1,6 +1,8 @@
 """Batches of a reader, streamed from records of annotated questions."""
 
-from collections.abc import Callable, Sequence
+import bisect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -8,7 +10,9 @@ import tensorflow as tf
 from keras_corefmem.corpora.index import REMEDY
 from keras_corefmem.corpora.records import from_example, serialized_dataset
 from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.preprocessing.batches import check_ascending
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import naming_damage
 
 BUCKETS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2304)
@@ -46,7 +50,8 @@ def stream(
 
     Raises:
         FileNotFoundError: if there is no such folder, or it is not complete.
-        ValueError: if `buckets` do not ascend, a file is broken, or a text too long for them.
+        ValueError: if `buckets` do not ascend, a number is less than 1, a file is broken, or a text
+            too long for them.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -55,51 +60,41 @@ def stream(
         Traceback (most recent call last):
         FileNotFoundError: ...
     """
-    if list(buckets) != sorted(set(buckets)) or not buckets:
-        raise ValueError(f"buckets must be ascending lengths, got {buckets}.")
+    check_ascending("buckets", buckets)
+    check_sizes(batch_size=batch_size, question_length=question_length)
 
-    def count_tokens(record: bytes) -> np.int32:
-        with naming_damage(f"A record in {folder}", REMEDY):
-            features = tf.train.Example.FromString(record).features.feature
-        return np.int32(len(features["starts"].int64_list.value))
+    serialized = serialized_dataset(folder, seed, buffer)
 
-    def collate(records: np.ndarray, length: int) -> tuple:
+    def encode(record: bytes) -> Any:
         with naming_damage(f"A record in {folder}", REMEDY):
-            pairs = list(map(from_example, records))
-        examples = [make_example(*pair) for pair in pairs]
-        rows = [preprocessor.encode(example) for example in examples]
-        for row in rows:
-            _check_length("question", row.question, question_length, row.source)
-            _check_length("text", [*row.passage, *row.question], buckets[-1], row.source)
+            pair = from_example(record)
+        row = preprocessor.encode(make_example(*pair))
+        _check_length("question", row.question, question_length, row.source)
+        _check_length("text", [*row.passage, *row.question], buckets[-1], row.source)
+        return row
+
+    def collate(rows: Sequence, length: int) -> tuple:
         features = preprocessor.collate(rows, batch_size, length, question_length, names)
         answers = np.zeros(batch_size, "int32")
         answers[: len(rows)] = [row.answer for row in rows]
-        return *features.values(), answers, (answers > 0).astype("float32")
+        return features, answers, (answers > 0).astype("float32")
 
-    empty = preprocessor.collate([], batch_size, 1, question_length, names)
-    specs = [tf.TensorSpec(_shape_of(name, array), array.dtype) for name, array in empty.items()]
-    specs += [tf.TensorSpec(batch_size, dtype) for dtype in ("int32", "float32")]
+    def batches() -> Iterator[tuple]:
+        waiting: dict[int, list] = {length: [] for length in buckets}
+        for row in map(encode, serialized.as_numpy_iterator()):
+            length = buckets[bisect.bisect_left(buckets, len(row.passage) + len(row.question))]
+            waiting[length].append(row)
+            if len(waiting[length]) == batch_size:
+                yield collate(waiting[length], length)
+                waiting[length] = []
+        for length, rows in waiting.items():
+            if rows:
+                yield collate(rows, length)
 
-    def load(records: tf.Tensor, lengths: tf.Tensor) -> tuple:
-        # What is too long for the last bucket is refused inside.
-        bucket = tf.searchsorted(buckets, tf.reduce_max(lengths)[None])[0]
-        length = tf.gather(buckets, tf.minimum(bucket, len(buckets) - 1))
-        values = tf.numpy_function(collate, [records, length], [spec.dtype for spec in specs])
-        values = [tf.ensure_shape(v, spec.shape) for v, spec in zip(values, specs, strict=True)]
-        return dict(zip(empty, values, strict=False)), *values[-2:]
-
-    def counted(record: tf.Tensor) -> tf.Tensor:
-        return tf.ensure_shape(tf.numpy_function(count_tokens, [record], tf.int32), ())
-
-    serialized = serialized_dataset(folder, seed, buffer)
-    records = serialized.map(lambda record: (record, counted(record)))
-    together = records.bucket_by_sequence_length(
-        lambda record, length: length,
-        [bucket + 1 for bucket in buckets],
-        [batch_size] * (len(buckets) + 1),
-        no_padding=True,
-    )
-    return together.map(load).prefetch(2)
+    empty, *others = collate([], 1)
+    specs = {n: tf.TensorSpec(_shape_of(n, array), array.dtype) for n, array in empty.items()}
+    signature = specs, *(tf.TensorSpec(each.shape, each.dtype) for each in others)
+    return tf.data.Dataset.from_generator(batches, output_signature=signature).prefetch(2)
 
 
 def _shape_of(name: str, array: np.ndarray) -> tuple:

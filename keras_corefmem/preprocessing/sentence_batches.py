@@ -39,6 +39,8 @@ class SentenceBatches(Batches):
     def start_epoch(self, epoch: int) -> None:
         share = self.share if self.shuffle else 1.0
         self.encoded = epoch_phrases(self.all_encoded, epoch, share, self.seed)
+        # Number of the words of all sentences before each.
+        self.starts = np.cumsum([0, *(len(sentence.words) for sentence in self.encoded)])
         super().start_epoch(epoch)
 
     def targets(self, rows: Sequence, length: int) -> tuple[np.ndarray, np.ndarray]:
@@ -52,8 +54,7 @@ class SentenceBatches(Batches):
         if not self.preprocessor.tags:
             return super().numbers(index)
         members, length, _ = self.batches[index]
-        ends = np.cumsum([0, *(len(sentence.words) for sentence in self.encoded)])
-        words = [np.arange(ends[i], ends[i + 1]) for i in members]
+        words = [np.arange(*self.starts[i : i + 2]) for i in members]
         return pad(words, length, self.batch_size)
 
     @property

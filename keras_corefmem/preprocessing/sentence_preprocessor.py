@@ -10,11 +10,11 @@ import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.features import Spelling, pad
 from keras_corefmem.preprocessing.graph import look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
+from keras_corefmem.preprocessing.training_examples import check_examples, check_words
 from keras_corefmem.text.tokenizers import graph_lower, lower
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import check_sizes
@@ -97,6 +97,7 @@ class SentencePreprocessor(Preprocessor):
         alone. Further arguments are those of the constructor.
         """
         check_examples(examples, cls.strings)
+        check_words(None, min_count)
         tags = {not isinstance(sentence.answer, str) for sentence in examples}
         if len(tags) != 1:
             raise ValueError("Give all sentences a label, or all of them tags.")

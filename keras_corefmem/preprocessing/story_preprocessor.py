@@ -10,11 +10,12 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.preprocessing.answers import END, SEPARATOR, check_examples, encode_answer
+from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of_source
+from keras_corefmem.preprocessing.training_examples import check_examples
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes

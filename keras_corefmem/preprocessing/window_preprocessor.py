@@ -9,10 +9,10 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers, number_markers
-from keras_corefmem.preprocessing.answers import check_examples
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import EncodedStory, StoryPreprocessor
+from keras_corefmem.preprocessing.training_examples import check_examples
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes

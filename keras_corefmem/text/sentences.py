@@ -27,6 +27,6 @@ def sentence_starts(tokens: Sequence[str], cased: bool = True) -> list[int]:
         while following < len(tokens) and tokens[following] in (closes | _ENDS):
             closes = closes - {tokens[following]} if tokens[following] == '"' else closes
             following += 1
-        if following < len(tokens) and not (cased and tokens[following][0].islower()):
+        if following < len(tokens) and not (cased and tokens[following][:1].islower()):
             starts.append(following)
     return sorted(set(starts))

@@ -360,7 +360,7 @@ def get_tokenizer(name: str) -> Tokenizer:
         >>> keras_corefmem.text.get_tokenizer("penn_lower")("Mary's milk")
         ['mary', "'s", 'milk']
     """
-    underscored = name.replace("-", "_")
+    underscored = str(name).replace("-", "_")
     if underscored not in _TOKENIZERS:
         raise ValueError(f"Unknown tokenizer {name!r}: choose one of {sorted(_TOKENIZERS)}.")
     return _TOKENIZERS[underscored]()

@@ -145,7 +145,7 @@ def _beginnings(tokens):
             marks.add(index)
     for mark in marks:
         word = mark + 1
-        while word < len(tokens) and not tokens[word][0].isalnum():
+        while word < len(tokens) and not tokens[word][:1].isalnum():
             word += 1
         # "Why?" he said.
         if 0 < word < len(tokens) and tokens[word - 1] in _CLOSES:

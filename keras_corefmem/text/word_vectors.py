@@ -133,7 +133,7 @@ def _opened(path):
     try:
         with open(path, "rb") as stream:
             magic = stream.read(4)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         raise FileNotFoundError(
             f"{path}: no such file, pass a text file of vectors: {_GLOVE}, for instance."
         ) from None

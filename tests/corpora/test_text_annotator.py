@@ -114,3 +114,8 @@ def test_a_truecaser_finds_names_in_lower_case(tmp_path):
     (found,) = TextAnnotator(tokenized=True, truecaser=str(path))(texts)
     assert plain.chains == () and found.tokens == plain.tokens
     assert found.chains == (((1, 2, 1), (6, 7, 6)),)
+
+
+def test_batches_of_no_texts_are_refused():
+    with pytest.raises(ValueError, match="batch_size must be an integer of at least 1, got 0"):
+        TextAnnotator(batch_size=0)

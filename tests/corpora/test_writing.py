@@ -104,3 +104,22 @@ def test_a_runner_needs_beam(monkeypatch, tmp_path):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="pip install 'keras_corefmem.beam.'"):
         corpora.annotate_files([], tmp_path / "out", runner="DirectRunner")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shard_size": 0}, "shard_size must be an integer of at least 1, got 0"),
+        ({"processes": -1}, "processes must be an integer of at least 0, got -1"),
+    ],
+)
+def test_numbers_that_are_too_small(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        corpora.annotate_files([], tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_path_is_no_list_of_paths(tmp_path):
+    for path in (tmp_path / "a.txt", str(tmp_path / "a.txt")):
+        with pytest.raises(ValueError, match=f"{path}: give a list of paths, even of one"):
+            corpora.annotate_files(path, tmp_path / "out")

@@ -44,6 +44,7 @@ def test_refuses_an_empty_passage_or_question(annotation, start):
     [
         ({"chain_ids": (1, 0)}, "f:1: 2 chain ids for 5 tokens"),
         ({"chain_ids": 5}, "f:1: `chain_ids` must be a tuple of integers, got 5"),
+        ({"chain_ids": (0, -2)}, "f:1: `chain_ids` number chains from 1, 0 is none; got -2"),
         (
             {"chain_ids": (1, 0.5, 0, 0, 0)},
             "`chain_ids` must be a tuple of int",

@@ -4,6 +4,7 @@ import dataclasses
 import json
 
 import datasets
+import numpy as np
 import pandas
 import pytest
 import spacy
@@ -118,6 +119,28 @@ def test_json_lines(tmp_path):
         ('{"words": "A", "tags": ["X"]}', ":2: words must be a list of words, got 'A'"),
         ('{"words": ["A"], "tags": "X"}', ":2: tags must be a list of strings, got 'X'"),
         ('{"text": "Only one sentence"}', ":2: the text has no sentence before the last one"),
+        (
+            '{"passage": "A.", "question": "B?", "answer": "c", "candidates": 5}',
+            ":2: candidates must be a list of strings, got 5",
+        ),
+        (
+            '{"text": "A. B?", "question_start": -2, "answer": "A"}',
+            ":2: question_start must be the number of a character, got -2",
+        ),
+        (
+            '{"text": "A. B?", "question_start": "3", "answer": "A"}',
+            ":2: question_start must be the number of a character, got '3'",
+        ),
+        (
+            '{"story": {"id": ["1", "2"], "type": [0, 1], "text": ["A.", null], "supporting_ids": '
+            '[[], ["1"]], "answer": ["", "A"]}}',
+            ":2: a story has id, type, text, supporting_ids, answer of each line",
+        ),
+        (
+            '{"story": {"id": ["1", "2"], "type": [0, 1], "text": ["A.", "B?"], "supporting_ids": '
+            '[[], null], "answer": ["", "A"]}}',
+            ":2: a story has id, type, text, supporting_ids, answer of each line",
+        ),
     ],
 )
 def test_broken_lines_are_named(tmp_path, written, message):
@@ -135,6 +158,7 @@ def test_what_is_no_data(tmp_path):
         (tmp_path / "a.jsonl", "a.jsonl: no example in the file"),
         ("Mary left.", "Mary left.: give the path of a file of JSON lines that ends in .jsonl"),
         (3, "Examples cannot be made of int: give a list"),
+        ([(b"A.", b"\xff", b"c")], "example 0: a column is no UTF-8 text, decode it"),
         ([EXAMPLES[0], 3], r"example 1: give an Example, a tuple \(passage, question, answer\)"),
         ([["a b", "c"]], r"example 0: give an Example, a tuple .* instead of \['a b', 'c'\]"),
         ({**COLUMNS, "answer": ["a"]}, "differ in length: 2 of passage, 2 of question, 1 of answ"),
@@ -143,6 +167,8 @@ def test_what_is_no_data(tmp_path):
         with pytest.raises(ValueError, match=message):
             as_examples(data)
     assert as_examples([]) == []
+    with pytest.raises(ValueError, match=r"columns must be such as .*, got \['passage'\]"):
+        as_examples(ROWS, columns=["passage"])
 
 
 def test_columns_are_named():
@@ -305,6 +331,9 @@ UD = datasets.Features(
             Example(["Mary left.", "John slept."], "Who left?", "apple,milk", (2,)),
         ),
         ({**ROWS[0], "answer": 3}, Example(["Mary left.", "John slept."], "Who left?", "3")),
+        ({**ROWS[0], "answers": {"text": "Mary"}, "answer": None}, EXAMPLES[0]),
+        ({**ROWS[0], "answer": {"text": np.array(["Mary", "M"])}}, EXAMPLES[0]),
+        ({"text": "A. Q?", "question_start": 3.0, "answer": "A"}, Example(["A."], "Q?", "A")),
         # SST.
         ({"sentence": "Good film!", "label": 1}, Sentence(("Good", "film", "!"), "1")),
         ({"text": "Good", "label": "fine"}, Sentence(("Good",), "fine")),

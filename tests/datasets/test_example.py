@@ -44,6 +44,7 @@ def test_source_does_not_enter_comparisons():
             r"a.txt:2: `chains` must be a tuple of integers, got \('a', 'b'\)",
         ),
         ({"chains": (1.5,)}, r"a.txt:2: `chains` must be a tuple of integers, got \(1.5,\)"),
+        ({"chains": (1, -1)}, "a.txt:2: `chains` number chains from 1, 0 is none; got -1"),
         ({"sentences": (MARY, 3)}, "a.txt:2: `sentences` must be strings, got 3"),
         ({"sentences": None}, "a.txt:2: `sentences` must be strings, got None"),
         ({"kinds": "19"}, "a.txt:2: `kinds` is one string, pass a tuple of strings"),

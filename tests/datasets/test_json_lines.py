@@ -1,4 +1,5 @@
 import json
+import pathlib
 import random
 
 import pytest
@@ -30,7 +31,7 @@ def test_whole_stories_are_held_out(write):
     assert sorted(examples, key=str) == sorted(simulator.simulate(1, 100), key=str)
     for part in (splits.train, splits.valid, splits.test):
         assert all(len(story) == 5 for story in group_by_story(part))
-    assert datasets.load(path) == splits
+    assert datasets.load(path) == datasets.load(pathlib.Path(path)) == splits
     assert find(path).reads == "questions" and not find(path).tasks
 
 
@@ -69,6 +70,22 @@ def test_a_story_that_is_asked_about_again_later_stays_together(write):
     rows.append({"sentences": ["Mary met 0.", "She ran."], "question": "Who?", "answer": "a"})
     splits = datasets.load(write(rows))
     parts = [{e.sentences[0] for e in part} for part in (splits.train, splits.valid, splits.test)]
+    assert list(map(len, parts)) == [32, 4, 4] and len(set.union(*parts)) == 40
+
+
+def test_a_passage_that_rows_cut_in_several_ways_stays_together(write):
+    story = [[f"Mary met {n} .", "She left ."] for n in range(40)]
+    cuts = (
+        lambda sentences: sentences,
+        lambda sentences: [" ".join(sentences)],
+        lambda sentences: [f"{' '.join(sentences)} It rained ."],
+        lambda sentences: "\n ".join(sentences).replace(" met ", "  met "),
+    )
+    rows = [{"passage": cut(s), "question": "Who?", "answer": "a"} for cut in cuts for s in story]
+    splits = datasets.load(write(rows))
+    parts = [
+        {e.passage.split()[2] for e in part} for part in (splits.train, splits.valid, splits.test)
+    ]
     assert list(map(len, parts)) == [32, 4, 4] and len(set.union(*parts)) == 40
 
 

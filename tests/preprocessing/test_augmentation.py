@@ -20,6 +20,7 @@ from keras_corefmem.preprocessing import (
     CandidatePreprocessor,
     LengthenStories,
     ReaderPreprocessor,
+    RemoveEvidence,
     RenameEntities,
     ShuffleSentences,
     StoryPreprocessor,
@@ -405,3 +406,16 @@ def test_a_kind_that_no_example_has(kind, hint):
     examples = [*of_kind("1"), *of_kind("2")]
     with pytest.raises(ValueError, match=f"no training example is of the kind '{kind}'; {hint}"):
         augmentations({kind: "shuffle"}, examples, fit(StoryPreprocessor))
+
+
+def test_entities_of_several_kinds_of_questions_are_those_of_each():
+    # Together, "went" would be one.
+    joined = [
+        dataclasses.replace(example, kinds=(str(task),))
+        for task in (1, 13)
+        for example in simulator.simulate(task, 20)
+    ]
+    preprocessor = StoryPreprocessor.fit(joined)
+    names = set(RenameEntities.fit(joined, preprocessor).place)
+    assert names == RemoveEvidence.fit(joined).entities
+    assert {"mary", "kitchen"} <= names and not names & {"went", "moved", "the"}

@@ -146,6 +146,30 @@ def test_what_does_not_fit_is_refused(encoded, preprocessor):
         Batches(encoded, preprocessor, NAMES, question_length=2)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": -1}, "batch_size must be an integer of at least 1, got -1"),
+        ({"batch_size": 2.5}, "batch_size must be an integer of at least 1, got 2.5"),
+        ({"seed": -1, "shuffle": True}, "seed must be an integer of at least 0, got -1"),
+        ({"buckets": []}, r"buckets must be ascending lengths, got \[\]"),
+        ({"buckets": [96, 8, 96]}, r"buckets must be ascending lengths, got \[96, 8, 96\]"),
+        ({"question_length": [9, 3, 9]}, r"question_length must be ascending lengths, got \[9"),
+    ],
+)
+def test_sizes_and_lengths_that_are_none_are_refused(encoded, preprocessor, options, message):
+    with pytest.raises(ValueError, match=message):
+        Batches(encoded, preprocessor, NAMES, **options)
+
+
+def test_features_that_there_are_not_are_named(encoded, preprocessor):
+    batches = Batches(encoded, preprocessor, ("passage", "passage_letters"))
+    with pytest.raises(ValueError, match="no feature 'passage_letters': the .* makes passage, "):
+        batches[0]
+    with pytest.raises(ValueError, match="numbers do not fit into 2: pad to a longer one"):
+        preprocessor.collate(encoded[:1], 1, 2, 9)
+
+
 @pytest.mark.parametrize("answer", [0, -1, 99, np.array([1, 0])], ids=str)
 def test_training_refuses_answers_that_are_not_known(encoded, preprocessor, answer):
     new = dataclasses.replace(encoded[7], answer=answer, source="qa2_train.txt:12")

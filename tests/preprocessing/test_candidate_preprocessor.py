@@ -10,6 +10,7 @@ from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing import get
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
 from keras_corefmem.preprocessing.features import target_name
+from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from tests.support.graphs import spaced_annotation
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
@@ -118,6 +119,19 @@ def test_spans():
     assert places == [[], [7, 8, 9], [2], [0, 11], []]
 
 
+def test_candidates_are_cut_once(monkeypatch):
+    preprocessor, cut = CandidatePreprocessor.fit([SPANS]), []
+    tokenize = preprocessor.tokenizer
+    monkeypatch.setattr(preprocessor, "tokenizer", lambda text: cut.append(text) or tokenize(text))
+    assert preprocessor.encode(SPANS).answer == 3
+    assert cut == list(SPANS.candidates)
+
+
+def test_refuses_candidates_of_several_words_where_words_are_pointed_at(preprocessor):
+    with pytest.raises(ValueError, match="b:3: the candidate 'an old man' has several words, and"):
+        preprocessor.encode(dataclasses.replace(SPANS, source="b:3"))
+
+
 def test_words_of_the_question_and_characters():
     asked = AnnotatedExample(("Anna saw Bob .",), "Bob saw", "anna", chain_ids=[0] * 6)
     preprocessor = CandidatePreprocessor.fit([asked], characters=True, word_length=3)
@@ -128,6 +142,19 @@ def test_words_of_the_question_and_characters():
     passage, question = (["".join(decode(row)) for row in features[name][0]] for name in names[3:])
     assert passage == ["ann", "saw", "bob", ".", ""] and question == ["bob", "saw", ""]
     assert features[names[4]].shape == (2, 3, 3)
+
+
+@pytest.mark.parametrize("cls", [ReaderPreprocessor, CandidatePreprocessor])
+def test_unknown_words_of_the_question_are_those_that_are_written_alike(cls):
+    tf = pytest.importorskip("tensorflow")
+    preprocessor = cls.fit([Example(("Mary left .",), "who left ?", "Mary")])
+    texts, names = ("Zoe left mary . Ann slept .", "who met zoe ?"), ["passage_asked"]
+    example, expected = Example((texts[0],), texts[1], "Mary"), [[1, 2, 2, 2, 2, 2, 2, 0]]
+    for encoded in (preprocessor.encode(example), preprocessor.encode_text(*texts)):
+        assert preprocessor.collate([encoded], 1, 8, 4, names)["passage_asked"].tolist() == expected
+    tokens = [preprocessor.tokenizer.graph(tf.constant([text])) for text in texts]
+    features = preprocessor.graph_features(tokens, preprocessor.graph_tables(), names)
+    assert features["passage_asked"].numpy().tolist() == expected
 
 
 def test_unknown_words_are_told_apart():

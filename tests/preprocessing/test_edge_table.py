@@ -317,3 +317,14 @@ def test_labels_of_dependencies_can_be_types():
     edges = table.encode(example, 6)
     assert edges[edges[:, 2] < 2].tolist() == [[2, 1, 0], [6, 5, 0], [2, 3, 1]]
     assert len(edges) == 7
+
+
+def test_types_that_an_annotation_lacks_are_not_looked_for(monkeypatch):
+    (annotation,) = annotate(["So Mary slept , then Mary left"], tokenized=True)
+    example = AnnotatedExample.from_annotation(annotation, 4, "mary")
+    names = []
+    monkeypatch.setattr(
+        edge_table, "edges_of", lambda _, name: names.append(name) or np.array([[1, 2]])
+    )
+    found = EdgeTable(["coreference", "near", "role"], 1).encode(example, 7)
+    assert names == ["role"] and found.tolist() == [[1, 2, 2]]

@@ -10,6 +10,7 @@ from keras_corefmem.datasets import CandidateExample, Example, Sentence, simulat
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.preprocessing import (
     CandidatePreprocessor,
+    LanguagePreprocessor,
     ReaderPreprocessor,
     SentencePreprocessor,
     StoryPreprocessor,
@@ -202,3 +203,24 @@ def test_entities_are_learned_from_each_kind_of_questions_alone():
         known = zip(preprocessor.vocabulary.known, preprocessor.word_chains[2:], strict=True)
         chained.append({word for word, chain in known if chain})
     assert chained[2] == chained[0] | chained[1]
+
+
+@pytest.mark.parametrize(
+    ("cls", "examples"),
+    [
+        (ReaderPreprocessor, EXAMPLES),
+        (CandidatePreprocessor, EXAMPLES),
+        (LanguagePreprocessor, TAGGED),
+    ],
+)
+def test_numbers_of_words_that_are_none_are_refused(cls, examples):
+    with pytest.raises(ValueError, match="max_words must be an integer of at least 0, got -1"):
+        cls.fit(examples, max_words=-1)
+    with pytest.raises(ValueError, match="min_count must be an integer of at least 0, got 'a'"):
+        cls.fit(examples, min_count="a")
+
+
+@pytest.mark.parametrize(("cls", "examples"), [case[:2] for case in CASES])
+def test_iterators_are_not_learned_from(cls, examples):
+    with pytest.raises(ValueError, match="give a list, not an iterator"):
+        cls.fit(iter(examples))

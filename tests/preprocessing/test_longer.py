@@ -97,5 +97,9 @@ def test_stories_are_lengthened_by_those_of_the_examples():
     assert lengthen.stories == PASSAGES and lengthen.once
     with pytest.raises(ValueError, match="There is no other story"):
         LengthenStories([])
+    with pytest.raises(ValueError, match="There is no other story"):
+        LengthenStories([()])
+    with pytest.raises(ValueError, match="tuple of sentences, got the string 'It fell.'"):
+        LengthenStories(["It fell."])
     with pytest.raises(ValueError, match="times must be an integer of at least 2, got 1"):
         LengthenStories(PASSAGES, 1)

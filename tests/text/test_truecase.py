@@ -62,6 +62,10 @@ def test_it_is_saved_whole(truecaser, tmp_path):
         Truecaser.load(tmp_path / "none.json")
 
 
+def test_empty_tokens_stay_empty(truecaser):
+    assert truecaser(["", "then", ".", "", "he"]) == ["", "Then", ".", "", "He"]
+
+
 def test_rare_words_are_left_out():
     assert set(Truecaser.learn(["We saw Mary . We saw Ann . We saw Ann ."]).forms) == {"saw", "ann"}
     with pytest.raises(ValueError, match="No word is in the texts 2 times"):

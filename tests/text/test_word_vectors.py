@@ -146,6 +146,8 @@ def test_broken_files_are_named(path, written, message):
     path.unlink()
     with pytest.raises(FileNotFoundError, match="vectors.txt: no such file, .*glove"):
         load_word_vectors(path, Vocabulary(["the"]))
+    with pytest.raises(FileNotFoundError, match=f"{path.parent}: no such file, .*glove"):
+        load_word_vectors(path.parent, Vocabulary(["the"]))
 
 
 def test_official_vectors_as_they_stand(real_data):

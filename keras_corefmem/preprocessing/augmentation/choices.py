@@ -97,7 +97,7 @@ def augmentations(
     if isinstance(names, Mapping):
         return list(AugmentKinds(_by_kind(names, examples, preprocessor)).parts())
     made: list[Augmentation] = []
-    for each in split_names(names) if isinstance(names, str) else names:
+    for each in split_names(names) if isinstance(names, str) else names or ():
         if not isinstance(each, str):
             made.append(each)
         elif split_names(each) == ["shuffle"]:

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
 from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import as_tokenizer
 
@@ -51,9 +51,9 @@ class RemoveEvidence:
 
     @classmethod
     def fit(cls, examples: Sequence[Example], tokenizer: Any = "words", half: bool = False) -> Self:
-        """Learns from training examples which words name entities, see `learn_entity_words`."""
+        """Learns which words name entities, in each kind of questions, see `learn_entity_words`."""
         made = cls((), tokenizer, half)
-        made.entities = learn_entity_words(examples, made.tokenizer)
+        made.entities = learn_entity_words_by_kind(examples, made.tokenizer)
         return made
 
     def __call__(self, example: Example, random: np.random.Generator | None = None) -> Example:

@@ -32,7 +32,7 @@ class LengthenStories:
             are those of their passages.
 
     Raises:
-        ValueError: if there is no other story, or a number is too small.
+        ValueError: if there is no other story, one is a string, or a number is too small.
 
     Example:
         >>> lengthen = keras_corefmem.preprocessing.LengthenStories([("It fell.",)], 2, share=1.0)
@@ -52,7 +52,10 @@ class LengthenStories:
         exact: bool = False,
         tokenizer: Any = "words",
     ) -> None:
-        self.stories = list(dict.fromkeys(map(tuple, stories)))
+        stories = list(stories)
+        if text := next((story for story in stories if isinstance(story, str)), ""):
+            raise ValueError(f"A story is a tuple of sentences, got the string {text!r:.80}.")
+        self.stories = list(filter(None, dict.fromkeys(map(tuple, stories))))
         if not self.stories:
             raise ValueError("There is no other story to tell: give at least one.")
         check_sizes(2, times=times)

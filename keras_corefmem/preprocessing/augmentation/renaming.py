@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.graphs.entity_words import entity_classes, entity_types, learn_entity_words
+from keras_corefmem.graphs.entity_words import entity_classes, entity_types
 from keras_corefmem.preprocessing.answers import SEPARATOR
+from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
 from keras_corefmem.text.tokenizers import as_tokenizer, has_letters, lower
 
 # Share of its occurrences from which a word is a name of the kind that an annotator says.
@@ -87,7 +88,7 @@ class RenameEntities:
 
         Of examples whose annotator recognized named entities, these are the words that name persons
         or places; of others, the words of the preprocessor's chains, or without any those of
-        `keras_corefmem.graphs.learn_entity_words`.
+        `keras_corefmem.graphs.learn_entity_words`, of each kind of questions alone.
 
         Args:
             examples: training examples.
@@ -250,4 +251,5 @@ def _entities(examples: Sequence[Example], preprocessor: Any) -> list[list[str]]
                 forms[chain].append(word)
                 spelled[chain].update([lower(preprocessor.answers[answer])] if answer else [])
     kept = [words for chain, words in forms.items() if spelled[chain] <= set(words)]
-    return kept or [[word] for word in sorted(learn_entity_words(examples, preprocessor.tokenizer))]
+    learned = () if kept else learn_entity_words_by_kind(examples, preprocessor.tokenizer)
+    return kept or [[word] for word in sorted(learned)]
