@@ -1,6 +1,7 @@
 """Checks of texts, features and answers before a model learns from them or answers them."""
 
 import functools
+import numbers
 import types
 import warnings
 from collections.abc import Mapping
@@ -101,7 +102,8 @@ def class_weights(class_weight, preprocessor, shape):
     """Weights of answers by number, from those by text or number.
 
     Raises:
-        ValueError: if there is no such answer, or answers are none of a set that all texts share.
+        ValueError: if there is no such answer, answers are none of a set that all texts share, or a
+            weight is no number from 0 on.
     """
     tags = getattr(preprocessor, "tags", False)
     if getattr(preprocessor, "local", False) or (len(shape) == 3 and not tags):
@@ -110,12 +112,19 @@ def class_weights(class_weight, preprocessor, shape):
             f"class_weight is for answers that are classes, but those of this model are {what}: "
             "leave it out; for features, sample_weight weighs examples."
         )
-    numbers = getattr(preprocessor, "answer_numbers", {})
+    known = getattr(preprocessor, "answer_numbers", {})
     table = np.ones(shape[-1], "float32")
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight must be a dictionary by answer, got {class_weight!r:.80}.")
     for answer, weight in class_weight.items():
-        number = numbers.get(answer, answer)
+        if not isinstance(weight, numbers.Real) or not 0 <= weight < np.inf:
+            raise ValueError(
+                f"class_weight: the weight of {answer!r} must be a number from 0 on, got "
+                f"{weight!r}."
+            )
+        number = known.get(answer, answer)
         if number not in range(len(table)):
-            near = did_you_mean(str(answer), numbers)
+            near = did_you_mean(str(answer), known)
             raise ValueError(f"class_weight: there is no answer {answer!r}.{near}")
         table[number] = weight
     return table

@@ -4,6 +4,7 @@ import functools
 import inspect
 import numbers
 import sys
+import types
 import typing
 from typing import Annotated, Any, Literal
 
@@ -92,6 +93,19 @@ class Arguments(pydantic.BaseModel):
 def underscored(name):
     """The name of a choice, which may be written with hyphens."""
     return name.replace("-", "_") if isinstance(name, str) else name
+
+
+class Recorded(types.SimpleNamespace):
+    """Arguments of a model as attributes, of which it knows which were `read`."""
+
+    def __init__(self, **values):
+        super().__init__(**values, read=set())
+
+    def __getattribute__(self, name):
+        value = super().__getattribute__(name)
+        if name != "read" and not name.startswith("_"):
+            self.read.add(name)
+        return value
 
 
 @functools.cache

@@ -44,6 +44,10 @@ def first_replica(outputs, rows):
     return keras.tree.map_structure(lambda array: array[:rows], outputs)
 
 
+# How TensorFlow complains about parts of a batch that it cannot add up.
+UNEVEN = "AddN must have the same size and shape"
+
+
 class LightModel(keras.Model):
     """A model that XLA compiles as a whole only to train it, and only where that takes long.
 
@@ -54,32 +58,44 @@ class LightModel(keras.Model):
 
     # Whether training steps, too, are compiled by kernel.
     by_kernel = False
-    # Which variables were trained when the functions below were made, by their names.
+    # Which variables were trained when the functions below were made.
     made_for = ()
 
     def make_train_function(self, force=False):
-        self._drop_if_stale("train_function")
+        self._drop_stale_functions()
         with _without_xla(self) if self.by_kernel else contextlib.nullcontext():
             return super().make_train_function(force)
 
     def make_test_function(self, force=False):
-        self._drop_if_stale("test_function")
+        self._drop_stale_functions()
         with _without_xla(self):
             return super().make_test_function(force)
 
     def make_predict_function(self, force=False):
-        self._drop_if_stale("predict_function")
+        _check_process()
+        self._drop_stale_functions()
         with _without_xla(self):
             return super().make_predict_function(force)
 
-    def _drop_if_stale(self, function):
+    def _drop_stale_functions(self):
         # Keras hands weights over to JAX in order, trained ones first: functions from before layers
         # were frozen, or thawed, would take those of others.
-        now = function, *map(id, self.trainable_variables)
-        if now not in self.made_for:
-            others = (each for each in self.made_for if each[0] != function)
-            self.made_for = (*others, now)
-            setattr(self, function, None)
+        now = tuple(map(id, self.trainable_variables))
+        if now != self.made_for:
+            self.made_for = now
+            self.train_function = self.test_function = self.predict_function = None
+
+
+def _check_process():
+    """Refuses to predict batches that several processes share: none could fetch all of it."""
+    if keras.backend.backend() == "jax" and keras.distribution.distribution() is not None:
+        import jax
+
+        if jax.process_count() > 1:
+            raise ValueError(
+                "Processes that share each batch cannot predict it: `evaluate` and `read` work "
+                "there, and `predict` where the saved model is loaded in a process of its own."
+            )
 
 
 @contextlib.contextmanager
@@ -101,8 +117,9 @@ def keeping_weights(model, training=False):
         values = [(variable, value.copy()) for variable, value in values]
     try:
         yield
-    except ValueError as error:
-        if type(error).__name__ != "IndivisibleError":
+    except Exception as error:
+        # JAX refuses any such batch, Keras on TensorFlow to begin with one.
+        if type(error).__name__ != "IndivisibleError" and UNEVEN not in str(error):
             raise
         raise ValueError(
             "The devices cannot share a batch, whose rows are no multiple of their number: give "

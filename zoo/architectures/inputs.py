@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import itertools
+import math
 import os
 from collections.abc import Iterator, Mapping
 
@@ -10,6 +11,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets import Example, Sentence, as_examples
+from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
 def is_text(data):
@@ -76,19 +78,57 @@ def _text_of(answer):
     return answer
 
 
+def rows_of_batches(size=None):
+    """The rows of a batch, 32 by default.
+
+    Raises:
+        ValueError: if they are no positive integer.
+    """
+    size = 32 if size is None else size
+    check_sizes(batch_size=size)
+    return size
+
+
+def check_steps(**steps):
+    """Refuses numbers of steps, by the name of the argument, that are no positive integers."""
+    check_sizes(**{name: count for name, count in steps.items() if count is not None})
+
+
+def cut_off(examples, share):
+    """Examples to train on, and the share of them, the last ones, that is held out.
+
+    Raises:
+        ValueError: if none is left to train on.
+    """
+    check_shares(validation_split=share)
+    cut = math.floor(len(examples) * (1 - share))
+    if not cut:
+        raise ValueError(
+            f"validation_split={share} of {len(examples)} texts leaves none to train on: give less."
+        )
+    return examples[:cut], examples[cut:]
+
+
 def first_of(examples, steps, size):
     """The examples of as many batches of a size, all of them for `None`."""
     return (examples or [])[: None if steps is None else steps * size]
 
 
 def validation_examples(data):
-    """Examples of `validation_data`, `None` where it is no text."""
+    """Examples of `validation_data`, `None` where it is no text.
+
+    Raises:
+        ValueError: if there are none.
+    """
     if not is_text(data):
         return None
     one = str | tuple | Example | Sentence
     apart = isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], one)
     apart = apart and not all(isinstance(each, Mapping) for each in data)
-    return examples_of(*data) if apart else examples_of(data)
+    examples = examples_of(*data) if apart else examples_of(data)
+    if not examples:
+        raise ValueError("validation_data has no examples: give some, or leave it out.")
+    return examples
 
 
 class MappedBatches(keras.utils.PyDataset):

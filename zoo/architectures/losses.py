@@ -1,5 +1,6 @@
-"""Losses and metrics of models whose outputs are logits: Keras' by name, and their means."""
+"""Losses and metrics of models whose outputs are logits: Keras' by name, means, penalties."""
 
+import functools
 import inspect
 
 import keras
@@ -38,7 +39,8 @@ class ReportsMeans(keras.Model):
     # Whether weights make up for the empty rows of a batch to train on, by batch; `None` for data
     # that Keras takes the right means of.
     mean_of_rows = None
-    in_training = False
+    # The share of such a batch that are examples, from `compute_loss` to `compute_metrics`.
+    share = None
 
     def compile(self, *args, **kwargs):
         super().compile(*args, **kwargs)
@@ -58,44 +60,83 @@ class ReportsMeans(keras.Model):
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
-        # Read by `compute_metrics`, which is called next.
-        self.in_training = training
+        filled_up = training and self.mean_of_rows is not None
+        self.share = self.share_of_examples(y) if filled_up else None
         # Strategies of TensorFlow add up what the devices make of their rows.
-        whole = loss * _devices(self)
-        self.mean_loss.update_state(*self.mean_of(whole, y, y_pred, sample_weight))
-        return loss
+        devices, count = _devices(self), self.count_of(y, y_pred, sample_weight)
+        self.mean_loss.update_state(*self.mean_of(loss * devices, count))
+        if devices == 1 or not training or not self.reductions.isdisjoint({"sum", "none", None}):
+            return loss
+        # Those of unequal numbers of answers count by these.
+        factor = ops.divide_no_nan(count * devices, _sum_over_devices(count))
+        return self.scaled(loss, factor, 1 / devices)
 
-    def mean_of(self, loss, y, y_pred, sample_weight):
-        """The mean loss of a batch, and of how many answers."""
+    @property
+    def reductions(self):
+        """How losses of answers are reduced to those of batches."""
+        return {getattr(each, "reduction", "") for each in keras.tree.flatten(self.loss)}
+
+    @property
+    def weighs_answers(self):
+        """Whether the loss of a batch is its mean over weights, which empty rows do not change."""
+        return "mean_with_sample_weight" in self.reductions
+
+    def count_of(self, y, y_pred, sample_weight):
+        """The number of answers, or of rows, whose mean the loss of a batch is."""
         count = ops.shape(y_pred)[0]
-        if not self.in_training or self.mean_of_rows is None:
+        if self.weighs_answers:
+            count = ops.size(y) if sample_weight is None else ops.sum(sample_weight)
+        return ops.cast(count, "float32")
+
+    def mean_of(self, loss, count):
+        """The mean loss of a batch, and of how many answers."""
+        share = self.share
+        if share is None or self.weighs_answers:
             return loss, count
-        share = self.share_of_examples(y)
-        if not self.mean_of_rows:
-            # Empty rows have none, and weights are regularized whole.
-            others = sum(ops.sum(ops.cast(each, loss.dtype)) for each in self.losses)
-            loss = ops.divide_no_nan(loss - others, ops.cast(share, loss.dtype)) + others
-        return loss, share * ops.cast(count, share.dtype)
+        if not self.mean_of_rows:  # Empty rows have no loss.
+            loss = self.scaled(loss, ops.divide_no_nan(1.0, share))
+        return loss, share * count
+
+    def scaled(self, loss, factor, regularized=1.0):
+        """The loss whose part of answers is scaled, beside a share of what regularizes weights."""
+        others = sum(ops.sum(ops.cast(each, loss.dtype)) for each in self.losses) * regularized
+        return (loss - others) * ops.cast(factor, loss.dtype) + others
 
     def share_of_examples(self, y):
         """The share of the rows of a batch, on all devices, that are examples."""
         answers = ops.reshape(y, (ops.shape(y)[0], -1))
         share = ops.mean(ops.cast(ops.any(ops.not_equal(answers, 0), axis=-1), "float32"))
-        if (devices := _devices(self)) == 1:
-            return share
-        import tensorflow as tf
-
-        return tf.distribute.get_replica_context().all_reduce("SUM", share) / devices
+        devices = _devices(self)
+        return share if devices == 1 else _sum_over_devices(share) / devices
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
-        if self.in_training and self.mean_of_rows and sample_weight is not None:
-            sample_weight = sample_weight * self.share_of_examples(y)
+        share, self.share = self.share, None
+        if share is not None and self.mean_of_rows and sample_weight is not None:
+            sample_weight = sample_weight * share
         return super().compute_metrics(x, y, y_pred, sample_weight)
+
+
+def _sum_over_devices(value):
+    import tensorflow as tf
+
+    return tf.distribute.get_replica_context().all_reduce("SUM", value)
 
 
 def _devices(model):
     strategy = getattr(model, "distribute_strategy", None)
     return strategy.num_replicas_in_sync if strategy else 1
+
+
+def regularize(variables, factor):
+    """Adds the squares of all weights but biases and slopes to the loss."""
+    for variable in variables:
+        if len(variable.shape) > 1 and variable.name != "alpha":
+            variable.regularizer = functools.partial(penalty, factor)
+
+
+def penalty(factor, weight):
+    """The L2 penalty of a weight; Keras adds up losses of its default precision alone."""
+    return ops.cast(keras.regularizers.L2(factor)(weight), keras.config.floatx())
 
 
 def resolve_loss(loss, default):

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import types
 import typing
 
 import keras
@@ -26,8 +25,15 @@ from zoo.architectures.cloning import (
     plain,
     pop_state,
 )
-from zoo.architectures.config import ExamplesMethod, check_names, specification
+from zoo.architectures.config import (
+    ExamplesMethod,
+    Recorded,
+    check_names,
+    chosen,
+    specification,
+)
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
+from zoo.architectures.losses import regularize
 from zoo.architectures.precision import QuantizableModel, cached_names, precision
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
@@ -80,6 +86,8 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     reader = renamed_property("reader", "preprocessor")
     # What `build_graph` reads that a class leaves no choice of.
     FIXED: dict[str, typing.Any] = {}
+    # Arguments that preprocessing or training reads, not the graph.
+    ELSEWHERE: tuple[str, ...] = ()
     # Whether it has a table of word vectors, which may start from pretrained ones.
     HAS_WORD_VECTORS = True
     # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
@@ -94,18 +102,22 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         kind = specification(arguments["__class__"])
         values = {name: arguments[name] for name in kind.model_fields}
         values = dict(validate(type(self).__name__, values, kind))
-        config = types.SimpleNamespace(**self.FIXED, **values)
+        config = Recorded(**self.FIXED, **values)
         self.check_arguments(config)
         preprocessor = get(arguments["preprocessor"])
         if preprocessor is not None:
             self.check_preprocessor(preprocessor, config)
         options = {name: arguments[name] for name in ("name", "trainable")}
+        config.read.clear()
         with precision(arguments["dtype"]):
             graph = self.build_graph(config)
             logits = without_unknown(graph.logits)
             super().__init__(inputs=graph.inputs, outputs=logits, **options)
         if getattr(config, "l2", 0):
             regularize(self.trainable_variables, config.l2)
+        # Arguments that change nothing beside the others, whatever they are.
+        listed = chosen(arguments["__class__"]).keys()
+        self.unread = frozenset(listed - config.read - {*self.ELSEWHERE})
         self.config = {name: plain(getattr(config, name)) for name in values}
         self.attention_output, self.heads_output = graph.attention, graph.heads
         self.states_output = graph.states
@@ -378,18 +390,6 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     def has_shared_answers(self):
         """Whether answers are classes, the same for all questions."""
         return len(self.output.shape) == 2
-
-
-def regularize(variables, factor):
-    """Adds the squares of all weights but biases and slopes to the loss."""
-    for variable in variables:
-        if len(variable.shape) > 1 and variable.name != "alpha":
-            variable.regularizer = functools.partial(penalty, factor)
-
-
-def penalty(factor, weight):
-    """The L2 penalty of a weight; Keras adds up losses of its default precision alone."""
-    return keras.ops.cast(keras.regularizers.L2(factor)(weight), keras.config.floatx())
 
 
 def without_unknown(logits):

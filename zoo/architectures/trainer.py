@@ -1,7 +1,6 @@
 """Training, evaluation and prediction as Keras' models do them, with the defaults of the zoo."""
 
 import functools
-import math
 from types import GeneratorType
 
 import keras
@@ -24,10 +23,13 @@ from zoo.architectures.checks import (
 from zoo.architectures.devices import LateXLA, LightModel, keeping_weights, local_rows, resolve_jit
 from zoo.architectures.inputs import (
     PartsOfEpochs,
+    check_steps,
+    cut_off,
     examples_of,
     first_of,
     is_text,
     opened,
+    rows_of_batches,
     validation_examples,
     weights_of,
     with_weights,
@@ -184,9 +186,8 @@ class TextTrainer(ReportsMeans, LightModel):
         """Batches to train on and, where texts are held out, to validate on."""
         lengths = common_lengths(self.preprocessor, encoded + held)
         make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
-        by_rows = getattr(self.loss, "reduction", "") != "mean_with_sample_weight"
-        seed = np.random.randint(2**31)
-        batches = make(encoded, mean_of_rows=by_rows, seed=seed, **options)
+        options |= {"mean_of_rows": not self.weighs_answers, "seed": np.random.randint(2**31)}
+        batches = make(encoded, **options)
         return batches, make(held, batch_size=held_size) if held else None
 
     def _checked_arrays(self, x, y, sample_weight, weights, is_split):
@@ -261,8 +262,10 @@ class TextTrainer(ReportsMeans, LightModel):
         match_optimizer(self)
         x, validation_data = opened(x), opened(validation_data)
         held, weights = validation_examples(validation_data), None
-        size = kwargs.pop("validation_batch_size", batch_size) or 32
-        last = kwargs.pop("validation_steps", None)
+        rows = rows_of_batches(batch_size)
+        size = rows_of_batches(kwargs.pop("validation_batch_size", rows))
+        last, steps = kwargs.pop("validation_steps", None), kwargs.get("steps_per_epoch")
+        check_steps(validation_steps=last, steps_per_epoch=steps)
         if class_weight:
             weights = class_weights(class_weight, self.preprocessor, self.output.shape)
         if is_text(x):
@@ -270,10 +273,9 @@ class TextTrainer(ReportsMeans, LightModel):
                 raise ValueError("sample_weight is for arrays; weigh texts by class_weight.")
             examples = examples_of(x, y)
             if validation_split and validation_data is None:
-                cut = math.floor(len(examples) * (1 - validation_split))
-                examples, held = examples[:cut], examples[cut:]
+                examples, held = cut_off(examples, validation_split)
             held = first_of(held, last, size)
-            options = {"batch_size": batch_size or 32, "shuffle": shuffle}
+            options = {"batch_size": rows, "shuffle": shuffle}
             encoded = self._encode(examples), self._encode(held)
             x, held_batches = self._training_batches(*encoded, size, **options)
             validation_data = validation_data if held_batches is None else held_batches
@@ -287,7 +289,7 @@ class TextTrainer(ReportsMeans, LightModel):
         if isinstance(x, Batches):
             x.check_answers()
             batches, steps, shuffle = x, kwargs.pop("steps_per_epoch", None), False
-            if steps:
+            if steps is not None:
                 x = PartsOfEpochs(x, steps)
                 own.append(keras.callbacks.LambdaCallback(on_epoch_end=x.advance))
             x = x if weights is None else with_weights(x, weights)
@@ -350,7 +352,8 @@ class TextTrainer(ReportsMeans, LightModel):
         if "_use_cached_eval_dataset" not in kwargs:
             if not self.compiled:
                 self.compile()
-            x, examples, size = opened(x), None, batch_size or 32
+            x, examples, size = opened(x), None, rows_of_batches(batch_size)
+            check_steps(steps=kwargs.get("steps"))
             if is_text(x):
                 examples = first_of(examples_of(x, y), kwargs.pop("steps", None), size)
                 x, y = self.batches(examples, size), None
@@ -385,7 +388,8 @@ class TextTrainer(ReportsMeans, LightModel):
             >>> logits.shape == (1, len(model.preprocessor.answers))
             True
         """
-        x, size = opened(x), batch_size or 32
+        x, size = opened(x), rows_of_batches(batch_size)
+        check_steps(steps=kwargs.get("steps"))
         if is_text(x):
             examples = examples_of(x, answered=False)
             x = self.batches(first_of(examples, kwargs.pop("steps", None), size), size)

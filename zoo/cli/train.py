@@ -7,7 +7,7 @@ import pathlib
 import shlex
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -99,11 +99,18 @@ def train(
                 f"--devices {devices} cannot share a batch of {experiment.settings.batch_size}: "
                 "give --set batch_size= a multiple."
             )
-        run(experiment, pathlib.Path(output), pathlib.Path(log_dir), fresh)
+        chosen = parse_settings(settings).get("arguments", {})
+        run(experiment, pathlib.Path(output), pathlib.Path(log_dir), fresh, chosen)
     print(f"\nTensorBoard:  tensorboard --logdir {shlex.quote(log_dir)}")
 
 
-def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) -> None:
+def run(
+    experiment: Any,
+    output: pathlib.Path,
+    logs: pathlib.Path,
+    fresh: bool,
+    chosen: Collection[str] = (),
+) -> None:
     from keras_corefmem.datasets.registry import find
     from keras_corefmem.utils.locks import clear, hold
     from keras_corefmem.visualization import make_console
@@ -120,6 +127,12 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
     before = 0 if fresh else epochs_done(folder)
 
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
+        if not before and (unread := sorted(model.unread.intersection(chosen))):
+            clear(folder)
+            raise ValueError(
+                f"--set {unread[0]}: this {experiment.model} does not read it, so that it would "
+                "change nothing: leave it out."
+            )
         if fresh:
             clear(log_dir)
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
@@ -151,8 +164,8 @@ def run(experiment: Any, output: pathlib.Path, logs: pathlib.Path, fresh: bool) 
         f"{known.reported.capitalize()} accuracy: {test['accuracy']:.1%} of {test['count']} "
         f"{counted}\n"
     )
-    chosen = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
-    for example, line in zip(chosen, outcome.model.answer_lines(chosen), strict=True):
+    shown = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
+    for example, line in zip(shown, outcome.model.answer_lines(shown), strict=True):
         if story := texts_of(outcome.model, example).get("passage"):
             story = textwrap.shorten(story, STORY, placeholder=" ...")
             print(textwrap.indent(textwrap.fill(story, 96), "  "))

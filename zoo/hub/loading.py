@@ -5,6 +5,7 @@ import functools
 import math
 import os
 import pathlib
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -151,6 +152,12 @@ def _adapted(
     dtype = preset.arguments.get("dtype", "float32")
     if dtype != "float32":
         settings["dtype"] = dtype
+    if frozen := preset.arguments.get("frozen"):
+        warnings.warn(
+            f"{preset.handle} has frozen layers, {', '.join(frozen)}, which are trained here, as "
+            "new words and answers may have weights in them: freeze them again to keep them.",
+            stacklevel=3,
+        )
     model = cls.from_examples(examples, **{**settings, **rename(overrides)})
     if load_weights:
         model.coverage = transfer(model, preset)

@@ -129,7 +129,7 @@ def known_card(model: Any) -> dict[str, Any]:
     logs = getattr(getattr(model, "history", None), "history", None) or {}
     if logs:
         last = {name: float(values[-1]) for name, values in logs.items()}
-        facts["last_epoch"] = {"epoch": len(model.history.epoch), **last}
+        facts["last_epoch"] = {"epoch": model.history.epoch[-1] + 1, **last}
     return facts
 
 

@@ -13,6 +13,7 @@ from keras_corefmem.preprocessing import Preprocessor, get
 from keras_corefmem.text import Coverage
 from keras_corefmem.text.tokenizers import lower
 from zoo.configs import rename
+from zoo.configs.widths import edge_widths
 from zoo.hub.record import Preset, Weights
 
 
@@ -39,11 +40,6 @@ def _positions(preprocessor: Preprocessor) -> range:
     return range(10_000)
 
 
-def _nothing(preprocessor: Preprocessor) -> list[str]:
-    """Names nothing: such weights belong to the data that they were learned from."""
-    return []
-
-
 # Axis of a weight that has an entry for each of a list of names; other weights are copied whole.
 ALIGNED: tuple[tuple[str, int, Callable[[Preprocessor], Sequence]], ...] = (
     (r"word_embedding/embeddings", 0, _words),
@@ -51,8 +47,9 @@ ALIGNED: tuple[tuple[str, int, Callable[[Preprocessor], Sequence]], ...] = (
     (r"memory/embedding_\d+", 0, _words_and_answers),
     (r"memory/time_\d+|(sentence|question)_mask/factors", 0, _positions),
     (r"answer/(output/)?(kernel|bias)", -1, _answers),
-    (r"retrieve/idf|weights/embeddings", 0, _nothing),
 )
+# Weights that belong to the data that they were learned from.
+OF_DATA = r"retrieve/idf|weights/embeddings"
 
 
 def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +98,8 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
     """Copies the weights of a preset to a model for another task.
 
     Rows of words, characters and answers are copied where both know them; other weights where both
-    have the same shape, but for encoders of edges of other types, which start anew, with a warning.
+    have the same shape. Those of another shape start anew, and so do encoders of edges of other
+    types, with a warning.
 
     Args:
         model: an untrained model of the preset's class.
@@ -120,21 +118,32 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
             f"{preset.handle} has weights of version 0.1, without names: load it, and take the "
             "folder that its `save_to_preset` writes."
         )
-    untrained = _paths_of_other_edges(model, preset)
+    untrained, unfit = _paths_of_other_edges(model, preset), []
+    words, known = newer.vocabulary.known, set(older.vocabulary.known)
     for weight in model.weights:
         value = weights.get(weight.path)
-        if value is None or weight.path in untrained:
+        path = weight.path
+        if value is None or path in untrained or re.fullmatch(OF_DATA, path):
             continue
         for pattern, axis, names in ALIGNED:
-            if re.fullmatch(pattern, weight.path):
+            if re.fullmatch(pattern, path):
                 own = np.moveaxis(keras.ops.convert_to_numpy(weight).copy(), axis, 0)
                 other = np.moveaxis(value, axis, 0)
                 if own.shape[1:] == other.shape[1:]:
                     _copy_rows(own, other, names(newer), names(older))
-                value = np.moveaxis(own, 0, axis)
+                    value = np.moveaxis(own, 0, axis)
+                elif names in (_words, _words_and_answers):
+                    known = set()
         if value.shape == tuple(weight.shape):
             weight.assign(value)
-    words, known = newer.vocabulary.known, set(older.vocabulary.known)
+        else:
+            unfit.append(path)
+    if unfit:
+        warnings.warn(
+            f"{len(unfit)} weights of {preset.handle} have another shape here and start untrained, "
+            f"{', '.join(unfit[:3])}: leave out what changes their widths to keep them.",
+            stacklevel=4,
+        )
     return Coverage(len(words), tuple(word for word in words if word not in known))
 
 
@@ -156,9 +165,8 @@ def _paths_of_other_edges(model: keras.Model, preset: Preset) -> set[str]:
 
 def _edges_of(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
     """Returns the edge types of a configuration, each with its width; none where they are not."""
-    types, units = arguments.get("edge_types", ()), arguments.get("edge_units")
-    widths = units if isinstance(units, list | tuple) else [units] * len(types)
-    return list(zip(types, widths, strict=True))
+    types = arguments.get("edge_types", ())
+    return list(zip(types, edge_widths(types, arguments.get("edge_units")), strict=True))
 
 
 def _copy_rows(own: np.ndarray, other: np.ndarray, names: Sequence, old_names: Sequence) -> None:

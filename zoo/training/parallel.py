@@ -1,7 +1,9 @@
 """Training on several devices: every batch is shared among them."""
 
 import contextlib
+import functools
 from collections.abc import Iterator
+from typing import Any
 
 import keras
 
@@ -52,15 +54,21 @@ def data_parallel(devices: int | None) -> Iterator[None]:
         finally:
             keras.distribution.set_distribution(before)
     elif keras.backend.backend() == "tensorflow":
-        import tensorflow as tf
-
-        with tf.distribute.MirroredStrategy(first_tensorflow_devices(devices)).scope():
+        with _mirrored(tuple(first_tensorflow_devices(devices))).scope():
             yield
     else:
         raise ValueError(
             f"devices={devices}: Keras shares no batches on {keras.backend.backend()}; set "
             "KERAS_BACKEND to jax or tensorflow."
         )
+
+
+@functools.cache
+def _mirrored(names: tuple[str, ...]) -> Any:
+    """The strategy of some devices: the sums of another one over them would mix with its own."""
+    import tensorflow as tf
+
+    return tf.distribute.MirroredStrategy(list(names))
 
 
 def first_jax_devices(count: int | None) -> list[str]:

@@ -191,3 +191,34 @@ def test_methods_of_batches_take_no_texts(name):
 def test_a_misspelt_argument_is_told(make_model, message):
     with pytest.raises(TypeError, match=message):
         make_model()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+        ({"validation_batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+        ({"steps_per_epoch": 0}, "steps_per_epoch must be an integer of at least 1, got 0"),
+        ({"validation_steps": 0}, "validation_steps must be an integer of at least 1, got 0"),
+        ({"validation_split": -0.5}, "validation_split must be a number from 0 to 1, got -0.5"),
+        ({"validation_split": "0.5"}, "validation_split must be a number from 0 to 1, got '0.5'"),
+        ({"validation_split": 1.0}, "validation_split=1.0 of 8 texts leaves none to train on"),
+        ({"validation_data": []}, "validation_data has no examples"),
+        ({"class_weight": [1.0]}, "class_weight must be a dictionary by answer, got"),
+        ({"class_weight": {"kitchen": "2"}}, "weight of 'kitchen' must be a number .*, got '2'"),
+        ({"class_weight": {"kitchen": -1.0}}, "weight of 'kitchen' must be a number .*, got -1.0"),
+        ({"class_weight": {"kitchen": np.nan}}, "weight of 'kitchen' must be a number .*, got nan"),
+    ],
+)
+def test_options_of_fit_that_would_do_something_else_are_refused(options, message):
+    model = shared("qrn")
+    with pytest.raises(ValueError, match=message):
+        model.fit(STORIES[:8], **options)
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 0}, {"steps": 0}])
+def test_empty_batches_are_refused(options):
+    name = f"{next(iter(options))} must be an integer of at least 1, got 0"
+    for method in (shared("qrn").evaluate, shared("qrn").predict):
+        with pytest.raises(ValueError, match=name):
+            method(STORIES[:8], verbose=0, **options)

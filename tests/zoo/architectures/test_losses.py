@@ -6,6 +6,7 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets import simulator
+from keras_corefmem.metrics import AnswerCrossentropy
 from tests.support.evaluation import JIT, QUICK
 
 STORIES = simulator.simulate(1, 37)
@@ -76,3 +77,19 @@ def test_shares_of_answers_have_an_accuracy_too():
     found = model.evaluate(features, shares, verbose=0, return_dict=True)
     expected = make().evaluate(STORIES, verbose=0, return_dict=True)
     assert found == pytest.approx({**expected, "ce": expected["loss"]}, rel=1e-5)
+
+
+def test_losses_that_are_means_over_weights_are_reported_as_they_are():
+    loss = AnswerCrossentropy(reduction="mean_with_sample_weight")
+    # Nothing is learned, so that all report on one model.
+    model = make(optimizer=keras.optimizers.SGD(0.0), loss=[loss])
+    expected = model.evaluate(STORIES, verbose=0, return_dict=True)
+    for data in (STORIES, model.batches(STORIES, shuffle=True)):
+        history = model.fit(data, verbose=0).history
+        found = {name: values[0] for name, values in history.items()}
+        assert found == pytest.approx(expected, rel=1e-5)
+    features, answers, _ = model.batches(STORIES, batch_size=37)[0]
+    weights = np.linspace(0, 2, 37, dtype="float32")
+    whole = model.evaluate(features, answers, batch_size=37, sample_weight=weights, verbose=0)
+    parts = model.evaluate(features, answers, batch_size=8, sample_weight=weights, verbose=0)
+    assert parts == pytest.approx(whole, rel=1e-5)

@@ -71,6 +71,23 @@ def test_training_says_where_everything_is(trained, capsys):
     assert not list(run.rglob("*partial*"))
 
 
+@pytest.mark.parametrize(
+    ("model", "setting"),
+    [
+        ("ga-coref-gru", "carry=previous"),
+        ("as-gru", "characters=true"),
+        ("qrn", "retrieve_hops=2"),
+        ("ren", "half_width=2"),
+        ("dmn", "teacher_forcing=true"),
+    ],
+)
+def test_settings_that_would_change_nothing_are_refused(model, setting, data_dir, tmp_path, capsys):
+    command = ["train", "--model", model, "--data-dir", data_dir, *TINY, "--set", setting]
+    error = refused(capsys, *command, "--output", tmp_path, "--log-dir", tmp_path / "logs")
+    assert f"--set {setting.partition('=')[0]}: this {model} does not read it" in error
+    assert not list(tmp_path.glob("*/*.json"))
+
+
 @pytest.mark.slow
 def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
     folder, command = trained
@@ -279,6 +296,43 @@ def test_a_broken_line_of_json_is_named(capsys, monkeypatch):
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{line}\n"))
         error = refused(capsys, "predict", "x.keras")
         assert "standard input, line 1: give an object" in error
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"passage": " ", "question": "Who?"}, "The passage is empty: ' '"),
+        ({"passage": "Mary\ud800", "question": "Who?"}, "the passage has half of a surrogate"),
+        ({"sentence": "Mary left."}, "qrn_babi_1 reads passage and question, not sentence"),
+        (
+            {**dict.fromkeys(("passage", "question"), "Mary left."), "edges": [[1, 2, "near"]]},
+            "edges",
+        ),
+        ({**dict.fromkeys(("passage", "question"), "Mary left."), "options": ["Mary"]}, "options"),
+    ],
+)
+def test_a_line_that_is_not_read_is_named(line, message, capsys, monkeypatch):
+    lines = {"passage": STORY, "question": "Where is Mary?"}, line
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n\n".join(map(json.dumps, lines))))
+    assert f"error: standard input, line 3: {message}" in refused(capsys, "predict", "qrn_babi_1")
+
+
+def test_lines_are_utf_8_with_a_mark_or_without_one(capsys, monkeypatch):
+    line = json.dumps(
+        {"passage": "Zo\u00eb left.", "question": "Where is Zo\u00eb?"}, ensure_ascii=False
+    )
+    for mark in ("", "\ufeff"):
+        content = io.BytesIO(f"{mark}{line}\n".encode())
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(content, encoding="ascii"))
+        with pytest.warns(UserWarning, match="does not know"):
+            answered = json.loads(printed(capsys, "predict", "qrn_babi_1"))
+        assert (
+            answered["question"] == "Where is Zo\u00eb?" and "zo\u00eb" in answered["unknown_words"]
+        )
+    content = io.BytesIO(b'\n{"passage": "Mary \xff", "question": "Who?"}')
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(content, encoding="utf-8"))
+    error = refused(capsys, "predict", "qrn_babi_1")
+    assert "standard input, line 2: the passage has half of a surrogate pair" in error
 
 
 def test_download_names_the_folder(monkeypatch, capsys):

@@ -47,6 +47,8 @@ def test_an_interrupted_first_epoch_leaves_no_line_and_no_thread(terminal, tmp_p
         raise KeyboardInterrupt
 
     class Reader:
+        unread = frozenset()
+
         def tensorboard_callbacks(self, log_dir, examples):
             return []
 

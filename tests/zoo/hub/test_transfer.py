@@ -158,6 +158,23 @@ def test_encoders_of_the_same_edges_are_kept():
     )
 
 
+def test_weights_of_other_widths_are_told():
+    with pytest.warns(UserWarning, match="weights of qrn_babi_1 .* shape .*word_embedding/embedd"):
+        model = zoo.from_preset("qrn_babi_1", examples=TRAIN, units=20)
+    assert model.coverage.missing == tuple(model.preprocessor.vocabulary.known)
+
+
+def test_frozen_layers_that_are_trained_again_are_told(tmp_path):
+    model = zoo.from_preset("qrn_babi_1")
+    model.get_layer("word_embedding").trainable = False
+    model.save_to_preset(tmp_path / "reader")
+    with warnings.catch_warnings(action="error", category=UserWarning):
+        assert not zoo.from_preset(tmp_path / "reader").get_layer("word_embedding").trainable
+    with pytest.warns(UserWarning, match="frozen layers, word_embedding, which are trained here"):
+        again = zoo.from_preset(tmp_path / "reader", examples=TRAIN)
+    assert again.get_layer("word_embedding").trainable
+
+
 def test_passages_without_their_answers_take_another_head():
     examples = [dataclasses.replace(example, answer="nowhere") for example in TRAIN]
     model = zoo.from_preset("ga_coref_gru_babi_1", examples=examples)

@@ -41,6 +41,11 @@ for devices in data:
         valid = {"loss": 0, "wrong": []} if together else training.evaluate(model, batches["valid"])
         weights = [weight.tolist() for weight in model.get_weights()]
         norm = model.optimizer.gradient_norm
+        if together:
+            try:
+                training.evaluate(model, batches["valid"])
+            except ValueError as error:
+                valid["wrong"].append(str(error))
         result.append([losses, valid["loss"], valid["wrong"], model.jit_compile, weights, norm])
 """
 
@@ -125,6 +130,51 @@ def test_texts_on_two_devices_are_those_on_one(run_python, backend):
         np.testing.assert_allclose(two[1], one[1], atol=1e-4)
 
 
+# Devices that get unequal numbers of words of a batch or, on TensorFlow, of rows.
+UNEQUAL = """
+import keras, zoo
+from keras_corefmem import optimizers
+from tests.support.model_cases import LABELLED, TAGGED
+from zoo.training import data_parallel
+from zoo.training.parallel import first_tensorflow_devices
+
+def learn(examples, devices, arrays):
+    with data_parallel(devices):
+        keras.utils.set_random_seed(1)
+        options = {"units": 4, "dropout": 0.0, "l2": 0.01}
+        model = zoo.SentenceDynamicMemoryNetwork.from_examples(examples, **options)
+        model.compile(optimizers.SGD(0.5), jit_compile=False)
+        features, answers, _ = model.batches(examples, 21)[0]
+        try:
+            model.evaluate(features, answers, batch_size=7, verbose=0)
+            refused = ""
+        except ValueError as error:
+            refused = str(error)
+        if arrays:
+            losses = model.fit(features, answers, batch_size=10, epochs=2, shuffle=False, verbose=0)
+        else:
+            losses = model.fit(model.batches(examples, 8, shuffle=True), epochs=2, verbose=0)
+        weights = [weight.tolist() for weight in model.get_weights()]
+        return [losses.history["loss"], weights, refused]
+
+on_tensorflow = keras.backend.backend() == "tensorflow"
+if on_tensorflow:
+    first_tensorflow_devices(2)
+runs = [(TAGGED[:21], False)] + [(LABELLED[:21], True)] * on_tensorflow
+result = [[learn(run[0], devices, run[1]) for devices in (1, 2)] for run in runs]
+"""
+
+
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+@pytest.mark.thorough
+def test_two_devices_with_unequal_parts_learn_what_one_does(run_python, backend):
+    for one, two in run_python(UNEQUAL, None, KERAS_BACKEND=backend, XLA_FLAGS=TWO_DEVICES):
+        np.testing.assert_allclose(two[0], one[0], rtol=1e-5)
+        for first, second in zip(one[1], two[1], strict=True):
+            np.testing.assert_allclose(second, first, atol=1e-5)
+        assert not one[2] and "The devices cannot share a batch" in two[2]
+
+
 @pytest.mark.thorough
 def test_two_processes_learn_what_one_does(run_python):
     address = f"127.0.0.1:{free_port()}"
@@ -144,6 +194,7 @@ def test_two_processes_learn_what_one_does(run_python):
         (alone,) = whole.result()
     for shared in (first[0], second[0]):
         np.testing.assert_allclose(shared[0], alone[0], rtol=1e-5)
+        assert "Processes that share each batch cannot predict it" in shared[2][0]
         for one, other in zip(alone[4], shared[4], strict=True):
             np.testing.assert_allclose(other, one, atol=1e-4)
 

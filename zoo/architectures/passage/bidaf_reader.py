@@ -128,7 +128,11 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     """
 
     # As of readers that leave a choice.
-    FIXED = {"order": "passage_first", "question_overlap": False}
+    FIXED = {
+        "order": "passage_first",
+        "question_overlap": False,
+        "character_activation": "relu",
+    }
 
     def __init__(
         self,

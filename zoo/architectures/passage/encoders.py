@@ -8,6 +8,7 @@ from keras import ops
 
 from keras_corefmem import layers
 from zoo.architectures.config import STRUCTURE, underscored
+from zoo.configs.widths import edge_widths
 
 
 def structure_read(encoder):
@@ -20,12 +21,6 @@ def structure_read(encoder):
         return None
     parameters = inspect.signature(encoder.call).parameters
     return next((name for name in ("antecedents", "sources") if name in parameters), None)
-
-
-def widths_of(config):
-    """The units of each edge type."""
-    units = config.edge_units
-    return units if isinstance(units, list) else [units] * len(config.edge_types)
 
 
 def copy_layer(config, name=None):
@@ -43,18 +38,18 @@ def make_encoder(config, name, encoder=None):
     if isinstance(encoder, dict):
         return copy_layer(encoder, name)
     options = {"bidirectional": True, "name": name}
-    typed = {"carry": config.carry, "edge_attention": config.edge_attention, **options}
     match encoder:
         case "dag_rnn":
             return layers.DAGRNN(units, **options)
-        case "mage_gru":
-            edge_units = widths_of(config)
-            return layers.MAGEGRU((units - sum(edge_units), *edge_units), **typed)
-        case "mage_gru_shared":
+        case "mage_gru" | "mage_gru_shared":
+            options |= {"carry": config.carry, "edge_attention": config.edge_attention}
+            if encoder == "mage_gru":
+                edge_units = edge_widths(config.edge_types, config.edge_units)
+                return layers.MAGEGRU((units - sum(edge_units), *edge_units), **options)
             # Only their number and their sum matter.
             count = len(config.edge_types)
             slices = [units // (count + 1)] * count
-            return layers.MAGEGRU((*slices, units - sum(slices)), shared=True, **typed)
+            return layers.MAGEGRU((*slices, units - sum(slices)), shared=True, **options)
         case "coref_gru":
             return layers.CorefGRU(units, **options)
     # Called without edges, a plain GRU; `.keras` files find its weights by the class.

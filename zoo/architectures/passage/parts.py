@@ -35,7 +35,7 @@ def make_inputs(config):
     return inputs
 
 
-def embed(inputs, config, character_dim=10, activation="relu", table=None, trainable=True):
+def embed(inputs, config, character_dim=10, table=None, trainable=True):
     """Embeds the words of passage and question."""
     table = table or keras.layers.Embedding(
         config.vocabulary_size,
@@ -52,8 +52,8 @@ def embed(inputs, config, character_dim=10, activation="relu", table=None, train
         letters = keras.layers.Embedding(
             config.num_characters, character_dim, name="character_embedding"
         )
-        widths = (CHARACTER_WIDTH,)
-        spell = CharacterCNN(config.character_units, widths, activation, name="character_cnn")
+        sizes = config.character_units, (CHARACTER_WIDTH,), config.character_activation
+        spell = CharacterCNN(*sizes, name="character_cnn")
         for name in PARTS:
             ids = inputs[f"{name}_characters"]
             vectors[name].append(spell(letters(ids), mask=ops.not_equal(ids, 0)))

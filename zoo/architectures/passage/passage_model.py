@@ -11,8 +11,9 @@ from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.passage.edge_attention import EdgeAttentionLogs, EdgeShares, edge_weights
-from zoo.architectures.passage.encoders import structure_read, widths_of
+from zoo.architectures.passage.encoders import structure_read
 from zoo.architectures.text_model import TextModel, without_unknown
+from zoo.configs.widths import edge_widths
 
 # Examples whose attention to edges is in the logs of `fit`.
 MEASURED = 128
@@ -21,7 +22,7 @@ MEASURED = 128
 def check_edge_units(config):
     """Checks that edges leave units of a `mage_gru` to the sequence."""
     units, edge_units, types = config.units, config.edge_units, config.edge_types
-    widths = widths_of(config)
+    widths = edge_widths(types, edge_units)
     if len(widths) != len(types):
         raise ValueError(
             f"edge_units must be one number, or one for each of {', '.join(types)}; got {widths}."

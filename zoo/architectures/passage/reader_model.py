@@ -27,6 +27,10 @@ from zoo.architectures.precision import answer_dtype
 from zoo.architectures.text_model import Graph
 from zoo.configs.renamed import RENAMED
 
+# Arguments of `from_examples` that one kind of answers alone reads.
+OF_SHARED_ANSWERS = {"answer_head", "language", "lemmatizer", "tagger"}
+OF_LOCAL_ANSWERS = {"characters", "num_candidates"}
+
 
 class ReaderModel(PassageModel):
     """A reader of recurrent layers, which the question may gate between them."""
@@ -36,7 +40,7 @@ class ReaderModel(PassageModel):
     @classmethod
     def build_graph(cls, config):
         inputs = make_inputs(config)
-        vectors = embed(inputs, config, activation=config.character_activation)
+        vectors = embed(inputs, config)
         masks = {name: ops.not_equal(inputs[name], 0) for name in PARTS}
         structure, order = structure_of(inputs, config.encoder), ORDERS[config.order]
         gate = GatedAttention(name="gated_attention") if config.gated else None
@@ -182,4 +186,6 @@ class ReaderModel(PassageModel):
                 **shared,
             )
         arguments["answer_head"] = answer_head
-        return cls.start(preprocessor, examples, word_vectors, **arguments)
+        model = cls.start(preprocessor, examples, word_vectors, **arguments)
+        model.unread |= OF_SHARED_ANSWERS if local_answers else OF_LOCAL_ANSWERS
+        return model

@@ -120,14 +120,9 @@ class SentenceModel(TextModel):
         return [*watching, boards.WordPictures(*shown)] if self.has_attention else watching
 
     def default_loss(self):
+        # Batches differ in the number of words.
         reduction = "mean_with_sample_weight"
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=reduction)
 
     def accuracy(self):
         return keras.metrics.SparseCategoricalAccuracy("accuracy")
-
-    def mean_of(self, loss, y, y_pred, sample_weight):
-        # Batches differ in the number of words; Keras takes the mean of their losses.
-        if getattr(self.loss, "reduction", "") != "mean_with_sample_weight":
-            return super().mean_of(loss, y, y_pred, sample_weight)
-        return loss, ops.size(y) if sample_weight is None else ops.sum(sample_weight)

@@ -58,6 +58,7 @@ class EndToEndMemoryNetwork(StoryModel):
     COLUMN = "hop"
     READ_ENDS = False
     HAS_WORD_VECTORS = False
+    ELSEWHERE = ("linear_start",)
 
     def __init__(
         self,

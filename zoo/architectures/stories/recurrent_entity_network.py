@@ -27,6 +27,12 @@ from zoo.architectures.stories.story_model import StoryModel
 # A cosine that no two of a few hundred random vectors have.
 CLOSE = 0.5
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
+# Arguments of `from_examples` that one kind of examples or passages alone reads.
+OF_STORIES, OF_CLOZE = (
+    {"read_ends", "free_symbols"},
+    {"max_words", "markers", "candidates", "max_length"},
+)
+OF_SENTENCES, OF_WINDOWS = {"max_sentences", "max_length"}, {"half_width", "max_windows"}
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -91,6 +97,7 @@ class RecurrentEntityNetwork(StoryModel):
     """
 
     COLUMN = "slot"
+    ELSEWHERE = ("passages",)
 
     def __init__(
         self,
@@ -268,4 +275,7 @@ class RecurrentEntityNetwork(StoryModel):
             entities = sorted(learn_entity_words(examples, preprocessor.tokenizer))
             arguments["entity_tokens"] = words.encode(entities).tolist()
         arguments |= {"passages": passages, "word_vectors": word_vectors}
-        return cls.start(preprocessor, examples, **arguments)
+        model = cls.start(preprocessor, examples, **arguments)
+        model.unread |= OF_STORIES if cloze else OF_CLOZE
+        model.unread |= OF_SENTENCES if passages == "windows" else OF_WINDOWS
+        return model
