@@ -28,11 +28,11 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     loss_weight · Σ_s L_s,   L_s = (1/k) Σ_i w_i (-log Σ_j A_ij S_ij),   w_i = Σ_j S_ij or 1
     ```
 
-    over the k rows i with a target, averaged over the batch, where an instance without targets
-    counts as 0. On JAX, a layer that is called more than once keeps only its last loss, unless the
-    model is a `ReportsSupervision`. Heads without supervision, window or dropout are computed by
-    `keras.ops.dot_product_attention`, which, where it is fused, never stores their attention; in
-    float16 on a CPU under JAX, no head is.
+    over the k rows i with a target, averaged over the instances that are not entirely masked; one
+    without targets counts as 0. On JAX, a layer that is called more than once keeps only its last
+    loss, unless the model is a `ReportsSupervision`. Heads without supervision, window or dropout
+    are computed by `keras.ops.dot_product_attention`, which, where it is fused, never stores their
+    attention; in float16 on a CPU under JAX, no head is.
 
     Args:
         num_heads: int, number of heads.
@@ -208,7 +208,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         for pairs, (scores, allowed) in zip(targets, heads, strict=True):
             cells = target_mask(pairs, ops.shape(scores)[1], allowed)
             loss, mass, rows = supervise(scores, cells, self.row_weight)
-            total = total + ops.mean(loss)
+            total = total + ops.sum(loss) / ops.maximum(count, 1.0)
             measured.append(ops.stack([ops.sum(loss), count, ops.sum(mass), ops.sum(rows)]))
         self.measured = ops.stop_gradient(ops.stack(measured))
         if self.loss_weight:

@@ -54,11 +54,13 @@ def test_output_loss_and_gradients_follow_the_equations(row_weight):
     arrays = [array.astype("float64") for array in result.arrays]
     outputs, _, found = supervised.oracle(*arrays, row_weight=row_weight)
     np.testing.assert_allclose(result.output, outputs, atol=1e-5)
-    assert result.loss == pytest.approx(0.3 * found[..., 0].mean(axis=1).sum(), rel=1e-5)
+    # The mean over texts that are more than padding.
+    weight = 0.3 / MASK.any(axis=1).sum()
+    assert result.loss == pytest.approx(weight * found[..., 0].sum(), rel=1e-5)
 
     def total(*arrays):
         outputs, _, found = supervised.oracle(*arrays, row_weight=row_weight)
-        return np.sum(outputs * result.upstream) + 0.3 * found[..., 0].mean(axis=1).sum()
+        return np.sum(outputs * result.upstream) + weight * found[..., 0].sum()
 
     assert_gradients(total, arrays, result.gradients)
     assert not np.any(result.output[~MASK]) and not np.any(result.gradients[0][~MASK])
@@ -125,14 +127,15 @@ def test_neither_padding_nor_compiling_changes_anything(rng):
     np.testing.assert_allclose(ops.convert_to_numpy(eager), output, atol=1e-6)
     np.testing.assert_allclose(ops.convert_to_numpy(layer.losses[0]), loss, rtol=1e-6)
     wider = {
-        "targets": [np.pad(pairs, ((0, 0), (2, 3), (0, 0))) for pairs in given["targets"]],
-        "sentences": np.pad(SENTENCES, ((0, 0), (0, 3))),
-        "mask": np.pad(MASK, ((0, 0), (0, 3))),
+        "targets": [np.pad(pairs, ((0, 2), (2, 3), (0, 0))) for pairs in given["targets"]],
+        "sentences": np.pad(SENTENCES, ((0, 2), (0, 3))),
+        "mask": np.pad(MASK, ((0, 2), (0, 3))),
     }
-    longer = np.concatenate([x, 9 * random_features(rng, BATCH, 3)], axis=1)
+    longer = 9 * random_features(rng, BATCH + 2, TIME + 3)
+    longer[:BATCH, :TIME] = x
     found, wide_loss, wide_measured = losses_of(layer, longer, **wider)
-    np.testing.assert_allclose(found[:, :TIME], output, atol=1e-6)
-    assert not np.any(found[:, TIME:])
+    np.testing.assert_allclose(found[:BATCH, :TIME], output, atol=1e-6)
+    assert not np.any(found[:, TIME:]) and not np.any(found[BATCH:])
     np.testing.assert_allclose(wide_loss, loss, rtol=1e-5)
     np.testing.assert_allclose(wide_measured, measured, rtol=1e-5)
 
