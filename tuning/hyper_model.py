@@ -16,7 +16,8 @@ class ZooHyperModel(keras_tuner.HyperModel):
     """Model of the zoo whose hyper-parameters a tuner chooses.
 
     `build` calls what users call, the model's `from_examples` and `compile`; `fit` makes batches of
-    the training and validation part and trains on them. `corefmem search` runs the same.
+    the training and validation part and trains on them, for all `epochs`: `patience` and the
+    validation of averaged weights are what `corefmem search` adds.
 
     Args:
         model: name of a model of the zoo.
@@ -78,13 +79,18 @@ class ZooHyperModel(keras_tuner.HyperModel):
     def build(self, hp: keras_tuner.HyperParameters) -> keras.Model:
         """Makes the compiled model of a trial."""
         settings = self.experiment(hp.values).settings
-        train, *_ = training.draw_parts(self.splits, settings)
+        train, *_ = self._draw_parts(settings)
         return training.make_model(train, settings)
 
     def fit(self, hp: keras_tuner.HyperParameters, model: keras.Model, **kwargs: Any) -> Any:
         """Trains a model that `build` made; arguments are those of Keras' `fit`."""
         settings = self.experiment(hp.values).settings
-        train, valid, _ = training.draw_parts(self.splits, settings)
+        train, valid, _ = self._draw_parts(settings)
         batches = training.batch_parts(model, (train, valid, []), settings)
         kwargs = {"epochs": settings.epochs, "validation_data": batches["valid"], **kwargs}
         return model.fit(batches["train"], **kwargs)
+
+    def _draw_parts(self, settings: training.Settings) -> tuple[list, list, list]:
+        if self.splits is None:
+            raise ValueError("A ZooHyperModel needs data to build and fit models: pass splits=.")
+        return training.draw_parts(self.splits, settings)

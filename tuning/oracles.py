@@ -101,7 +101,8 @@ class GridSearch(Lasting):
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
         entries = self.hyperparameters.space
-        grid = itertools.product(*(entry.values for entry in entries))
+        # On a logarithmic scale keras-tuner gives integers as floats.
+        grid = itertools.product(*(map(type(entry.default), entry.values) for entry in entries))
         values = next(itertools.islice(grid, len(self.start_order), None), None)
         if values is None:
             return {"status": "STOPPED"}

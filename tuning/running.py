@@ -11,15 +11,19 @@ from typing import Any
 import rich.console
 from rich.table import Table
 
+from keras_corefmem.datasets.registry import find
 from keras_corefmem.utils.files import write_json
 from keras_corefmem.visualization import make_console
 from tuning.search import Search
-from tuning.spaces import first_space, space_of
+from tuning.spaces import first_space, space_of, varies
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo.experiments.reproduce import PULSE, describe_epochs
-from zoo.experiments.results import SEED, best_trial, replace_results
+from zoo.experiments.results import SEED, best_trial, group_seeds, replace_results
 from zoo.reports.searches import search_columns
+
+# The setting that says how many questions are validated on.
+COUNTED = "unanswerable"
 
 
 def run_search(search: Search, workers: int, results: str, leads: bool = True) -> int:
@@ -66,6 +70,11 @@ def check_space(search: Search, epochs: int | None) -> None:
             f"--space {space}: a {SEED} to choose takes --tuner grid, which tries each setting "
             "with all of them."
         )
+    if varies(entries.get(COUNTED, [])):
+        raise ValueError(
+            f"--space {space}: {COUNTED} adds questions to those that trials are compared by: "
+            "take it out, or give it one value."
+        )
     for name in (*search.settings, *search.settings.get("arguments", {})):
         if name in entries:
             option = "--epochs" if name == "epochs" and epochs is not None else f"--set {name}"
@@ -97,6 +106,13 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
     if not outcomes:
         console.print("No trial is complete: nothing is chosen.")
         return 1
+    first, *others = map(len, group_seeds(outcomes))
+    behind = sum(count < first for count in others)
+    if behind:
+        console.print(
+            f"{behind} of {1 + len(others)} settings lack some of {first} seeds, and so rank last.",
+            style="red",
+        )
     for columns in search_columns(outcomes):
         headings, *rows = zip(*columns, strict=True)
         table = Table(*headings)
@@ -111,9 +127,10 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
     anew = ["corefmem", "train", "--preset", str(preset)]
     anew += ["--data-dir", search.data_dir] if search.data_dir else []
     runs = ["tensorboard", "--logdir", str(search.log_folder)]
+    part = find(search.dataset).reported
     console.print(
         f"Best of {len(outcomes)} trials by validation: {winner['trial']}, validation accuracy "
-        f"{winner['valid_accuracy']:.1%}; its test accuracy: {winner['test_accuracy']:.1%}\n"
+        f"{winner['valid_accuracy']:.1%}; its {part} accuracy: {winner['test_accuracy']:.1%}\n"
         f"Its model: {search.keep_model(winner)}\n"
         f"{seconds:.0f} s; train it anew: {shlex.join(anew)}\n"
         f"TensorBoard: {shlex.join(runs)}",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from typing_extensions import TypedDict
 
 from keras_corefmem.datasets import Splits
+from keras_corefmem.datasets.registry import find
 from keras_corefmem.utils.files import (
     BadFileError,
     different_fields,
@@ -21,6 +22,7 @@ from keras_corefmem.utils.files import (
 )
 from keras_corefmem.utils.locks import clear
 from tuning.hyper_model import ZooHyperModel
+from tuning.spaces import varies
 from zoo import training
 from zoo.architectures.loading import load
 from zoo.experiments import Experiment, run_experiment
@@ -106,6 +108,9 @@ class Search:
         for name in ("language", "space", "tuner", "trials", "seed"):
             value = getattr(self, name)
             words += [f"--{name}", str(value)] if value is not None else []
+        known = find(self.dataset)
+        if known.files and not known.download:
+            words += ["--data-dir", "DIR"]
         return shlex.join(words + settings_options(self.settings))
 
     @property
@@ -125,9 +130,7 @@ class Search:
     def varied(self) -> list[str]:
         """The hyper-parameters that may differ between trials."""
         entries = self.hyper_model.entries
-        varied = [
-            name for name, entry in entries.items() if isinstance(entry, dict) or len(entry) > 1
-        ]
+        varied = [name for name, entry in entries.items() if varies(entry)]
         if self.tuner == "hyperband":
             varied.append("epochs")
         # TensorBoard has no table of trials without hyper-parameters.
@@ -255,8 +258,9 @@ class Search:
     def under_way(self) -> dict[str, int]:
         """Epochs that each trial has behind it which has begun and not ended, by its number."""
         ended = set(self.finished_trials())
-        epochs = {n: epochs_done(self.trial_folder(n)) for n in self.started_trials()}
-        return {n: count for n, count in epochs.items() if count and n not in ended}
+        begun = [n for n in self.started_trials() if n not in ended]
+        epochs = {n: epochs_done(self.trial_folder(n)) for n in begun}
+        return {n: count for n, count in epochs.items() if count}
 
     def failures(self) -> dict[str, str]:
         """The last line of what went wrong in each trial that failed, by its number."""
@@ -292,6 +296,8 @@ class Search:
         """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""
         chosen = {**winner["chosen"]}
         seed = chosen.pop(SEED, self.seed)
+        if self.tuner == "hyperband":
+            chosen["epochs"] = winner["settings"]["epochs"]
         names = ("model", "dataset", "task", "language")
         scores = ("trial", "valid_accuracy", "test_accuracy")
         return {

@@ -2,6 +2,7 @@
 
 import fnmatch
 import json
+import math
 import pathlib
 from typing import Any
 
@@ -73,6 +74,12 @@ def fits(model: str, space: Space) -> bool:
 
 def check_entry(name: str, entry: Any, where: str) -> None:
     if isinstance(entry, list) and entry:
+        values = as_choices(entry)
+        if len(set(values)) < len(values):
+            raise ValueError(
+                f"{where}: {name} has a value twice, whose trials would be run and count twice: "
+                f"leave one out of {json.dumps(entry):.200}."
+            )
         return
     names = {"low", "high", "log", "step"}
     if isinstance(entry, dict) and {"low", "high"} <= entry.keys() <= names:
@@ -81,6 +88,8 @@ def check_entry(name: str, entry: Any, where: str) -> None:
         kinds = int if isinstance(low, int) and isinstance(high, int) else int | float
         if (
             all(isinstance(n, kinds) and not isinstance(n, bool) for n in numbers)
+            and all(abs(n) < math.inf for n in numbers)
+            and log in (None, True, False)
             and low < high
             and not (log and low <= 0)
             # On a logarithmic scale a step multiplies.
@@ -89,9 +98,13 @@ def check_entry(name: str, entry: Any, where: str) -> None:
             return
     raise ValueError(
         f"{where}: {name} must be a list of values, or an object with low < high and perhaps a "
-        "positive step, or log, where low is positive and a step is greater than 1; got "
-        f"{json.dumps(entry):.200}."
+        "positive step, or log, true or false, where low is positive and a step is greater than "
+        f"1; got {json.dumps(entry):.200}."
     )
+
+
+def varies(entry: list[Any] | dict[str, Any]) -> bool:
+    return isinstance(entry, dict) or len(entry) > 1
 
 
 def declare(hyperparameters: Any, entries: dict[str, Any]) -> None:

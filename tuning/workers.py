@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from keras_corefmem.utils.locks import NoRoomError
 from keras_corefmem.utils.processes import available_cores, import_keras, keep_memory, pin
 
 if TYPE_CHECKING:
@@ -111,9 +110,10 @@ def take_part(
 
     try:
         run_trials(Search(**fields), report=lambda outcome: None)
-    except (NoRoomError, ChildProcessError) as error:
-        complaints.put(str(error))
-        sys.exit(1)
     except ConnectionError:
         # Another chief begins.
+        sys.exit(1)
+    except (ValueError, OSError) as error:
+        # Another process would meet it again.
+        complaints.put(str(error))
         sys.exit(1)

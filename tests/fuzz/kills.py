@@ -1,4 +1,4 @@
-"""Commands, killed at random moments and given again: `python -m tests.fuzz.kills`.
+"""Commands, killed at random moments and given again: `python -m tests.fuzz.kills [COMMAND...]`.
 
 Each command runs once undisturbed. Then, for each moment, it starts in a folder of its own, is
 killed with all its processes, and is given again until it ends. Numbers, names of files, and steps
@@ -24,12 +24,13 @@ from tests.support.tiny_babi import write_babi
 ROOT = Path(__file__).parents[2]
 MAIN = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())"]
 SMALL = "--set batch_size=50 --set buckets=1 --set units=8 --set dropout=0.3".split()
+SEARCH = "search --model gru --space space.json --output out --log-dir logs --results results"
+SEARCH += " --set batch_size=50 --set buckets=1"
 COMMANDS = {
     "train": "train --model gru --epochs 3 --output out --log-dir logs".split() + SMALL,
-    "search": (
-        "search --model gru --trials 2 --epochs 2 --space space.json --output out --log-dir logs "
-        "--results results --set batch_size=50 --set buckets=1"
-    ).split(),
+    "search": f"{SEARCH} --trials 2 --epochs 2".split(),
+    "workers": f"{SEARCH} --trials 2 --epochs 2 --workers 2".split(),
+    "hyperband": f"{SEARCH} --tuner hyperband --epochs 3".split(),
     "annotate": "annotate texts.txt --output out --shard-size 100 --processes 2".split(),
     "reproduce": (
         "reproduce babi-1k --models ngram --tasks 1 --seeds 0 1 --data-dir babi --jobs 2 "

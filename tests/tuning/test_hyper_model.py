@@ -80,6 +80,12 @@ def test_bad_arguments_are_refused_before_any_trial(space, settings, message):
         tuning.ZooHyperModel("ren", SPLITS, space, **settings)
 
 
+def test_a_model_without_data_is_refused():
+    hyper_model = tuning.ZooHyperModel("ren", space={"slots": [7]})
+    with pytest.raises(ValueError, match="needs data to build and fit models: pass splits="):
+        hyper_model.build(keras_tuner.HyperParameters())
+
+
 def test_fewer_training_questions_are_those_of_the_command():
     hyper_model = tuning.ZooHyperModel("ngram", SPLITS, None, train_size=5, seed=3, **SMALL)
     hp = keras_tuner.HyperParameters()

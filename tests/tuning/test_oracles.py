@@ -7,7 +7,7 @@ from keras_corefmem.utils.files import BadFileError, write_json
 from tests.support.results import trial_of
 from tuning.oracles import Lasting
 from tuning.search import OUTCOME, Search
-from tuning.tuners import run_trials
+from tuning.tuners import make_oracle, run_trials
 
 SPACE = {"slots": [2, 3], "units": {"low": 4, "high": 6}}
 
@@ -59,6 +59,20 @@ GRID = [{"slots": slots, "units": units, "epochs": None} for slots in (2, 3) for
 def test_a_grid_is_complete_and_has_an_order(search):
     assert len(search("grid").outcomes()) == 6
     assert search.ran == GRID
+
+
+def test_a_grid_has_integers_on_a_logarithmic_scale(tmp_path):
+    space = tmp_path / "own.json"
+    ranges = {"low": 1, "high": 4, "log": True}
+    space.write_text(json.dumps({"slots": {**ranges, "step": 2}, "units": ranges, "l2": [0.5]}))
+    oracle = make_oracle(Search("qdren", space=str(space), tuner="grid"))
+    values = []
+    while (drawn := oracle.populate_space("0"))["status"] != "STOPPED":
+        values.append(drawn["values"])
+        oracle.start_order.append("0")
+    assert {type(each[name]) for each in values for name in ("slots", "units")} == {int}
+    assert sorted({each["slots"] for each in values}) == [1, 2, 4]
+    assert len(values) == 12 and all(each["l2"] == 0.5 for each in values)
 
 
 @pytest.mark.parametrize("tuner, trials", [("random", 6), ("bayesian", 6), ("grid", None)])

@@ -18,6 +18,7 @@ from tests.support.commands import printed, refused
 from tests.support.events import read_hparams
 from tests.support.results import trial_of
 from tests.support.tiny_babi import write_babi
+from tuning.running import check_space
 from tuning.search import ERROR, OUTCOME, STARTS, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
@@ -146,6 +147,13 @@ def test_a_preset_says_on_what_and_with_which_seed_it_was_found():
     assert again == {**found, "seed": 7}
 
 
+def test_a_preset_of_hyperband_is_trained_as_long_as_the_trial_was():
+    search = Search("qdren", tuner="hyperband", settings={"epochs": 9})
+    winner = {"trial": "0", "valid_accuracy": 0.5, "test_accuracy": 0.25, "chosen": {"slots": 4}}
+    found = search.preset({**winner, "settings": {"epochs": 3}})["settings"]
+    assert found == {"epochs": 3, "arguments": {"slots": 4}}
+
+
 def test_the_winner_is_tested_with_the_mentions_it_was_trained_with(files, tmp_path, monkeypatch):
     asked = []
 
@@ -218,6 +226,8 @@ def test_a_trial_that_failed_is_not_under_way(tmp_path):
     search = Search("qdren", output=str(tmp_path))
     for trial in "012":
         write_json(search.trial_folder(trial) / "state" / "state.json", {"history": [{}, {}]})
+    # Why it failed, perhaps.
+    (search.trial_folder("1") / "state" / "state.json").write_text("{")
     write_json(search.trial_folder("0") / OUTCOME, {})
     write_json(search.trial_folder("1") / ERROR, "OSError: the disk is full")
     assert search.under_way() == {"2": 2}
@@ -299,6 +309,8 @@ def test_names_can_be_read():
     assert search.name == "qdren-babi-task-05-own-random-seed-0"
     expected = "--task 5 --space a/own.json --tuner random --trials 7 --seed 0 --set epochs=3"
     assert search.command == f"corefmem search --model qdren --dataset babi {expected}"
+    # What is not downloaded is in a folder of the user.
+    assert Search("qdren-sent", "cnn").command.endswith(" --data-dir DIR")
 
 
 def test_settings_that_are_the_same_in_all_trials_are_no_columns(tmp_path):
@@ -338,6 +350,15 @@ def test_a_number_of_epochs_that_no_trial_would_have_is_refused(files, tmp_path,
     assert "long.json chooses epochs; leave out --epochs" in error
     error = refused(capsys, *arguments, "--tuner", "hyperband")
     assert "hyperband decides itself how many epochs" in error
+
+
+def test_trials_that_would_count_different_questions_are_refused(files, tmp_path, capsys):
+    for shares in ([None, 0.2], {"low": 0.1, "high": 0.5}):
+        (files / "shares.json").write_text(json.dumps({"unanswerable": shares}))
+        error = refused(capsys, *command(files, tmp_path, space="shares"))
+        assert "shares.json: unanswerable adds questions to those that trials are" in error
+    (files / "shares.json").write_text(json.dumps({"unanswerable": [0.2]}))
+    check_space(make_search(files, tmp_path, space="shares"), None)
 
 
 def test_seeds_are_tried_by_a_grid_and_recorded(files, tmp_path, capsys):

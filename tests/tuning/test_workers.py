@@ -2,6 +2,8 @@ import multiprocessing
 
 import pytest
 
+from keras_corefmem.utils.files import BadFileError
+from keras_corefmem.utils.locks import NoRoomError
 from tuning import workers
 from tuning.search import Search
 
@@ -98,3 +100,26 @@ def test_a_search_stops_at_once_where_a_disk_is_full(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="^searches cannot be written$"):
         workers.search_with(1, Search("qdren", output=str(tmp_path)), report=None)
     assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        (BadFileError("oracle.json is damaged"), ["oracle.json is damaged"]),
+        (NoRoomError("searches cannot be written"), ["searches cannot be written"]),
+        (PermissionError("oracle.json"), ["oracle.json"]),
+        (ConnectionError("The chief of the search is gone."), []),
+    ],
+)
+def test_a_process_tells_what_the_next_one_would_meet_too(error, told, monkeypatch, tmp_path):
+    def fail(search, report):
+        raise error
+
+    for name in ("TUNER_ID", "ORACLE_IP", "ORACLE_PORT"):
+        monkeypatch.setenv(f"KERASTUNER_{name}", "")
+    monkeypatch.setattr(workers, "pin", lambda core: None)
+    monkeypatch.setattr("tuning.tuners.run_trials", fail)
+    complaints = multiprocessing.get_context("spawn").SimpleQueue()
+    with pytest.raises(SystemExit, match="1"):
+        workers.take_part("chief", 0, None, {"model": "qdren"}, complaints)
+    assert [complaints.get() for _ in told] == told and complaints.empty()

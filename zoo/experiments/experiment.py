@@ -123,7 +123,7 @@ def run_experiment(
         folder: folder of the run.
         callbacks: function from the model, the data and the batches by part to further Keras
             callbacks.
-        splits: the data, if they are loaded already; a part may be empty.
+        splits: the data, if they are loaded already; the test part may be empty.
         ignoring: fields of the record, `"epochs"` among them, that a continued run may differ in.
         remedy: advice in the error about a folder that holds another run.
         report: function called with a line about each step.
@@ -136,7 +136,8 @@ def run_experiment(
     Raises:
         FileNotFoundError: if files of the data are missing.
         BlockingIOError: if another process writes to the folder.
-        ValueError: if the folder holds another run, or a setting does not fit the data.
+        ValueError: if the folder holds another run, a setting does not fit the data, or there is
+            nothing to validate on.
 
     Example:
         >>> from keras_corefmem.datasets.stories import simulator
@@ -148,16 +149,19 @@ def run_experiment(
     """
     folder, settings = pathlib.Path(folder), experiment.settings
     splits = experiment.load() if splits is None else splits
+    if not splits.valid:
+        raise ValueError("There is no example to choose the best epoch by: pass a validation part.")
     with hold(folder):
         if fresh:
             clear(folder)
         sweep(state_folder(folder), machine="")
         # Studies of version 0.1 noted all settings.
-        older, record = dataclasses.asdict(settings), experiment.record
+        counted = {part: len(getattr(splits, part)) for part in training.PARTS}
+        older, record = dataclasses.asdict(settings), {**experiment.record, "questions": counted}
         check_folder(folder, record, older, ignoring, remedy)
         if experiment.dataset:
-            sizes = settings.train_size or len(splits.train), len(splits.valid), len(splits.test)
-            counts = ", ".join(f"{n} {part}" for n, part in zip(sizes, training.PARTS, strict=True))
+            shown = {**counted, "train": settings.train_size or counted["train"]}
+            counts = ", ".join(f"{n} {part}" for part, n in shown.items())
             report(f"{folder.name}: {counts} {data.find(experiment.dataset).texts}")
         vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
         options = {"word_vectors": vectors} if vectors else {}
@@ -170,7 +174,7 @@ def run_experiment(
             report("Compiling for this machine: the first epoch takes longest.")
         watching = callbacks(model, splits, batches) if callbacks else ()
         progress = training.fit(model, batches, state_folder(folder), settings, watching, verbose)
-        if "valid" in batches and configuration(experiment.model).reads != "texts":
+        if configuration(experiment.model).reads != "texts":
             fitted = batches["valid"]
             if settings.unanswerable is not None:
                 asked = training.calibration_examples(splits, settings)

@@ -57,8 +57,11 @@ def check_folder(
     ignoring: Sequence[str],
     remedy: str,
 ) -> None:
+    # Runs of before did not count their questions.
+    counted = {"questions": record.get("questions")}
+
     def view(content: dict[str, Any]) -> dict[str, Any]:
-        kept = {name: value for name, value in content.items() if name not in ignoring}
+        kept = {n: value for n, value in (counted | content).items() if n not in ignoring}
         settings = kept.get("settings")
         if isinstance(settings, dict):
             kept["settings"] = {k: v for k, v in settings.items() if k not in ignoring}

@@ -11,7 +11,7 @@ from keras_corefmem.utils.processes import available_cores, keep_memory, stop
 from keras_corefmem.utils.workers import Workers
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
-from zoo.experiments.results import append_result, check_results, identity_of, read_results
+from zoo.experiments.results import append_result, check_results, read_results
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 
@@ -47,6 +47,8 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     content = {**{name: getattr(run, name) for name in names}, **outcome.describe()}
     if STUDIES[run.study].conditions:
         content["conditions"] = measure_conditions(outcome.model, outcome.splits)
+    # Another command may have recorded one of other settings meanwhile.
+    run.find_result(read_results(run.study, results))
     append_result(content, results)
     return content
 
@@ -76,22 +78,25 @@ def reproduce(
 
     Raises:
         OSError: if nothing can be written to one of the folders.
-        ValueError: if there is a result of the same run but other settings.
+        ValueError: if there is a result of the same run but other settings, or `jobs` is not
+            positive.
 
     Example:
         >>> runs = zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1])
         >>> failures = zoo.experiments.reproduce(runs)  # doctest: +SKIP
     """
-    studies, waiting = {run.study for run in runs}, []
-    recorded = {
-        study: {identity_of(result): result for result in read_results(study, results)}
-        for study in studies
-    }
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"--jobs must be at least 1, got {jobs}.")
+    runs, waiting = list(runs), []
+    recorded = {study: read_results(study, results) for study in {run.study for run in runs}}
     for run in runs:
-        if run.is_done(recorded[run.study]):
-            report(f"{run.name}: done before")
-        else:
+        found = run.find_result(recorded[run.study])
+        if found is None:
             waiting.append(run)
+            continue
+        changed = ", ".join(run.changed_since(found))
+        other = f", with another {changed} than today: remove its line to measure it anew"
+        report(f"{run.name}: done before{other if changed else ''}")
     if not waiting:
         return []
     check_results(results)

@@ -3,6 +3,7 @@
 import collections
 import itertools
 import json
+import math
 import os
 import pathlib
 import shlex
@@ -60,6 +61,11 @@ class _Questions(TypedDict):
 
 
 @_AS_WRITTEN
+class _Settings(TypedDict):
+    arguments: NotRequired[dict[str, Any]]
+
+
+@_AS_WRITTEN
 class _Guess(TypedDict):
     wrong: int
     kinds: dict[str, _Counts]
@@ -75,7 +81,7 @@ class _Measured(TypedDict):
     valid_accuracy: float
     valid_loss: float
     command: _Command
-    settings: NotRequired[dict[str, Any]]
+    settings: NotRequired[_Settings]
     valid_losses: NotRequired[list[float]]
     test_predicted: NotRequired[dict[str, _RANGES] | list[str]]
     test_kinds: NotRequired[dict[str, _Counts]]
@@ -204,7 +210,9 @@ def recorded_searches(folder: str | os.PathLike = "results") -> list[str]:
 
 def validation_rank(result: Result) -> tuple[float, float]:
     """A key that is greater the better a run is by validation: by accuracy, then by loss."""
-    return result["valid_accuracy"], -result["valid_loss"]
+    loss = result["valid_loss"]
+    # Not a number compares with none, so that the first of two would always be the better one.
+    return result["valid_accuracy"], -math.inf if math.isnan(loss) else -loss
 
 
 def best_result(results: Iterable[Result]) -> Result:
@@ -215,7 +223,8 @@ def best_result(results: Iterable[Result]) -> Result:
 def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
     """Groups the trials of a search that differ in a chosen seed alone, the best setting first.
 
-    Settings are ranked as results are, by the means over their seeds.
+    Settings are ranked as results are, by the means over their seeds; those that lack some of
+    their seeds, whose trials failed or are still to come, rank behind those with more.
     """
     groups: dict[str, list[Result]] = collections.defaultdict(list)
     for trial in trials:
@@ -226,7 +235,7 @@ def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
         groups[json.dumps([alone, chosen], sort_keys=True)].append(trial)
 
     def rank(group: list[Result]) -> tuple[float, ...]:
-        return tuple(map(statistics.fmean, zip(*map(validation_rank, group), strict=True)))
+        return len(group), *map(statistics.fmean, zip(*map(validation_rank, group), strict=True))
 
     return sorted(groups.values(), key=rank, reverse=True)
 

@@ -5,16 +5,18 @@ import itertools
 import json
 import pathlib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from keras_corefmem.utils.files import parse_json
+from keras_corefmem.utils.files import as_name, parse_json
 from zoo.configs import configuration
 from zoo.configs.configurations import models as known_models
+from zoo.configs.renamed import rename
 from zoo.experiments import data
 from zoo.experiments.folders import run_name
 from zoo.experiments.results import Result, identity_of
 from zoo.experiments.studies import STUDIES, study_named
+from zoo.training.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
     from zoo.experiments.experiment import Experiment
@@ -61,14 +63,19 @@ class Run:
         from zoo.experiments.experiment import Experiment
 
         study = STUDIES[self.study]
-        task, shared = study.tasks[self.task], study.settings_of(self.model)
-        arguments = shared.get("arguments", {}) | task.arguments
-        arguments |= self.settings.get("arguments", {})
-        changes = {**shared, **task.settings, **self.settings, "arguments": arguments}
+        where = study.dataset, study.tasks[self.task].data, self.seed
         place = self.data_dir, study.language_of(self.task)
-        return Experiment(
-            self.model, study.dataset, task.data, self.seed, *place, changes, self.word_vectors
-        )
+        return Experiment(self.model, *where, *place, self.changes, self.word_vectors)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Fields of `zoo.training.Settings` by the study, its task and this run."""
+        study = STUDIES[self.study]
+        task = study.tasks[self.task]
+        changes: dict[str, Any] = {**study.settings_of(self.model)}
+        for more in ({**task.settings}, {"arguments": task.arguments}, self.settings):
+            changes = merge_settings(changes, more)
+        return {"arguments": {}, **changes}
 
     @property
     def word_vectors(self) -> bool:
@@ -89,16 +96,16 @@ class Run:
         words += settings_options(self.settings)
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
 
-    def is_done(self, results: Mapping[Any, Result]) -> bool:
-        """Whether its result, of its model, tag, task and seed, is among those of the study.
+    def find_result(self, results: Iterable[Result]) -> Result | None:
+        """Finds its result, of its model, tag, task and seed, among those of the study.
 
         Raises:
-            ValueError: if it is one of other settings.
+            ValueError: if it is that of another command.
         """
         own = identity_of(vars(self))
-        found = next((each for each in results.values() if identity_of(each) == own), None)
+        found = next((each for each in results if identity_of(each) == own), None)
         if found is None:
-            return False
+            return None
         command = found.get("command", "")
         place = f"The command of {self.name} in the results of {self.study}"
         if _settings_in(command, place) != _settings_in(self.command, place):
@@ -106,7 +113,22 @@ class Run:
                 f"The result of {self.name} in {self.study} is that of `{command}`: give this run "
                 "a --tag of its own, or remove its line."
             )
-        return True
+        return found
+
+    def changed_since(self, result: Result) -> list[str]:
+        """Names the settings that its result has otherwise than the run would have them today."""
+        study = STUDIES[self.study]
+        where = study.dataset, study.tasks[self.task].data
+        settings = Settings.of(self.model, *where, seed=self.seed, **self.changes)
+        today = json.loads(json.dumps(dataclasses.asdict(settings)))
+        before = result.get("settings", {})
+        arguments = today.pop("arguments"), rename(before.get("arguments", {}))
+        changed = [name for name, value in today.items() if before.get(name, value) != value]
+        missing = object()
+        for name in arguments[0].keys() | arguments[1].keys():
+            if arguments[0].get(name, missing) != arguments[1].get(name, missing):
+                changed.append(name)
+        return sorted(changed)
 
 
 def settings_options(settings: dict[str, Any]) -> list[str]:
@@ -115,7 +137,12 @@ def settings_options(settings: dict[str, Any]) -> list[str]:
 
 
 def _check_tag(model: str, tag: str) -> None:
-    """Refuses a tag with which a model has the name of another, whose folder it would share."""
+    """Refuses a tag with which a model has the name of another, or that is no part of a name."""
+    if as_name(tag) != tag:
+        raise ValueError(
+            f"--tag {tag}: it is part of the names of files: give letters and digits alone, with "
+            "'-', '.' or '_' between them."
+        )
     name = f"{model}-{tag}"
     for other in known_models():
         if len(other) > len(model) and f"{name}-".startswith(f"{other}-"):
@@ -166,16 +193,15 @@ def plan(
 
     Raises:
         ValueError: if a study, model or task does not exist, no task is for the models, or a model
-            and the tag together are the name of another model.
+            and the tag together are the name of another model, or the tag is no part of a name.
 
     Example:
         >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]
         ['qdren-task-03-seed-0', 'qdren-task-01-seed-0']
     """
     known = study_named(study)
-    models = models or known.models
+    models = list(dict.fromkeys(configuration(name).name for name in models or known.models))
     for model in models:
-        configuration(model)
         data.check_model(model, known.dataset)
         if tag:
             _check_tag(model, tag)
@@ -183,7 +209,7 @@ def plan(
     runs = [
         Run(study, model, task, seed, data_dir, settings or {}, tag)
         for model in models
-        for seed in seeds
+        for seed in dict.fromkeys(seeds)
         for task in tasks
         if model in (known.tasks[task].models or models)
     ]

@@ -50,6 +50,25 @@ def test_names_tell_experiments_apart(experiment, name):
     assert experiment.name == name
 
 
+def test_another_number_of_questions_is_another_run(tmp_path):
+    counted = {"train": 30, "valid": 8, "test": 7}
+    record = {**TINY.record, "questions": counted}
+    for earlier in (record, TINY.record):
+        (tmp_path / "run.json").write_text(json.dumps(earlier))
+        check_folder(tmp_path, record, {}, ("data_dir",), "remove it")
+    other = dataclasses.replace(STORIES, valid=STORIES.valid[:5])
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(ValueError, match="holds a run with another questions: remove it"):
+        run_experiment(TINY, tmp_path, splits=other, remedy="remove it")
+
+
+def test_data_without_a_validation_part_are_refused_before_training(tmp_path):
+    splits = dataclasses.replace(STORIES, valid=[])
+    with pytest.raises(ValueError, match="no example to choose the best epoch by: pass a valid"):
+        run_experiment(TINY, tmp_path / "run", splits=splits)
+    assert not (tmp_path / "run").exists()
+
+
 def test_data_sets_without_tasks_have_none_in_names_but_old_folders_are_found(tmp_path):
     experiment, search = Experiment("ga-gru", "lambada"), Search("ga-gru", "lambada")
     assert (experiment.name, search.name) == (

@@ -7,16 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+import unittest.mock
 
 import pytest
 
+from tests.support.results import result_of
 from tests.support.tiny_babi import write_babi
 from zoo.cli.app import parse
 from zoo.cli.options import parse_settings
 from zoo.cli.reproduce import join_seeds
 from zoo.experiments.outcome import versions
 from zoo.experiments.reproduce import describe_pending, execute, reproduce
-from zoo.experiments.results import read_results
+from zoo.experiments.results import append_result, read_results
 from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES
 from zoo.training import Settings
@@ -78,6 +80,17 @@ def test_models_that_start_from_word_vectors_have_them_in_any_study():
     assert printed.command.endswith(" --data-dir DIR") and "--data-dir" not in plain.command
 
 
+def test_models_and_seeds_are_planned_once_under_their_own_names():
+    runs = plan("babi-1k", models=["ga_coref_gru", "ga-coref-gru"], tasks=[1], seeds=(3, 3))
+    assert runs == [Run("babi-1k", "ga-coref-gru", 1, 3)]
+
+
+@pytest.mark.parametrize("tag", ["../up", "two words", "-wide", "a/b"])
+def test_tags_that_are_no_part_of_a_folder_name_are_refused(tag):
+    with pytest.raises(ValueError, match=f"--tag {tag}: it is part of the names of files"):
+        plan("babi-1k", models=["qdren"], tasks=[1], tag=tag)
+
+
 def test_tasks_of_some_models_are_planned_for_these_alone():
     assert [run.task for run in plan("babi-mentions", models=["ga-gru"])] == ["plain"]
     names = [run.name for run in plan("babi-mentions", seeds=(3,))]
@@ -136,6 +149,46 @@ def test_the_command_of_a_run_repeats_it(tag, settings):
     assert plan(*(options[name] for name in names), seeds, settings, options["tag"]) == [run]
 
 
+def test_what_is_done_says_which_settings_it_has_otherwise(tmp_path):
+    run, lines = Run("lambada", "ga-gru", "passages", 0, "data"), []
+    today = run.experiment.settings
+    for settings, said in (
+        (today, ""),
+        (
+            dataclasses.replace(today, patience=9, arguments={**today.arguments, "units": 3}),
+            ", with another patience, units than today: remove its line to measure it anew",
+        ),
+    ):
+        append_result(result_of(run, settings=dataclasses.asdict(settings)), tmp_path)
+        assert reproduce(iter([run]), tmp_path, tmp_path, report=lines.append) == []
+        assert lines.pop() == f"ga-gru-passages-seed-0: done before{said}"
+    # Settings of before lack fields, and have arguments by older names.
+    older = {"epochs": today.epochs, "arguments": {**today.arguments, "asked": True}}
+    assert run.changed_since({"settings": older}) == ["question_overlap"]
+
+
+def test_a_result_of_other_settings_that_came_meanwhile_stays(data_dir, tmp_path, monkeypatch):
+    runs = [Run("babi-1k", "as-gru", 1, 0, data_dir, {"epochs": n}, "tiny") for n in (1, 2)]
+
+    def train(*arguments, **options):
+        append_result(other := result_of(runs[1]), tmp_path)
+        outcome = unittest.mock.Mock()
+        outcome.describe.return_value = other
+        return outcome
+
+    monkeypatch.setattr("zoo.experiments.experiment.run_experiment", train)
+    with pytest.raises(ValueError, match="The result of as-gru-tiny-task-01-seed-0 in babi-1k is"):
+        execute(runs[0], tmp_path, tmp_path)
+    assert read_results("babi-1k", tmp_path) == [result_of(runs[1])]
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_a_number_of_jobs_that_is_not_positive_is_refused(jobs, tmp_path):
+    with pytest.raises(ValueError, match=f"--jobs must be at least 1, got {jobs}"):
+        reproduce(plan("babi-1k", models=["as-gru"]), tmp_path, tmp_path, jobs)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
     results, states, lines = tmp_path / "results", tmp_path / "runs", []
@@ -156,7 +209,8 @@ def test_runs_are_done_once_and_failures_are_reported(data_dir, tmp_path):
         reproduce([runs[1], other], results, states, jobs=1, report=lines.append)
     assert not lines
     turned = dataclasses.replace(runs[0], settings=dict(reversed(SETTINGS.items())))
-    assert turned.command != runs[0].command and turned.is_done({turned.name: content})
+    assert turned.command != runs[0].command
+    assert turned.find_result([content]) == content
     failures = reproduce(runs, results, states, jobs=1, report=lines.append)
     assert path.stat().st_mtime_ns == written
     assert [run.task for run, _ in failures] == [2]

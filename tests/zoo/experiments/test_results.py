@@ -1,4 +1,5 @@
 import json
+import math
 import multiprocessing
 
 import pytest
@@ -48,7 +49,7 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
     runs = Run("babi-1k", "qdren-printed", 4, 0), Run("babi-1k", "qdren", 4, 0, tag="printed")
     assert runs[0].name == runs[1].name
     append_result(first := result_of(runs[0]), tmp_path)
-    assert [run.is_done({runs[0].name: first}) for run in runs] == [True, False]
+    assert [run.find_result([first]) for run in runs] == [first, None]
     append_result(result_of(runs[1]), tmp_path)
     found = read_results("babi-1k", tmp_path)
     assert [(each["model"], each["tag"]) for each in found] == [
@@ -117,19 +118,39 @@ def test_the_best_result_has_the_highest_accuracy_then_the_lowest_loss():
     assert best_result(results) == results[1]
 
 
+def trials_of(*rows):
+    """Trials of these numbers of slots and seeds, with these accuracies."""
+    return [
+        trial_of(f"{n}", accuracy, chosen={"slots": slots, "seed": seed})
+        for n, (slots, seed, accuracy) in enumerate(rows)
+    ]
+
+
 def test_trials_without_seeds_count_alone_and_others_in_their_mean():
     rounds = [trial_of(f"{n}", accuracy) for n, accuracy in enumerate((0.25, 0.75, 0.5))]
     assert best_trial(rounds) == rounds[1] and len(group_seeds(rounds)) == 3
-    seeds = [(2, 0, 0.25), (2, 1, 0.875), (3, 0, 0.625), (3, 1, 0.75)]
-    trials = [
-        trial_of(f"{n}", accuracy, chosen={"slots": slots, "seed": seed})
-        for n, (slots, seed, accuracy) in enumerate(seeds)
-    ]
+    trials = trials_of((2, 0, 0.25), (2, 1, 0.875), (3, 0, 0.625), (3, 1, 0.75))
     assert best_trial(trials) == trials[3]
     assert [[t["trial"] for t in group] for group in group_seeds(trials)] == [
         ["2", "3"],
         ["0", "1"],
     ]
+
+
+def test_a_setting_that_lacks_seeds_does_not_win_by_those_it_has():
+    trials = trials_of((2, 0, 0.25), (2, 1, 0.5), (3, 0, 0.125), (3, 1, 0.25), (4, 1, 0.875))
+    assert best_trial(trials) == trials[1]
+    assert [[t["trial"] for t in group] for group in group_seeds(trials)] == [
+        ["0", "1"],
+        ["2", "3"],
+        ["4"],
+    ]
+
+
+def test_a_loss_that_is_not_a_number_is_the_worst():
+    results = [result(valid_accuracy=0.5, valid_loss=loss) for loss in (math.nan, 9.0, math.nan)]
+    assert best_result(results) is results[1]
+    assert best_result(results[::-1]) is results[1]
 
 
 @pytest.mark.parametrize(
@@ -150,6 +171,7 @@ def test_broken_results_are_named(line, message, name, place, tmp_path):
     "fields, message",
     [
         ({"command": "corefmem 'train"}, "command: No closing quotation .*; remove it"),
+        ({"settings": {"arguments": [1]}}, "settings.arguments: .* a valid dictionary"),
         ({"test_predicted": ["hall"]}, "test_predicted has not one answer for each"),
     ],
 )
@@ -163,4 +185,4 @@ def test_results_that_fit_together_nowhere_are_named(fields, message, tmp_path):
 def test_settings_of_a_command_that_are_no_json_are_named(value):
     run = Run("babi-1k", "qdren", 1, 0)
     with pytest.raises(BadFileError, match=f"{run.name} in the results of babi-1k: no JSON"):
-        run.is_done({run.name: result(command=f"corefmem --set units={value}")})
+        run.find_result([result(command=f"corefmem --set units={value}")])

@@ -1,6 +1,6 @@
 import pytest
 
-from zoo.experiments import STUDIES, read_study
+from zoo.experiments import STUDIES, Run, read_study
 from zoo.experiments.studies import study_names
 
 STUDY = """
@@ -47,6 +47,17 @@ def test_settings_are_those_of_a_family_or_of_all_models(write):
     study = read_study(write())
     assert study.settings_of("dmn-plus") == {"epochs": 2, "arguments": {"units": 4}}
     assert study.settings_of("qdren") == {"epochs": 3} and not study.needs_folder
+
+
+def test_arguments_among_the_settings_of_a_task_are_those_of_its_runs(write, monkeypatch):
+    more = "settings = { patience = 7, arguments = { units = 5, l2 = 0.5, passes = 9 } }"
+    study = read_study(write("settings = { patience = 7 }", more))
+    monkeypatch.setitem(STUDIES, "mine", study)
+    changes = Run("mine", "dmn", "task-1-2", 0, settings={"arguments": {"layers": 1}}).changes
+    # Those of the group and the variant go before.
+    arguments = {"units": 5, "l2": 0.0, "passes": 2, "layers": 1}
+    assert changes == {"epochs": 2, "patience": 7, "arguments": arguments}
+    assert Run("mine", "qdren", 1, 0).changes == {"epochs": 3, "arguments": {}}
 
 
 @pytest.mark.parametrize(
