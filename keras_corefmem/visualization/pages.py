@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from rich.cells import cell_len
 
 from keras_corefmem.graphs.chains import antecedents
 from keras_corefmem.visualization.pictures import chain_colour, edge_colours
@@ -111,7 +112,7 @@ def _tokens(view: TokenView) -> str:
         style = ' class="fact"' * fact
         drawn.append(f'<text x="0" y="{y}"{style}>{mark}</text>')
         for word in line:
-            width = CHARACTER * len(word)
+            width = CHARACTER * max(cell_len(word), 1)
             places.append((x, y, width))
             x += width + CHARACTER
     for word, place, weight, chain in zip(words, places, attention, chains, strict=True):

@@ -2,11 +2,11 @@
 
 import io
 import itertools
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from rich.cells import cell_len
 
 from keras_corefmem.utils.extras import extra
 from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
@@ -286,5 +286,4 @@ def _head_width(question: Sequence[str], heading: Sequence) -> float:
 
 def _width(texts: Iterable[str]) -> int:
     """Columns of a monospaced line of texts, each with half a column of room on both sides."""
-    widths = ([1 + (unicodedata.east_asian_width(c) in "WF") for c in text] for text in texts)
-    return sum(1 + sum(width) for width in widths)
+    return sum(1 + cell_len(text) for text in texts)

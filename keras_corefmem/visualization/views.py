@@ -11,7 +11,7 @@ from keras_corefmem.preprocessing.answers import answer_text, best_answer, best_
 from keras_corefmem.preprocessing.features import coarse_length
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
-# Models answer in batches of one shape, so that XLA compiles once.
+# Models answer in batches of one shape, so that XLA compiles once; one text is read as it is alone.
 BATCH_SIZE = 16
 
 Heading = list[tuple[str, str]]
@@ -119,11 +119,11 @@ def encode_example(example: Any, preprocessor: Any) -> Any:
 
 
 def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
-    """Encoded examples, their features, and these in full batches of `BATCH_SIZE`."""
+    """Encoded examples, their features, and these in full batches of `BATCH_SIZE`, or of one."""
     encoded = [encode_example(example, preprocessor) for example in examples]
     longest = max(map(preprocessor.length, encoded))
     longest_question = max(map(preprocessor.question_length, encoded))
-    rows = -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
+    rows = 1 if len(encoded) == 1 else -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
     lengths = coarse_length([longest, longest_question])
     features = preprocessor.collate(encoded, rows, *lengths)
     parts = [slice(start, start + BATCH_SIZE) for start in range(0, rows, BATCH_SIZE)]

@@ -32,6 +32,18 @@ def test_tables_mark_supporting_facts_and_heads_show_targets():
     assert "<h2>coref_all</h2>" in page and page.count(">100%<") == 2
 
 
+def test_tokens_are_as_wide_as_their_characters():
+    # Letters, wide ones, and letters with marks, which take no room of their own.
+    words = ["abc", "\u732b\u732b\u732b", "e\u0301\u0302ab", "\u05e9\u05dc\u05d5"]
+    view = TokenView([words], np.zeros(4), np.zeros(4, int), ["?"], np.zeros(1, int))
+    drawn = re.findall(
+        r'<text x="([\d.]+)" y="54" textLength="([\d.]+)"', views_to_html([view], "")
+    )
+    places = [(float(x), float(width)) for x, width in drawn]
+    assert [width for _, width in places] == [25.5, 51, 25.5, 25.5]
+    assert [x for x, _ in places] == [34, 68, 127.5, 161.5]
+
+
 def test_what_is_no_view_is_refused():
     with pytest.raises(KeyError):
         views_to_html(["Mary"], "Attention")

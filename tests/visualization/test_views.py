@@ -51,6 +51,18 @@ def test_answers_do_not_depend_on_the_company(model):
     assert attention is None and np.array_equal(alone, logits)
 
 
+def test_one_example_is_not_read_in_the_company_of_empty_rows(model):
+    counts = []
+
+    def inspect(features):
+        counts.append(len(features["sentences"]))
+        return model.inspect(features)
+
+    for n in (1, 3, 17):
+        inspect_examples(EXAMPLES[:n], model.preprocessor, inspect)
+    assert counts == [1, 16, 16, 16]
+
+
 def test_views_hold_the_sentences_that_are_read(model):
     columns = model.columns()
     views = list(sentence_views(EXAMPLES[:20], model.preprocessor, model.inspect, columns))

@@ -21,7 +21,7 @@ def demo(
 
     for name in presets or ():
         check_model(name)
-    os.environ["GRADIO_SERVER_PORT"] = str(port)
+    os.environ |= {"GRADIO_SERVER_NAME": host, "GRADIO_SERVER_PORT": str(port)}
     from zoo.serving.demo.page import make_page
 
     page = make_page(presets or (), data_dir, annotator or ())

@@ -83,8 +83,8 @@ def explain(
         console.print("This model attends to nothing in particular: there is no more to show.")
     # A reader with supervised heads has a second view.
     named = dict(zip(("", "-heads"), shown, strict=False))
-    if by_sentence:
-        named |= {f"-{name}": view for name, view in reader.answer_views([example])[0].items()}
+    after = reader.answer_views([example])[0] if by_sentence else None
+    named |= {f"-{name}": view for name, view in (after or {}).items()}
     for view in named.values():
         print_view(console, view)
     if path and path.suffix == ".html":
@@ -92,7 +92,7 @@ def explain(
         unknown: tuple[str, ...] = ()
         if "sentence" not in texts:
             # As the demo does, whose page has the answer after each sentence too.
-            odds, unknown, shown = answer(reader, example)
+            odds, unknown, shown = answer(reader, example, shown, after)
         with replacing(path) as partial:
             partial.write_text(views_to_html(shown, model, odds, unknown), encoding="utf-8")
         console.print(f"Page: {path}")

@@ -1,11 +1,15 @@
 """Inputs of commands: models by name, and the texts and questions that are put to them."""
 
+import io
 import pathlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any
 
 from keras_corefmem.datasets import Example, Sentence, as_examples
 from keras_corefmem.datasets.passages import cnn
+from keras_corefmem.datasets.rows import COLUMNS
 from keras_corefmem.datasets.stories import babi
+from keras_corefmem.utils.checks import check_characters
 from keras_corefmem.utils.files import parse_json
 from keras_corefmem.utils.processes import import_keras
 
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 
 # What models read: a passage and a question about it, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
+# What a file of JSON lines has besides, see `as_examples`, and lines of standard input have not.
+STRUCTURE = [n for name in ("candidates", "chain_ids", "edges") for n in (name, *COLUMNS[name])]
 
 
 def load_model(name: str) -> "keras.Model":
@@ -56,13 +62,13 @@ def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
     return chosen
 
 
-def check_strings(name: str, model: Any, texts: dict[str, Any]) -> None:
+def check_strings(name: str, model: Any, texts: dict[str, Any], place: str = "") -> None:
     strings = tuple(model.TEXTS)
     if tuple(texts) != strings:
         options = " and ".join(f"--{string}" for string in strings)
         raise ValueError(
-            f"{name} reads {' and '.join(strings)}, not {' and '.join(texts)}: give {options}"
-            ", or the same in JSON."
+            f"{place and f'{place}: '}{name} reads {' and '.join(strings)}, not "
+            f"{' and '.join(texts)}: give {options}, or the same in JSON."
         )
 
 
@@ -77,17 +83,36 @@ def read_questions(path: str) -> list[Example]:
     return babi.read_file(path)
 
 
-def parse_line(number: int, line: str) -> dict[str, str]:
+def read_lines(stream: IO[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yields the place of each line of JSON and its texts."""
+    if isinstance(stream, io.TextIOWrapper):
+        # As files are read: what is no UTF-8 is an error that names its line.
+        stream.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
+    for number, line in enumerate(stream, 1):
+        if line.strip():
+            place = f"standard input, line {number}"
+            yield place, _parse_line(place, line)
+
+
+def _parse_line(place: str, line: str) -> dict[str, str]:
     try:
         content = parse_json(line, "standard input")
     except ValueError:
         content = None
     known: dict[str, Any] = content if isinstance(content, dict) else {}
+    for name in STRUCTURE:
+        if known.get(name):
+            raise ValueError(
+                f"{place}: {name} are read from a file alone: write the lines to FILE.jsonl and "
+                "give that, or leave them out."
+            )
     for names in TEXTS:
         texts: dict[str, Any] = {name: known.get(name) for name in names}
         if all(isinstance(text, str) for text in texts.values()):
+            for name, text in texts.items():
+                check_characters(f"{place}: the {name}", text)
             return texts
     raise ValueError(
-        f"standard input, line {number}: give an object with passage and question, as "
+        f"{place}: give an object with passage and question, as "
         '{"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}, or with sentence.'
     )

@@ -26,31 +26,31 @@ def predict(
 ) -> None:
     """Answer questions, one line of JSON each."""
     from keras_corefmem.datasets.example import UNKNOWN_ANSWER
-    from zoo.cli.inputs import check_strings, choose_texts, load_model, parse_line, read_questions
+    from zoo.cli.inputs import check_strings, choose_texts, load_model, read_lines, read_questions
 
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
     expected: dict[int, dict[str, str]] = {}
     examples: list[Any] = []
+    lines: dict[str, dict[str, str]] = {}
     if file:
         examples = read_questions(file)
         texts = [{"passage": e.passage, "question": e.question} for e in examples]
         answered = ((n, e.answer) for n, e in enumerate(examples) if e.answer != UNKNOWN_ANSWER)
         expected = {n: {"expected": answer} for n, answer in answered}
-    elif chosen:
-        texts = [chosen]
     else:
-        texts = [parse_line(n, line) for n, line in enumerate(sys.stdin, 1) if line.strip()]
+        lines = {"": chosen} if chosen else dict(read_lines(sys.stdin))
+        texts = list(lines.values())
     reader = load_model(model)
     from zoo.reading import read, read_examples
 
-    for row in texts:
-        check_strings(model, reader, row)
+    for place, row in zip(lines or [""] * len(texts), texts, strict=True):
+        check_strings(model, reader, row, place)
     options = {"annotator": annotator, "truecase": truecaser}
     if examples:
         readings = read_examples(reader, examples, **options)
     else:
         columns = ([row[name] for row in texts] for name in reader.TEXTS)
-        readings = read(reader, *columns, **options)
+        readings = read(reader, *columns, sources=list(lines), **options)
     for n, (row, reading) in enumerate(zip(texts, readings, strict=True)):
         line = {name: text for name, text in row.items() if name != "passage"}
         line |= {**describe_reading(reading), **expected.get(n, {})}

@@ -1,7 +1,7 @@
 """Answers to questions on raw text."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ def read(
     annotator: Any = None,
     truecase: Any = None,
     edges: Sequence = (),
+    sources: Sequence[str] = (),
 ) -> Any:
     """Answers questions on passages of raw text, or labels raw sentences.
 
@@ -76,6 +77,7 @@ def read(
         truecase: what gives capital letters to text in lower case for it: `"novels"`, a
             `keras_corefmem.text.Truecaser`, or its path.
         edges: typed edges of the texts, see `Example`: a list of them, for lists of texts one each.
+        sources: where each text of a list comes from, for errors; its number by default.
 
     Returns:
         For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
@@ -112,16 +114,18 @@ def read(
     if len(joined) != count:
         raise ValueError(f"There are {count} texts, but edges of {len(joined)}: give a list each.")
     _check_edges(model, joined)
+    if not sources:
+        sources = [f"text {n} of {count}" for n in range(1, count + 1)] if lists else [""]
     if annotator is None and truecase is None:
         warn_of_missing_structure(model, stacklevel=4)
-        encoded = [preprocessor.encode_text(*row) for row in rows]
+        encoded = list(_encode_texts(preprocessor, rows, sources))
         if any(joined):
-            examples = _examples(rows, joined)
+            examples = _examples(rows, joined, sources)
             warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
             encoded = list(map(preprocessor.with_edges, encoded, examples))
     else:
         _check_annotator(preprocessor, annotator)
-        examples = _examples(rows, joined)
+        examples = _examples(rows, joined, sources)
         warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
         annotated = annotate_for(preprocessor, examples, annotator, truecase)
         encoded = list(map(preprocessor.encode, annotated))
@@ -202,11 +206,20 @@ def _check_annotator(preprocessor: Preprocessor, annotator: Any) -> None:
         raise ValueError("A truecaser is for an annotator: give that one too, or neither.")
 
 
-def _examples(rows: Sequence, edges: Sequence) -> list[Example]:
+def _encode_texts(preprocessor: Preprocessor, rows: Sequence, sources: Sequence) -> Iterator[Any]:
+    """Encodes raw texts; errors name the source of one."""
+    for row, source in zip(rows, sources, strict=True):
+        try:
+            yield preprocessor.encode_text(*row)
+        except ValueError as error:
+            raise ValueError(f"{source}: {error}" if source else str(error)) from None
+
+
+def _examples(rows: Sequence, edges: Sequence, sources: Sequence) -> list[Example]:
     """Examples of raw texts without an answer."""
     return [
-        Example((passage,), question, UNKNOWN_ANSWER, edges=tuple(own))
-        for (passage, question), own in zip(rows, edges, strict=True)
+        Example((passage,), question, UNKNOWN_ANSWER, source=source, edges=tuple(own))
+        for (passage, question), own, source in zip(rows, edges, sources, strict=True)
     ]
 
 

@@ -1,8 +1,11 @@
 """Readers as ONNX, from features to logits, with their preprocessing beside them."""
 
+import contextlib
 import functools
+import logging
 import os
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from keras_corefmem.utils.extras import extra
@@ -48,7 +51,8 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         warnings.simplefilter("ignore", FutureWarning)
         patch_tf2onnx()
     function, signature = trace(model, {name: each.shape for name, each in model.input.items()})
-    converted, _ = tf2onnx.convert.from_function(function, [signature], opset=OPSET)
+    with _quiet():
+        converted, _ = tf2onnx.convert.from_function(function, [signature], opset=OPSET)
     content = converted.SerializeToString()
     # The converter leaves out or changes what it does not know.
     try:
@@ -64,6 +68,18 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
     if not same:
         raise ValueError(f"{model.name} does something that ONNX does not: write a SavedModel.")
     write_portable(model, path, MODEL, content)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the tracebacks of what the converter does not make faster, and leaves as it is."""
+    logger = logging.getLogger("tf2onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _shapes(model: Any, count: int) -> dict[str, list[int]]:

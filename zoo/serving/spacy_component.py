@@ -1,6 +1,7 @@
 """The spaCy component `corefmem_reader`: answers to questions about Docs."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from spacy.util import minibatch, raise_error
 
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.graphs.formats.spacy_docs import chains_of
+from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.answers import preprocessor_of, read, read_examples
 from zoo.reading.readings import Reading
@@ -20,6 +22,19 @@ QUESTION = "question"
 for name in (QUESTION, "answer", "answers"):
     if not Doc.has_extension(name):
         Doc.set_extension(name, default=None)
+
+# Whether this process was forked from one whose TensorFlow had begun to run.
+_forked = {"from_tensorflow": False}
+
+
+def _note_fork() -> None:
+    context = getattr(sys.modules.get("tensorflow.python.eager.context"), "_context", None)
+    _forked["from_tensorflow"] = getattr(context, "_initialized", False)
+
+
+# Windows has no forks.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 class DocReader:
@@ -38,8 +53,9 @@ class DocReader:
     Docs that cannot be read go to the function of `nlp.set_error_handler`, the others of their
     batch are answered; without one, the error is raised.
 
-    The model is loaded when it is first needed, once in each process. `nlp.to_disk` writes it into
-    the folder of the pipeline, which then needs nothing else.
+    The model is loaded when it is first needed, once in each process; where TensorFlow was in use
+    before `nlp.pipe(n_process=…)`, `multiprocessing` must start processes by `"spawn"`.
+    `nlp.to_disk` writes it into the folder of the pipeline, which then needs nothing else.
 
     Args:
         model: name of a preset, a folder of one, `"hf://user/name"`, or the path of a `.keras`
@@ -58,14 +74,19 @@ class DocReader:
     @property
     def reader(self) -> Any:
         """The model, under another name than those that spaCy looks at, and would so load."""
-        if self._model is None:
-            self._model, self._process = self._load(), os.getpid()
-        elif self._process != os.getpid():
-            # TensorFlow would wait for threads that a fork leaves behind.
+        # TensorFlow would wait for threads that a fork leaves behind.
+        if _forked["from_tensorflow"]:
+            raise ValueError(
+                "TensorFlow was in use before n_process split the work, and would wait forever: "
+                'call multiprocessing.set_start_method("spawn") before, or leave n_process out.'
+            )
+        if self._model is not None and self._process != os.getpid():
             raise ValueError(
                 "corefmem_reader has answered questions before n_process split the work: load the "
                 'pipeline anew, or call multiprocessing.set_start_method("spawn") before.'
             )
+        if self._model is None:
+            self._model, self._process = self._load(), os.getpid()
         return self._model
 
     def _load(self) -> Any:
@@ -118,8 +139,12 @@ class DocReader:
         question = question_of(doc)
         if not question or not isinstance(question, str):
             return bool(question)
-        tokenizer = preprocessor_of(self.reader).tokenizer
-        return all(text.strip() and tokenizer(text) for text in (doc.text, question))
+        # A letter is part of some word: few texts are cut to see whether there is one.
+        wordless = [text for text in (doc.text, question) if not has_letters(text)]
+        preprocessor = preprocessor_of(self.reader)
+        if preprocessor.local and doc.text in wordless:
+            return False
+        return all(text.strip() and preprocessor.tokenizer(text) for text in wordless)
 
     def _answer(self, docs: Sequence[Doc]) -> None:
         pairs = [(doc, question_of(doc) or "") for doc in docs]

@@ -1,18 +1,24 @@
 """`corefmem demo`, without a browser."""
 
+import collections
+import itertools
+import os
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets import Example
+from keras_corefmem.datasets import CandidateExample, Example
 from keras_corefmem.datasets.passages import lambada
 from keras_corefmem.datasets.stories import babi, simulator
 from tests.support.commands import printed, refused
+from tests.support.evaluation import randomize
 from zoo.serving.demo import links, stories
 from zoo.serving.demo.layout import WORDS
-from zoo.serving.demo.page import _Page, make_page
+from zoo.serving.demo.page import _address, _Page, make_page
+from zoo.training import evaluate
 
 READER = "ga_coref_gru_babi_1"
 
@@ -51,10 +57,14 @@ def test_others_ask_what_the_page_offers_alone():
 
 def test_serves_the_models_that_are_named(monkeypatch, capsys):
     gradio, served = pytest.importorskip("gradio"), []
+    monkeypatch.setattr(os, "environ", {**os.environ})
     monkeypatch.setattr(gradio.Blocks, "launch", lambda page, **where: served.append((page, where)))
     printed(capsys, "demo", READER, "qdren_babi_1", "--port", 7999)
-    ((page, where),) = served
+    (page, where) = served[0]
     assert where == {"server_name": "127.0.0.1", "server_port": 7999}
+    for host, name in (("0.0.0.0", "127.0.0.1"), ("10.0.0.7", "10.0.0.7")):
+        printed(capsys, "demo", READER, "--port", 7998, "--host", host)
+        assert _address() == f"http://{name}:7998"
     choices = dropdown(page, "model")["choices"]
     assert dropdown(page, "other")["value"] == ""
     assert [name for _, name in choices] == [READER, "qdren_babi_1"]
@@ -111,6 +121,40 @@ def test_wrong_answers_are_those_that_differ():
     wrong = Example(right.sentences, right.question, "office")
     found = stories.wrong_answers(model, [right, wrong, right])
     assert [(each.example, each.answer) for each in found] == [(wrong, "kitchen")]
+
+
+def test_as_many_answers_are_wrong_as_evaluate_counts():
+    stories_of = simulator.simulate(1, 48)
+    capital = [Example(e.sentences, e.question, e.answer.capitalize()) for e in stories_of]
+    # The first of the candidates that are one word stands for both.
+    alike = [
+        CandidateExample(e.sentences, e.question, answer, candidates=(e.answer.upper(), e.answer))
+        for e, answer in zip(stories_of, itertools.cycle(["kitchen", "KITCHEN"]))
+        if e.answer == "kitchen"
+    ]
+    for examples in (capital, alike):
+        model = zoo.AttentionSumReader.from_examples(
+            examples, encoder="gru", units=4, local_answers=True, tokenizer="words"
+        )
+        model.compile(jit_compile=False)
+        randomize(model, np.random.default_rng(3), 0.8)
+        wrong = stories.wrong_answers(model, examples)
+        expected = evaluate(model, model.batches(examples))["wrong"]
+        numbers = [n for n, e in enumerate(examples) if any(w.example is e for w in wrong)]
+        assert numbers == expected and len(expected) < len(examples)
+
+
+def test_wrong_answers_are_looked_for_in_all_tasks(tmp_path, monkeypatch):
+    monkeypatch.setattr(stories, "LOOKED_AT", 30)
+    (tmp_path / "en-valid").mkdir()
+    for task in range(1, 21):
+        asked = [Example(("Mary left.",), f"Who left in {task}?", "Mary")] * 4
+        for part in ("train", "valid", "test"):
+            babi.write_file(asked, tmp_path / "en-valid" / f"qa{task}_{part}.txt")
+    card = {"dataset": "babi", "task": "all", "language": "en-valid"}
+    examples, _ = stories.questions(card, str(tmp_path))
+    counts = collections.Counter(example.question for example in examples)
+    assert len(examples) == 30 and len(counts) == 20 and set(counts.values()) == {1, 2}
 
 
 def test_chains_are_merged_and_cut_and_edges_drawn():

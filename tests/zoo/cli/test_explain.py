@@ -169,6 +169,22 @@ def test_a_page_shows_the_answer_and_loads_nothing(name, folder, capsys, tmp_pat
     assert "guessed at: zebulon, slept</p>" in path.read_text(encoding="utf-8")
 
 
+def test_views_of_a_page_are_made_once(folder, capsys, tmp_path, monkeypatch):
+    asked = []
+    for method in ("views", "answer_views"):
+        made = getattr(zoo.RecurrentEntityNetwork, method)
+
+        def count(model, examples, name=method, made=made):
+            asked.append(name)
+            return made(model, examples)
+
+        monkeypatch.setattr(zoo.RecurrentEntityNetwork, method, count)
+    page = "--output", tmp_path / "page.html"
+    explain(capsys, folder / "ren.keras", *STORY, "--by-sentence", *page)
+    explain(capsys, folder / "ren.keras", *STORY, *page)
+    assert asked == ["views", "answer_views"] * 2
+
+
 @pytest.mark.parametrize("name", standing_for(["ren", "ga-coref-gru"], ["ren"]))
 def test_raw_text_is_cut_as_read_cuts_it(name, folder, capsys):
     passage = "Mary went to the kitchen.John went to the garden. Mary left"

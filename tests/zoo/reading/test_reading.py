@@ -152,10 +152,12 @@ def test_refuses_half_of_a_surrogate_pair(model):
 
 
 def test_refuses_empty_text(model):
-    with pytest.raises(ValueError, match="The passage is empty: ' '"):
+    with pytest.raises(ValueError, match="^The passage is empty: ' '"):
         model.read(" ", "Where is Mary?")
-    with pytest.raises(ValueError, match="The question is empty: ''"):
+    with pytest.raises(ValueError, match="^text 2 of 2: The question is empty: ''"):
         model.read([PASSAGE, PASSAGE], ["Where is Mary?", ""])
+    with pytest.raises(ValueError, match="^page 7: The passage is empty: ''"):
+        read(model, [PASSAGE, ""], "Where is Mary?", sources=["page 1", "page 7"])
 
 
 def test_refuses_bad_arguments(model, make_reader):

@@ -122,6 +122,53 @@ def test_what_is_shown_is_what_is_copied(make_model, texts, annotator, page, sav
         assert page.read(*data) == pytest.approx(odds, abs=1e-6)
 
 
+def test_another_model_that_cuts_other_tokens_reads_no_changes(page, save, tmp_path):
+    texts = "Mary didn't go. John went to the office. Mary left.", "Where is John?"
+    words, prose = (str(tmp_path / f"{name}.keras") for name in ("words", "prose"))
+    for path, tokenizer in ((words, "words"), (prose, "prose")):
+        make("ga-coref-gru", layers=1, tokenizer=tokenizer).save(path)
+    plain = page.ask(words, prose, *texts, WORDS)[0]
+    unchanged = answers.answer(_model(prose), plain).html
+    for name, target in (("merge", 10), ("cut", None), ("draw", 13)):
+        edited, note, _, html, _, beside, *_ = page.edit(
+            name, 1, target, "coreference", plain, words, prose, 3, WORDS
+        )
+        assert edited != plain and html == answers.answer(_model(words), edited).html
+        assert beside == unchanged and note.startswith(f"{prose} cuts the text to other tokens")
+    alike = page.edit("merge", 1, 10, None, plain, words, words, 3, WORDS)
+    assert alike[3] == alike[5] and "other tokens" not in alike[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "message"),
+    [
+        ("qrn", ([1] * 13, [], ""), "reads no chains, leave them out"),
+        ("qrn", ([], [[1, 2, "near"]], ""), "reads no edges of type near, leave them out"),
+        ("qrn", ([], [], EXACT), "reads no annotations, leave the annotator out"),
+        ("ga-coref-gru", ([], [[1, 2, "near"]], ""), "reads no edges of type near"),
+        ("ga-coref-gru", ([], [1, 2], ""), "edge 1 must be .source, target, type."),
+    ],
+)
+def test_others_are_told_what_a_model_does_not_read(model, changes, message, page, save):
+    path = save(make(model))
+    page.layout = SimpleNamespace(models=[(path, path)], annotators=[WORDS, EXACT])
+    with pytest.raises(ValueError, match=message):
+        page.read(path, *STORY, *changes)
+    with pytest.raises(ValueError, match="question must be a string, got None"):
+        page.read(path, STORY[0], None, [], [], "")
+
+
+def test_of_long_stories_no_beginnings_are_read(page, save, monkeypatch):
+    monkeypatch.setattr(answers, "BEGINNINGS", 2)
+    path = save(make("ga-coref-gru", layers=1))
+    story = STORY[0] + " Mary left."
+    for until, shown in ((3, False), (2, True)):
+        example = page.ask(path, "", story, STORY[1], WORDS)[0]
+        note, _, html, *_ = page.show(example, path, "", until, WORDS)
+        assert ("each beginning read anew" in html) == shown
+        assert ("Of more than 2 sentences there is no answer after each." in note) != shown
+
+
 @pytest.mark.thorough
 def test_passes_of_a_memory_are_shown():
     memory = zoo.DynamicMemoryNetwork.from_examples(EXAMPLES, units=6, passes=2)

@@ -79,6 +79,15 @@ def test_a_thousand_questions_have_the_answers_of_the_model(name, tmp_path):
 
 
 @onnx_only
+@pytest.mark.slow
+def test_nothing_is_said_of_what_the_converter_leaves_as_it_is(tmp_path, caplog):
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    export_onnx(make("ren"), tmp_path / "onnx")
+    assert "Failed to apply" not in caplog.text and (tmp_path / "onnx" / "model.onnx").exists()
+
+
+@onnx_only
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", BEYOND)
 def test_what_onnx_does_not_do_is_refused(name, tmp_path):

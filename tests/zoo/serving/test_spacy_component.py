@@ -1,7 +1,9 @@
 """The spaCy component that answers questions about Docs."""
 
 import os
+import textwrap
 
+import keras
 import pytest
 
 import zoo
@@ -10,6 +12,7 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.graphs import from_doc
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from zoo.reading import read_examples
+from zoo.serving import spacy_component
 from zoo.serving.spacy_component import DocReader
 
 spacy = pytest.importorskip("spacy")
@@ -23,6 +26,17 @@ nlp = spacy.load(data["pipeline"])
 docs = nlp.pipe(map(tuple, data["rows"]), as_tuples=True, n_process=2, batch_size=2)
 result = [[doc._.answer, doc._.answers] for doc, _ in docs]
 """
+
+WAITING = f"""
+import keras
+keras.ops.zeros(1)
+try:{textwrap.indent(PROCESSES, "    ")}
+except ValueError as error:
+    result = str(error)
+"""
+tensorflow_only = pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="it is TensorFlow that waits"
+)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +111,25 @@ def test_docs_without_words_have_no_answers(nlp):
         nlp.get_pipe("corefmem_reader").ask(docs[0], QUESTION)
 
 
+def test_docs_of_punctuation_have_no_answers(nlp):
+    rows = [("... !", {"question": QUESTION}), (PASSAGE, {"question": QUESTION})]
+    docs = [doc for doc, _ in nlp.pipe(rows, as_tuples=True)]
+    assert [doc._.answer is None for doc in docs] == [True, False]
+
+
+def test_texts_are_cut_no_more_often_than_read_cuts_them(nlp, monkeypatch):
+    reader = nlp.get_pipe("corefmem_reader").reader
+    cut, kind = [], type(reader.preprocessor.tokenizer)
+    tokenize = kind.__call__
+    monkeypatch.setattr(
+        kind, "__call__", lambda self, text: cut.append(text) or tokenize(self, text)
+    )
+    reader.read(PASSAGE, QUESTION, top=3)
+    expected, cut[:] = list(cut), []
+    ((doc, _),) = nlp.pipe([(PASSAGE, {"question": QUESTION})], as_tuples=True)
+    assert doc._.answer and cut == expected
+
+
 def test_docs_that_cannot_be_read_go_to_the_error_handler(model, tmp_path):
     model.save_to_preset(tmp_path / "preset")
     nlp = spacy.blank("en")
@@ -141,6 +174,24 @@ def test_a_process_that_is_forked_from_one_that_read_is_refused(nlp):
     component._model, component._process = object(), os.getpid() + 1
     with pytest.raises(ValueError, match="before n_process split the work: load the pipeline anew"):
         component(nlp.make_doc(PASSAGE))
+
+
+@tensorflow_only
+def test_a_process_that_is_forked_from_one_that_ran_tensorflow_is_refused(nlp, monkeypatch):
+    keras.ops.zeros(1)
+    monkeypatch.setitem(spacy_component._forked, "from_tensorflow", False)
+    spacy_component._note_fork()
+    with pytest.raises(ValueError, match="TensorFlow was in use before n_process split the work"):
+        DocReader(nlp.get_pipe("corefmem_reader").handle).ask(nlp.make_doc(PASSAGE), QUESTION)
+
+
+@tensorflow_only
+@pytest.mark.thorough
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_processes_do_not_wait_for_the_threads_of_tensorflow(nlp, run_python, tmp_path):
+    nlp.to_disk(tmp_path / "pipeline")
+    data = {"pipeline": str(tmp_path / "pipeline"), "rows": [(PASSAGE, {"question": QUESTION})] * 4}
+    assert "would wait forever" in run_python(WAITING, data, tmp_path)
 
 
 def test_models_without_questions_are_refused(tmp_path):

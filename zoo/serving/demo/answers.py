@@ -4,6 +4,7 @@ import dataclasses
 import json
 import shlex
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,8 @@ from keras_corefmem.visualization.pages import odds_to_html, view_to_html
 from keras_corefmem.visualization.views import encode_example
 from zoo.reading.answers import LINK_SUFFIXES, number_of_answers, read_encoded
 
-# Answers that are shown.
-TOP = 5
+# Answers that are shown, and the most sentences of a story whose beginnings are read too.
+TOP, BEGINNINGS = 5, 100
 
 
 class Answer(NamedTuple):
@@ -30,8 +31,19 @@ class Answer(NamedTuple):
         return odds_to_html(self.odds) + "".join(map(view_to_html, self.views))
 
 
-def answer(model: Any, example: Example) -> Answer:
-    """Answers a question, with the views of where a model looks."""
+def answer(
+    model: Any,
+    example: Example,
+    views: Sequence | None = None,
+    answer_views: Mapping[str, Any] | None = None,
+) -> Answer:
+    """Answers a question, with the views of where a model looks.
+
+    Args:
+        model: the model.
+        example: the question.
+        views, answer_views: what the methods of the model made of it, where they were asked before.
+    """
     if not model.preprocessor.reads_edges:
         texts = example.sentences, example.question, example.answer
         example = Example(*texts, example.supporting_facts)
@@ -42,11 +54,12 @@ def answer(model: Any, example: Example) -> Answer:
         top = number_of_answers(model.preprocessor, TOP)
         rows = [(example.passage, example.question)]
         (reading,) = read_encoded(model, rows, [encoded], top)
-        shown = [*model.views([example])[0]]
+        shown = [*(model.views([example])[0] if views is None else views)]
         if not any(name.endswith(LINK_SUFFIXES) for name in model.features):
             shown = [_without_chains(view) for view in shown]
-        if len(example.sentences) > 1 or not shown:
-            shown += model.answer_views([example])[0].values()
+        if answer_views is None and (1 < len(example.sentences) <= BEGINNINGS or not shown):
+            (answer_views,) = model.answer_views([example])
+        shown += (answer_views or {}).values()
     odds = dict(zip(reading.answers, reading.probabilities, strict=True))
     return Answer(odds, reading.unknown_words, shown)
 

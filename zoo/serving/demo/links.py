@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 from keras_corefmem.datasets import Example
+from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.preprocessing import StoryPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.visualization.views import encode_example
@@ -40,14 +41,36 @@ def as_read(model: Any, example: Example) -> Example:
 
 def labelled_tokens(model: Any, example: Example) -> list[str]:
     """The tokens of passage and question, with their positions, from 1, and chains."""
-    cut = model.preprocessor.tokenizer
-    words = [*example.tokens(example.passage, cut), *example.tokens(example.question, cut)]
+    words = _words(model, example)
     chains = chains_of(model, example) or (0,) * len(words)
     numbers = {chain: n for n, chain in enumerate(dict.fromkeys(filter(None, chains)), 1)}
     return [
         f"{n} {word}" + (f" · chain {numbers[chain]}" if chain else "")
         for n, (word, chain) in enumerate(zip(words, chains, strict=True), 1)
     ]
+
+
+def as_read_beside(model: Any, other: Any, example: Example) -> Example:
+    """The question to another model: without the changes where that cuts it to other tokens."""
+    changed, reads = example.chains or example.edges, other.preprocessor.reads_edges
+    if changed and reads and _words(model, example) != _words(other, example):
+        return dataclasses.replace(example, chains=(), edges=())
+    return example
+
+
+def check_links(model: Any, handle: str, example: Example) -> None:
+    """Refuses chains and edges that a model does not read."""
+    read = set(map(base_type, edge_types_of(model)))
+    unread = sorted({base_type(kind) for *_, kind in example.edges} - read)
+    if unread:
+        raise ValueError(f"{handle} reads no edges of type {', '.join(unread)}, leave them out.")
+    if example.chains and not model.preprocessor.reads_edges:
+        raise ValueError(f"{handle} reads no chains, leave them out.")
+
+
+def _words(model: Any, example: Example) -> list[str]:
+    cut = model.preprocessor.tokenizer
+    return [*example.tokens(example.passage, cut), *example.tokens(example.question, cut)]
 
 
 def chains_of(model: Any, example: Example) -> tuple[int, ...]:

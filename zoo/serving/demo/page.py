@@ -178,9 +178,13 @@ class _Page:
             read = example.beginning(int(until), model.preprocessor.tokenizer)
         shown: list[Any] = []
         unknown: tuple[str, ...] = ()
+        notes: list[str] = []
         for each in (handle, other):
             if each:
-                found = answers.answer(_model(each), read)
+                asked = links.as_read_beside(model, _model(each), read)
+                if asked is not read:
+                    notes.append(f"{each} cuts the text to other tokens, and reads it unchanged.")
+                found = answers.answer(_model(each), asked)
                 shown += [gr.update(visible=True), found.html]
                 unknown += found.unknown_words
             else:
@@ -195,9 +199,13 @@ class _Page:
         editor = [gr.update(choices=tokens)] * 2
         editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
         curl = answers.as_curl(_address(), handle, read, chosen)
-        note = note_of(unknown)
+        if len(read.sentences) > answers.BEGINNINGS:
+            notes.append(
+                f"Of more than {answers.BEGINNINGS} sentences there is no answer after each."
+            )
         if _is_chosen(annotator) and not model.preprocessor.local:
-            note = f"This model reads no annotations: no annotator was asked. {note}".strip()
+            notes.append("This model reads no annotations: no annotator was asked.")
+        note = " ".join(filter(None, [*notes, note_of(unknown)]))
         return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
 
     def edit(
@@ -248,17 +256,27 @@ class _Page:
         for chosen, known in ((handle, models), (annotator or WORDS, self.layout.annotators)):
             if chosen not in known:
                 raise ValueError(f"This page has no {chosen!r}: choose of {', '.join(known)}.")
+        for name, text in (("passage", passage), ("question", question)):
+            if not isinstance(text, str):
+                raise ValueError(f"{name} must be a string, got {text!r:.80}.")
         model = _model(handle)
+        if _is_chosen(annotator) and not model.preprocessor.local:
+            raise ValueError(f"{handle} reads no annotations, leave the annotator out.")
         example = links.as_example(model, passage, question, _annotator(model, annotator))
-        changes = {"chains": tuple(chains), "edges": tuple(map(tuple, edges))}
+        changes = {"chains": chains, "edges": edges}
         changed = {name: value for name, value in changes.items() if value}
-        return answers.answer(model, dataclasses.replace(example, **changed)).odds
+        example = dataclasses.replace(example, **changed)
+        links.check_links(model, handle, example)
+        return answers.answer(model, example).odds
 
 
 def _address() -> str:
     host = os.environ.get("SPACE_HOST")
-    port = os.environ.get("GRADIO_SERVER_PORT", "7860")
-    return f"https://{host}" if host else f"http://127.0.0.1:{port}"
+    if host:
+        return f"https://{host}"
+    # What listens at all addresses answers at its own.
+    name = os.environ.get("GRADIO_SERVER_NAME", "").removeprefix("0.0.0.0") or "127.0.0.1"
+    return f"http://{name}:{os.environ.get('GRADIO_SERVER_PORT', '7860')}"
 
 
 def _annotator(model: Any, chosen: str | None) -> str | None:

@@ -6,9 +6,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from keras_corefmem.datasets import Example, registry
 from keras_corefmem.datasets.stories import babi, simulator
-from zoo.reading import read_examples
+from keras_corefmem.preprocessing.answers import answer_text
+from zoo.reading.answers import read_encoded
 
 # Questions of a data set, or of the simulator, among which wrong answers are looked for.
 LOOKED_AT = 1000
@@ -73,7 +76,9 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
         found = registry.load(name, task, data_dir, card.get("language")).test
     else:
         found = _downloaded(name, task, card.get("language")) if known.download else []
-    return found[:LOOKED_AT], "test"
+    # Of many, as many of each task.
+    count = min(len(found), LOOKED_AT)
+    return [found[n * len(found) // count] for n in range(count)], "test"
 
 
 def _downloaded(name: str, task: int | str, language: str | None) -> Sequence[Example]:
@@ -98,10 +103,18 @@ def how_to_get_questions(card: Mapping[str, Any]) -> str:
 
 def wrong_answers(model: Any, examples: Sequence[Example]) -> list[Wrong]:
     """The questions that a model gets wrong, the surest first."""
-    readings = read_examples(model, examples, top=1)
+    preprocessor = model.preprocessor
+    encoded = preprocessor.encode_all(examples)
+    rows = [(example.passage, example.question) for example in examples]
+    readings = read_encoded(model, rows, encoded, top=1)
+    # By number, as `corefmem evaluate` compares them: answers may differ in case alone.
+    right = [
+        answer_text(np.ravel(each.answer).tolist(), preprocessor.answers_of(each))
+        for each in encoded
+    ]
     wrong = [
         Wrong(example, reading.answer, reading.probability)
-        for example, reading in zip(examples, readings, strict=True)
-        if reading.answer != example.answer
+        for example, reading, answer in zip(examples, readings, right, strict=True)
+        if reading.answer != answer
     ]
     return sorted(wrong, key=lambda each: -each.probability)
