@@ -12,6 +12,8 @@ SEPARATOR = ","
 END = "[end]"
 # The answer to a question that its passage does not answer.
 NO_ANSWER = "unknown"
+# The logit of an answer that a text does not have.
+ABSENT = -1e9
 
 
 def check_kind(examples: Sequence[Example | Sentence], strings: Sequence[str]) -> None:
@@ -47,19 +49,28 @@ def answer_text(numbers: Sequence[int], answers: Sequence[str]) -> str:
 
 
 def best_answer(logits: np.ndarray, answers: Sequence[str]) -> tuple[str, float]:
-    """Returns the text of the best answer and its probability.
+    """Returns the text of the best answer that a text has, and its probability.
 
     Args:
         logits: float32 `(answers,)`, or `(steps, words)`.
-        answers: texts by number.
+        answers: texts by number, `""` for those that the text does not have.
 
     Example:
         >>> best_answer = keras_corefmem.preprocessing.best_answer
         >>> best_answer(np.log([1e-9, 0.25, 0.75]), ["[unknown]", "garden", "kitchen"])
         ('kitchen', 0.7...)
     """
-    sequences, logs = best_sequences(logits[None], 1)
+    sequences, logs = best_sequences(present_logits(logits, answers)[None], 1)
     return answer_text(sequences[0, 0], answers), float(np.exp(logs[0, 0]))
+
+
+def present_logits(logits: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+    """Returns the logits of the answers that a text has; others have no text."""
+    absent = [n for n, answer in enumerate(answers) if not answer]
+    if absent:
+        logits = logits.copy()
+        logits[..., absent] = ABSENT
+    return logits
 
 
 def best_tags(

@@ -10,6 +10,7 @@ from keras_corefmem.preprocessing import (
     StoryPreprocessor,
     UnseenEntities,
     augmentations,
+    best_answer,
 )
 
 STORIES = simulator.simulate(2, 60)
@@ -63,6 +64,18 @@ def test_unknown_words_are_pointed_at_and_linked():
     assert len(set(chains) - {0}) == 6
     question = encoded.passage[words.index("wug")]
     assert question == encoded.question[3]
+
+
+@pytest.mark.parametrize("cls", [ReaderPreprocessor, StoryPreprocessor])
+def test_symbols_that_are_no_word_of_a_text_are_not_its_answer(cls):
+    preprocessor = fit(cls)
+    known = preprocessor.answers_of(preprocessor.encode(NEW))
+    steps = () if cls is ReaderPreprocessor else (1,)
+    logits = np.zeros((*steps, len(known)), "float32")
+    logits[..., known.index("")], logits[..., known.index("wug")] = 9, 5
+    others = len(known) - known.count("") - 2
+    answer, probability = best_answer(logits, known)
+    assert (answer, probability) == ("wug", pytest.approx(1 / (1 + others * np.exp(-5))))
 
 
 def test_a_text_of_more_unknown_words_has_no_answers_beyond_the_symbols():

@@ -8,10 +8,16 @@ import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
-from keras_corefmem.preprocessing.answers import END, answer_text, best_sequences, best_tags
+from keras_corefmem.preprocessing.answers import (
+    END,
+    answer_text,
+    best_sequences,
+    best_tags,
+    present_logits,
+)
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import coarse_length
-from keras_corefmem.preprocessing.preprocessor import ABSENT, Preprocessor
+from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_characters, check_sizes
@@ -308,7 +314,7 @@ def warn_of_unknown_words(
 def _readings(
     logits: Sequence[np.ndarray], unknown: Sequence, answers: Sequence, top: int
 ) -> list[Reading]:
-    sequences, logs = best_sequences(np.stack(list(map(_present, logits, answers))), top)
+    sequences, logs = best_sequences(np.stack(list(map(present_logits, logits, answers))), top)
     readings = []
     for rows, odds, words, known in zip(sequences, np.exp(logs), unknown, answers, strict=True):
         # A passage may have fewer candidates than the model has room for.
@@ -317,15 +323,6 @@ def _readings(
         likely = tuple(odds[there].tolist())
         readings.append(Reading(texts[0], odds[0].item(), texts, likely, words))
     return readings
-
-
-def _present(logits: np.ndarray, answers: Sequence[str]) -> np.ndarray:
-    """Returns the logits of the answers that a text has; others have no text."""
-    absent = [n for n, answer in enumerate(answers) if not answer]
-    if absent:
-        logits = logits.copy()
-        logits[..., absent] = ABSENT
-    return logits
 
 
 def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
