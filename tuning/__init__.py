@@ -1,4 +1,4 @@
-"""Searches for hyper-parameters of the zoo's models, with keras-tuner."""
+"""Hyper-parameter searches for the zoo's models, with keras-tuner."""
 
 import lazy_loader
 

@@ -24,7 +24,7 @@ from zoo.cli.options import (
 
 DEFAULT_TRIALS = 12
 OTHER = "choose another --output"
-# What tells keras-tuner which part of a search on several machines a process has.
+# Variables that tell keras-tuner the role of a process in a search on several machines.
 PART = ("KERASTUNER_TUNER_ID", "KERASTUNER_ORACLE_IP", "KERASTUNER_ORACLE_PORT")
 
 
@@ -99,7 +99,7 @@ def search(
         log_dir,
     )
     check_space(chosen, epochs)
-    # Those that do not lead take part in a search that another process holds.
+    # Other processes take part in a search whose folders the leading one has locked.
     with contextlib.ExitStack() as held:
         if leads:
             held.enter_context(hold(chosen.folder, OTHER))

@@ -13,23 +13,23 @@ from zoo.experiments.results import SEED
 
 
 class ZooHyperModel(keras_tuner.HyperModel):
-    """Model of the zoo whose hyper-parameters a tuner chooses.
+    """A model of the zoo whose hyper-parameters a tuner chooses.
 
-    `build` calls what users call, the model's `from_examples` and `compile`; `fit` makes batches of
-    the training and validation part and trains on them, for all `epochs`: `patience` and the
-    validation of averaged weights are what `corefmem search` adds.
+    `build` calls the model's `from_examples` and `compile`, as users do. `fit` trains on batches of
+    the training part for all `epochs`, and validates on the validation part. Only `corefmem search`
+    stops early by `patience`, and validates averaged weights.
 
     Args:
         model: name of a model of the zoo.
-        splits: `Splits`, of which training and validation part are used.
+        splits: `Splits`, of which the training and the validation part are used.
         space: name of a search space, path of a JSON file, or a dictionary of entries as in
-            `tuning.spaces.Space`; `None` for the space that is made for the model.
+            `tuning.spaces.Space`; `None` for the first space that fits the model.
         dataset: name of the data set, whose settings are the defaults.
-        **settings: fields of `zoo.training.Settings` that no entry has and that differ from the
-            defaults.
+        **settings: fields of `zoo.training.Settings` that differ from the defaults and are not
+            searched.
 
     Raises:
-        ValueError: if there is no such model or space, or an entry is broken or is neither a
+        ValueError: if the model or space does not exist, or an entry is invalid, or neither a
             setting nor an argument of the model.
 
     Example:
@@ -56,19 +56,19 @@ class ZooHyperModel(keras_tuner.HyperModel):
         searched = {name: entry for name, entry in self.entries.items() if name != SEED}
         known = training.merge_settings(settings, training.split_settings(searched))
         training.check_arguments(model, known.get("arguments", {}))
-        # Refuses what is fixed before any trial starts.
+        # Raises errors in fixed settings before any trial starts.
         self.experiment({})
 
     def declare_hyperparameters(self, hp: keras_tuner.HyperParameters) -> None:
-        """Adds the entries of the search space."""
+        """Declares the entries of the search space."""
         declare(hp, self.entries)
 
     def chosen(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The values of a trial as the entries have them, by name, without a tuner's own."""
+        """Returns the values of a trial for the entries, by name, without values of the tuner."""
         return values_of(values, self.entries)
 
     def experiment(self, values: dict[str, Any]) -> Experiment:
-        """The experiment of a trial; Hyperband's number of epochs goes before that of settings."""
+        """Returns the experiment of a trial; Hyperband's number of epochs overrides `epochs`."""
         chosen = self.chosen(values)
         seed = chosen.pop(SEED, self.seed)
         changes = training.merge_settings(self.fixed, training.split_settings(chosen))
@@ -83,7 +83,7 @@ class ZooHyperModel(keras_tuner.HyperModel):
         return training.make_model(train, settings)
 
     def fit(self, hp: keras_tuner.HyperParameters, model: keras.Model, **kwargs: Any) -> Any:
-        """Trains a model that `build` made; arguments are those of Keras' `fit`."""
+        """Trains a model made by `build`, with the arguments of Keras' `fit`."""
         settings = self.experiment(hp.values).settings
         train, valid, _ = self._draw_parts(settings)
         batches = training.batch_parts(model, (train, valid, []), settings)

@@ -1,4 +1,4 @@
-"""keras-tuner's oracles, which choose the hyper-parameters of each trial, safe to interrupt."""
+"""The oracles of keras-tuner, which choose the hyper-parameters of trials, safe to interrupt."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from keras_corefmem.utils.files import load_json, naming_damage, write_json
 from tuning.search import ERROR, REMEDY
 
-# How often a drawn configuration may be an old one before a space counts as exhausted.
+# Number of repeated configurations drawn before a space counts as exhausted.
 COLLISIONS = 1000
 
 
@@ -20,7 +20,7 @@ class _Known(TypedDict):
 
 
 class Lasting(keras_tuner.Oracle):
-    """An oracle whose files are whole and fit each other, whenever its process dies.
+    """An oracle whose files stay complete and consistent even if its process dies.
 
     `on_end` is called with the number of each trial that ends.
     """
@@ -43,16 +43,16 @@ class Lasting(keras_tuner.Oracle):
         )
 
     def take_up(self) -> None:
-        """Continues an earlier search: trials that did not complete run again."""
+        """Continues an earlier search; trials that are not complete run again."""
         path = pathlib.Path(self._get_oracle_fname())
         if not path.exists():
             return
-        # A trial that was written before the oracle was is drawn again.
+        # A trial that was saved but is not yet in the oracle's file is drawn again.
         known = load_json(path, remedy=REMEDY, kind=_Known)["start_order"]
         for trial in path.parent.glob("trial_*/trial.json"):
             if trial.parent.name.removeprefix("trial_") not in known:
                 trial.unlink()
-        # Each by itself, so that an error names it.
+        # Loaded one by one, so that an error names the file.
         for each in path.parent.glob("trial_*/trial.json"):
             with naming_damage(each, REMEDY):
                 keras_tuner.engine.trial.Trial.load(str(each))
@@ -65,21 +65,21 @@ class Lasting(keras_tuner.Oracle):
             self._save_trial(self.trials[number])
             self._run_times.pop(number, None)
         self.end_order[:] = [number for number in self.end_order if number not in again]
-        # The last of the queue is taken first.
+        # The last item of the queue is taken first.
         self._retry_queue = again[::-1]
         self.save()
 
 
 class RandomSearch(Lasting, keras_tuner.oracles.RandomSearchOracle):
-    """Configurations drawn at random."""
+    """Draws configurations at random."""
 
 
 class BayesianOptimization(Lasting, keras_tuner.oracles.BayesianOptimizationOracle):
-    """Configurations that a Gaussian process expects most of."""
+    """Chooses configurations by the predictions of a Gaussian process."""
 
 
 class Hyperband(Lasting, keras_tuner.oracles.HyperbandOracle):
-    """Hyperband whose brackets are smaller where a space has too few configurations for them."""
+    """Hyperband whose brackets are smaller if a space has too few configurations for them."""
 
     def _random_trial(self, trial_id, bracket):
         trial = super()._random_trial(trial_id, bracket)
@@ -97,11 +97,11 @@ class Hyperband(Lasting, keras_tuner.oracles.HyperbandOracle):
 
 
 class GridSearch(Lasting):
-    """Every configuration of a space, the last hyper-parameter varied first."""
+    """Tries all configurations of a space, varying the last hyper-parameter fastest."""
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
         entries = self.hyperparameters.space
-        # On a logarithmic scale keras-tuner gives integers as floats.
+        # On a logarithmic scale, keras-tuner returns integers as floats.
         grid = itertools.product(*(map(type(entry.default), entry.values) for entry in entries))
         values = next(itertools.islice(grid, len(self.start_order), None), None)
         if values is None:

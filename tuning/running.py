@@ -1,4 +1,4 @@
-"""Runs a search: trials in one process or several, news of them, and the conclusion."""
+"""Runs a search: its trials in one or several processes, its progress, and its results."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from zoo.experiments.reproduce import PULSE, describe_epochs
 from zoo.experiments.results import SEED, best_trial, group_seeds, replace_results
 from zoo.reports.searches import search_columns
 
-# The setting that says how many questions are validated on.
+# The setting that changes the questions that trials are validated on.
 COUNTED = "unanswerable"
 
 
@@ -36,7 +36,7 @@ def run_search(search: Search, workers: int, results: str, leads: bool = True) -
     began = time.perf_counter()
 
     def report(outcome: dict[str, Any]) -> None:
-        # Other machines may have ended some.
+        # Other machines may have completed trials too.
         outcomes = search.outcomes()
         leader = best_trial(outcomes)
         total = f"/{search.trials}" if search.trials else ""

@@ -1,4 +1,4 @@
-"""One search: what its trials are, and how each is run."""
+"""A search and its trials."""
 
 import dataclasses
 import functools
@@ -34,9 +34,9 @@ from zoo.experiments.runs import settings_options
 
 OUTCOME = "outcome.json"
 TESTED = "tested.json"
-# Why a trial failed.
+# The file with the error of a failed trial.
 ERROR = "error.json"
-# How often processes began a trial that they neither ended nor brought further.
+# The file with the number of times that a trial was started and died without a further epoch.
 STARTS = "begun.json"
 REMEDY = "start the search again with --fresh."
 
@@ -47,7 +47,7 @@ class _Starts(TypedDict):
 
 
 class _State(TypedDict):
-    """What a search reads of keras-tuner's `trial.json`."""
+    """The fields of keras-tuner's `trial.json` that a search reads."""
 
     trial_id: str
     status: str
@@ -55,19 +55,19 @@ class _State(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Search:
-    """A search for hyper-parameters, which continues where it was interrupted.
+    """A search for hyper-parameters, which continues after an interruption.
 
     Args:
         model: name of a model of the zoo.
         dataset: name of a data set.
-        task: its task.
+        task: task of the data set.
         data_dir: folder of its files.
         language: language of bAbI.
         space: name of a search space or path of a JSON file, see `tuning.spaces.space_of`.
-        tuner: one of `tuning.tuners.TUNERS`.
+        tuner: name of a tuner in `tuning.tuners.TUNERS`.
         trials: largest number of trials; `None` for the whole grid, and for `hyperband`, where it
             depends on the largest number of epochs.
-        seed: seed of the tuner and, unless the space has some, of all trials.
+        seed: seed of the tuner and, unless the space has seeds, of all trials.
         settings: fields of `zoo.training.Settings` of all trials.
         output: folder of the searches.
         log_dir: folder of TensorBoard's runs.
@@ -78,7 +78,7 @@ class Search:
         'qdren-babi-task-05-random-seed-0'
     """
 
-    # How often in a row processes may die in a trial, or one of them before any trial ends.
+    # Number of deaths in a row of processes in a trial, or of one process before a trial ends.
     PATIENCE: ClassVar[int] = 3
 
     model: str
@@ -96,7 +96,7 @@ class Search:
 
     @functools.cached_property
     def name(self) -> str:
-        """A readable name, the same for the same arguments but those that say how."""
+        """Readable name of the model, the data, the space, the tuner and the seed."""
         space = pathlib.Path(self.space).stem if self.space else None
         words = self.language, space, self.tuner, f"seed-{self.seed}"
         return name_in(self.output, self.model, self.dataset, self.task, *words)
@@ -128,42 +128,42 @@ class Search:
 
     @property
     def varied(self) -> list[str]:
-        """The hyper-parameters that may differ between trials."""
+        """Names of the hyper-parameters that may differ between trials."""
         entries = self.hyper_model.entries
         varied = [name for name, entry in entries.items() if varies(entry)]
         if self.tuner == "hyperband":
             varied.append("epochs")
-        # TensorBoard has no table of trials without hyper-parameters.
+        # Without hyper-parameters, TensorBoard would not show a table of trials.
         return varied or list(entries)
 
     @functools.cached_property
     def splits(self) -> Splits:
-        """The data; trials see nothing of its test part."""
+        """The data, of which trials do not use the test part."""
         return self.experiment({}).load()
 
     def experiment(self, values: dict[str, Any]) -> Experiment:
-        """The experiment of a trial, from the values that keras-tuner holds."""
+        """Returns the experiment of a trial from the values of keras-tuner."""
         places = {name: getattr(self, name) for name in ("task", "data_dir", "language")}
         return dataclasses.replace(self.hyper_model.experiment(values), **places)
 
     def start(self, fresh: bool = False) -> None:
-        """Makes the folder, and notes there what is searched.
+        """Makes the folder, and records the search in it.
 
         Args:
-            fresh: whether to remove what is there.
+            fresh: whether to empty the folder first.
 
         Raises:
-            FileNotFoundError: if there is no such data.
-            ValueError: if the folder holds another search, or an argument is wrong.
+            FileNotFoundError: if the data do not exist.
+            ValueError: if the folder contains another search, or an argument is invalid.
         """
-        # What is wrong with it would be wrong in all trials.
+        # Finds errors here that all trials would have.
         experiment = self.experiment({})
         training.draw_parts(self.splits, experiment.settings)
         record = {
             "space": self.hyper_model.entries,
             **{name: getattr(self, name) for name in ("trials", "settings")},
         }
-        # Searches of before did not note these.
+        # Older searches did not record these.
         data = {
             "questions": {part: len(getattr(self.splits, part)) for part in training.PARTS},
             "content": sorted(experiment.record.get("content", {}).values()),
@@ -184,7 +184,7 @@ class Search:
         return self.folder / f"trial_{trial}"
 
     def outcome(self, trial: str) -> dict[str, Any] | None:
-        """The outcome of a trial, `None` where it has none yet."""
+        """Returns the outcome of a trial, or `None` if it has none yet."""
         path = self.trial_folder(trial) / OUTCOME
         content = load_json(path, remedy=REMEDY, kind=Trial) if path.exists() else None
         if content and (other := content["trial"]) != trial:
@@ -192,7 +192,11 @@ class Search:
         return content
 
     def count_start(self, trial: str) -> None:
-        """Notes that this process begins a trial, or goes on with it; see `clear_starts`."""
+        """Records that this process starts or continues a trial, see `clear_starts`.
+
+        Raises:
+            ChildProcessError: if too many processes have died in it without a further epoch.
+        """
         folder = self.trial_folder(trial)
         now = {"epochs": epochs_done(folder), "times": 1}
         if (folder / STARTS).exists():
@@ -206,11 +210,11 @@ class Search:
         write_json(folder / STARTS, now)
 
     def clear_starts(self, trial: str) -> None:
-        """Notes that no process has died in a trial: it has ended, or was stopped on purpose."""
+        """Records that a trial did not die: it has ended, or was stopped on purpose."""
         (self.trial_folder(trial) / STARTS).unlink(missing_ok=True)
 
     def run_trial(self, trial: str, values: dict[str, Any]) -> dict[str, Any]:
-        """Trains a model, or goes on where an interrupted trial stopped; returns its outcome."""
+        """Runs a trial, or continues an interrupted one, and returns its outcome."""
         known = self.outcome(trial)
         if known:
             return known
@@ -241,7 +245,7 @@ class Search:
         return content
 
     def outcomes(self) -> list[dict[str, Any]]:
-        """Outcomes of the trials that are complete, in their order."""
+        """Returns the outcomes of complete trials, in order."""
         return [content for content in map(self.outcome, self.started_trials()) if content]
 
     def started_trials(self) -> list[str]:
@@ -256,14 +260,14 @@ class Search:
         ]
 
     def under_way(self) -> dict[str, int]:
-        """Epochs that each trial has behind it which has begun and not ended, by its number."""
+        """Returns the number of complete epochs of each unfinished trial, if it has any."""
         ended = set(self.finished_trials())
         begun = [n for n in self.started_trials() if n not in ended]
         epochs = {n: epochs_done(self.trial_folder(n)) for n in begun}
         return {n: count for n, count in epochs.items() if count}
 
     def failures(self) -> dict[str, str]:
-        """The last line of what went wrong in each trial that failed, by its number."""
+        """Returns the last line of the error of each failed trial, by the trial's number."""
         failed = {}
         for path in sorted(self.folder.glob("trial_*/trial.json")):
             content = load_json(path, remedy=REMEDY, kind=_State)
@@ -274,7 +278,7 @@ class Search:
         return failed
 
     def test_winner(self) -> dict[str, Any]:
-        """The outcome of the best trial by validation, tested once and for all."""
+        """Tests the best trial by validation, unless already done, and returns its outcome."""
         winner = best_trial(self.outcomes())
         path = self.trial_folder(winner["trial"]) / TESTED
         if not path.exists():
@@ -286,14 +290,14 @@ class Search:
         return load_json(path, remedy=REMEDY, kind=Tested)
 
     def keep_model(self, winner: dict[str, Any]) -> pathlib.Path:
-        """Keeps the model of the best trial, and the record of its run, in a folder of its own."""
+        """Copies the model of the best trial, and the record of its run, to the folder `best`."""
         with replacing_folder(best := self.folder / "best") as partial:
             for name in ("run.json", "model.keras"):
                 shutil.copy(self.trial_folder(winner["trial"]) / name, partial)
         return best / "model.keras"
 
     def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
-        """The preset for `corefmem train --preset`: the model, its data, and how it is trained."""
+        """Returns the preset for `corefmem train --preset`: a model, its data and its settings."""
         chosen = {**winner["chosen"]}
         seed = chosen.pop(SEED, self.seed)
         if self.tuner == "hyperband":

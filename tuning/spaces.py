@@ -1,4 +1,4 @@
-"""Search spaces: what hyper-parameters may be, by name."""
+"""Named search spaces of hyper-parameters."""
 
 import fnmatch
 import json
@@ -11,20 +11,20 @@ import pydantic
 from keras_corefmem.utils.files import load_json, validate
 from zoo.configs.configurations import read_toml
 
-# Marks the JSON of a value that is no number and no string.
+# Prefix of values in JSON, which are neither numbers nor strings.
 JSON = "json:"
 
 
 @pydantic.dataclasses.dataclass(frozen=True, config={"extra": "forbid"})
 class Space:
-    """Named search space.
+    """A named search space.
 
     Args:
-        line: a line about it.
-        models: patterns of the names of the models that it is made for.
-        entries: what each field of `zoo.training.Settings` and each argument of the model may be: a
-            list of values, or a range, a dictionary with `low` and `high` and, optionally, `log` or
-            `step`. A range whose ends are integers has integers alone.
+        line: a one-line description.
+        models: patterns of the names of the models that it is for.
+        entries: values of fields of `zoo.training.Settings` or arguments of the model, by name:
+            a list, or a range, which is a dictionary with `low`, `high` and, optionally, `log` or
+            `step`. A range whose ends are integers contains only integers.
 
     Example:
         >>> import tuning
@@ -92,7 +92,7 @@ def check_entry(name: str, entry: Any, where: str) -> None:
             and log in (None, True, False)
             and low < high
             and not (log and low <= 0)
-            # On a logarithmic scale a step multiplies.
+            # On a logarithmic scale, the step is a factor.
             and (step is None or step > (1 if log else 0))
         ):
             return
@@ -121,7 +121,7 @@ def declare(hyperparameters: Any, entries: dict[str, Any]) -> None:
 
 
 def as_choices(values: list[Any]) -> list[Any]:
-    """Values as keras-tuner takes them, of one type: numbers, strings, or JSON for all else."""
+    """Converts values to one type for keras-tuner: numbers, strings, or JSON for all others."""
     kinds = {type(value) for value in values}
     if kinds == {int, float}:
         return [float(value) for value in values]

@@ -1,4 +1,4 @@
-"""The tuners of keras-tuner, running the trials of a `Search`."""
+"""The tuner of keras-tuner that runs the trials of a `Search`."""
 
 import logging
 import time
@@ -21,9 +21,9 @@ TUNERS = {
     "hyperband": oracles.Hyperband,
     "grid": oracles.GridSearch,
 }
-# What gRPC says before the error of a chief.
+# Prefix by gRPC of the error of a chief.
 RAISED = "Exception calling application: "
-# Seconds until an oracle that had no trial to give is asked again.
+# Seconds to wait if an oracle has no trial, before asking again.
 PAUSE = 1
 
 
@@ -35,10 +35,10 @@ class TrialTuner(keras_tuner.Tuner):
         super().__init__(make_oracle(search), directory=search.output, project_name=search.name)
 
     def save(self) -> None:
-        """Writes nothing: all that a tuner knows its oracle has saved."""
+        """Does nothing: the oracle saves the whole state of a tuner."""
 
     def pre_create_trial(self) -> None:
-        # Hyperband has nothing to give while others run what its next round depends on.
+        # Hyperband has no trial while other processes run those that its next round depends on.
         if self.idle:
             time.sleep(PAUSE)
         self.idle = True
@@ -57,7 +57,7 @@ class TrialTuner(keras_tuner.Tuner):
                 # All other trials would fail too.
                 raise keras_tuner.errors.FatalError from error
             if isinstance(error, Exception):
-                # A worker tells its chief that a trial failed, and not why.
+                # A worker tells its chief only that a trial failed, not why.
                 path = self.trials_of.trial_folder(trial.trial_id) / ERROR
                 write_json(path, f"{type(error).__name__}: {error}")
             self.trials_of.clear_starts(trial.trial_id)
@@ -76,23 +76,23 @@ def make_oracle(search: Search) -> keras_tuner.Oracle:
     return TUNERS[search.tuner](
         objective=OBJECTIVE,
         hyperparameters=space,
-        # A seed of 0 would be a random one.
+        # A seed of 0 would mean a random one.
         seed=search.seed + 1,
         allow_new_entries=False,
         tune_new_entries=False,
-        # Every trial that fails is reported; stopping at some would lose the others.
+        # Failed trials are reported in the end; stopping after some would lose the others.
         max_consecutive_failed_trials=10**9,
         **options,
     )
 
 
 def run_trials(search: Search, report: Report) -> None:
-    """Runs what trials of a search this process is to run.
+    """Runs this process' share of the trials of a search.
 
     Raises:
         NoRoomError: if a disk is full.
-        ConnectionError: if the chief of the search ended before.
-        ChildProcessError: if something went wrong in it.
+        ConnectionError: if the chief of the search is gone.
+        ChildProcessError: if there was an error in the chief.
     """
 
     def report_end(trial: str) -> None:
@@ -103,9 +103,9 @@ def run_trials(search: Search, report: Report) -> None:
     if isinstance(tuner.oracle, keras_tuner.Oracle):
         tuner.oracle.take_up()
         tuner.oracle.verbose = 0
-    # A chief runs no trial, and hears of them by its oracle alone.
+    # A chief runs no trials, and only its oracle learns of them.
     if "chief" in tuner.tuner_id:
-        # The worker that asked says what went wrong.
+        # The worker that sent the request reports the error.
         logging.getLogger("grpc._server").setLevel(logging.CRITICAL)
         tuner.oracle.on_end = report_end
     try:

@@ -1,4 +1,4 @@
-"""A search by several processes of this machine: keras-tuner's chief and its workers."""
+"""A search in several processes of this machine: keras-tuner's chief and its workers."""
 
 import collections
 import dataclasses
@@ -15,7 +15,7 @@ from keras_corefmem.utils.processes import available_cores, import_keras, keep_m
 if TYPE_CHECKING:
     from tuning.search import Search
 
-# Seconds between two looks at what the workers have done.
+# Seconds between two checks of the results of workers.
 PULSE = 1
 
 
@@ -78,7 +78,7 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
 
 
 def end(running: dict[str, Any], search: "Search") -> None:
-    """Ends processes in the middle of their work; that is no death in their trials."""
+    """Terminates processes, which does not count as a death in their trials."""
     for process in running.values():
         process.terminate()
     for process in running.values():
@@ -103,7 +103,7 @@ def take_part(
         "KERASTUNER_ORACLE_IP": "127.0.0.1",
         "KERASTUNER_ORACLE_PORT": str(port),
     }
-    # Only now may Keras be imported.
+    # Keras must not be imported before this.
     import_keras("tensorflow", "keras_tuner")
     from tuning.search import Search
     from tuning.tuners import run_trials
@@ -111,9 +111,9 @@ def take_part(
     try:
         run_trials(Search(**fields), report=lambda outcome: None)
     except ConnectionError:
-        # Another chief begins.
+        # `search_with` starts another chief and its workers.
         sys.exit(1)
     except (ValueError, OSError) as error:
-        # Another process would meet it again.
+        # Restarting the process would cause the same error.
         complaints.put(str(error))
         sys.exit(1)

@@ -1,6 +1,6 @@
 """Reading models: architectures, presets with trained weights, reading of raw text, and export.
 
-Keras is imported when a model is asked for, not before.
+Keras is imported only when a model is first accessed.
 """
 
 import os
@@ -10,7 +10,7 @@ import lazy_loader
 from keras_corefmem.utils.registration import register_names
 from zoo import architectures
 
-# TensorFlow, which reads it when imported, is as quiet as in commands, unless a user wants logs.
+# TensorFlow reads this when imported: no logs, as in commands, unless the user has set it.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(

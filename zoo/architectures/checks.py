@@ -1,4 +1,4 @@
-"""Checks of texts, features and answers before a model learns from them or answers them."""
+"""Checks of texts, features and answers before training and prediction."""
 
 import functools
 import numbers
@@ -17,16 +17,16 @@ from keras_corefmem.utils.names import did_you_mean
 from zoo.architectures.inputs import MappedBatches, weights_of
 from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
 
-# Shares of unknown words that tell other texts from those that a model was made for. A vocabulary
-# of few words has all of its texts; beyond a larger one there are always some.
+# Shares of unknown words from which texts are not those that a model was made for. A small
+# vocabulary covers its texts completely, a larger one never does.
 FEW_WORDS, SHARE_OF_FEW, SHARE_OF_MANY = 1000, 0.01, 0.12
 
 
 def check_texts(preprocessor, examples):
-    """Refuses examples of another kind than a model reads.
+    """Checks that examples are of the kind that a model reads.
 
     Raises:
-        ValueError: if they have other texts, or tags where the model has labels, or the reverse.
+        ValueError: if they have other texts, or tags instead of labels, or the reverse.
     """
     check_kind(examples, preprocessor.strings)
     if preprocessor.strings != ("sentence",):
@@ -42,10 +42,10 @@ def check_texts(preprocessor, examples):
 
 
 def check_features(features, inputs):
-    """Checks that features are arrays as the inputs of a model are, of the same number of rows.
+    """Checks that features are arrays that fit the inputs of a model and have equally many rows.
 
     Raises:
-        ValueError: if they are no dictionary, or one is missing or of another shape.
+        ValueError: if they are not a dictionary, or one is missing or has another shape.
     """
     names, rows = [tensor.name for tensor in inputs], None
     if not isinstance(features, Mapping):
@@ -61,7 +61,7 @@ def check_features(features, inputs):
 
 
 def warn_of_other_texts(preprocessor, examples, encoded):
-    """Warns where a model does not know many of the words of examples."""
+    """Warns if a model does not know many of the words of examples."""
     is_sentence = preprocessor.strings == ("sentence",)
     first = "passage" if encoded and hasattr(encoded[0], "passage") else "sentences"
     names = ("words",) if is_sentence else (first, "question")
@@ -69,7 +69,7 @@ def warn_of_other_texts(preprocessor, examples, encoded):
     ids = np.concatenate([np.ravel(array) for array in arrays] or [[]]).astype("int32")
     ids = ids[ids != 0]
     words = preprocessor.vocabulary
-    # Free symbols are read as words of their own.
+    # The model tells words apart that it reads as free symbols.
     unknown = ids == UNKNOWN if words.free_symbols else words.is_unknown(ids)
     few = len(preprocessor.vocabulary) <= FEW_WORDS
     if len(unknown) and np.mean(unknown) >= (SHARE_OF_FEW if few else SHARE_OF_MANY):
@@ -78,7 +78,7 @@ def warn_of_other_texts(preprocessor, examples, encoded):
 
 
 def warn_of_unknown_answers(preprocessor, encoded, examples=None):
-    """Warns where a model cannot give the answers of examples, which count as wrong."""
+    """Warns if a model cannot give the answers of some examples, which count as wrong."""
     missing, count = [], 0
     for n, row in enumerate(encoded):
         wrong = np.ravel(row.answer) == 0
@@ -99,11 +99,11 @@ def warn_of_unknown_answers(preprocessor, encoded, examples=None):
 
 
 def class_weights(class_weight, preprocessor, shape):
-    """Weights of answers by number, from those by text or number.
+    """Returns the weights of answers by number, from a dictionary by text or number.
 
     Raises:
-        ValueError: if there is no such answer, answers are none of a set that all texts share, or a
-            weight is no number from 0 on.
+        ValueError: if there is no such answer, answers are not classes that all texts share, or a
+            weight is not a number from 0 on.
     """
     tags = getattr(preprocessor, "tags", False)
     if getattr(preprocessor, "local", False) or (len(shape) == 3 and not tags):
@@ -131,10 +131,10 @@ def class_weights(class_weight, preprocessor, shape):
 
 
 def by_number(weights, shape):
-    """Weights of answers as Keras takes them for data sets and generators.
+    """Returns weights of answers as Keras takes them for data sets and generators.
 
     Raises:
-        ValueError: if there is an answer for each word, which Keras takes for shares of answers.
+        ValueError: if each word has an answer, since Keras would mistake these for shares.
     """
     if len(shape) == 3:
         raise ValueError(
@@ -145,16 +145,16 @@ def by_number(weights, shape):
 
 
 def check_numbers(answers, weights, shape, training=True):
-    """Checks the numbers of answers in arrays; those that weigh nothing do not count.
+    """Checks the numbers of answers in arrays, except those with weight 0.
 
     Args:
-        answers: numbers; a share of each answer is not checked.
+        answers: numbers of answers; shares of each answer are not checked.
         weights: weights, or `None`.
         shape: shape of the outputs.
-        training: whether unknown answers are refused.
+        training: whether unknown answers are refused too.
 
     Raises:
-        ValueError: if there is no such answer, or one to train on is unknown.
+        ValueError: if there is no such answer, or an answer to train on is unknown.
     """
     answers = keras.ops.convert_to_numpy(answers)
     if answers.ndim != len(shape) - 1:
@@ -174,7 +174,7 @@ def check_numbers(answers, weights, shape, training=True):
 
 
 def checked_batch(batch, shape, training=True):
-    """Features, answers and weights whose answers are those of the outputs, see `check_numbers`."""
+    """Returns features, answers and weights of a batch, once `check_numbers` has checked it."""
     if not isinstance(batch, tuple | list) or len(batch) < 2 or batch[1] is None:
         return batch
     features, answers, *weights = batch
@@ -184,13 +184,13 @@ def checked_batch(batch, shape, training=True):
 
 
 def checked_validation(data, shape):
-    """Features to validate on, in any form that Keras takes, whose answers are checked."""
+    """Returns features to validate on, in any form that Keras takes, with checked answers."""
     known = isinstance(data, tuple | list)
     return (checked_batch if known else checked)(data, shape, training=False)
 
 
 def checked(data, shape, training=True):
-    """Data sets and generators of features whose answers are checked before use."""
+    """Returns a data set or generator of features whose answers are checked before use."""
     check = functools.partial(checked_batch, shape=shape, training=training)
     if isinstance(data, keras.utils.PyDataset) and not data.use_multiprocessing:
         return MappedBatches(data, check)

@@ -1,4 +1,4 @@
-"""Models that `keras.models.clone_model` gives back as what they are, and layers frozen in them."""
+"""Cloning of models by `keras.models.clone_model`, and freezing of their layers."""
 
 import collections
 import functools
@@ -6,16 +6,16 @@ import re
 
 import keras
 
-# What a configuration has besides the arguments of a constructor, and what it is where it lacks it.
+# Entries of a configuration that are not arguments of the constructor, with their defaults.
 STATE = {"quantized": None, "frozen": (), "temperature": 1.0}
 
 
 class CloneableModel(keras.Model):
-    """A functional model with a constructor of its own, whose clones are of its class.
+    """A functional model with its own constructor, whose clones are of its class.
 
-    Keras runs the graph of a model with new layers, and calls the constructor of its class with the
-    inputs and the output where that takes them. Such a call is answered here by the constructor's
-    own arguments, those of the model that is cloned.
+    To clone a model, Keras runs its graph with new layers and calls the constructor of its class
+    with the inputs and the output. This class recognizes such a call and makes it one with the
+    arguments of the cloned model.
     """
 
     def __init_subclass__(cls, **kwargs):
@@ -52,9 +52,10 @@ def _taking_a_graph(initializer):
 
 
 def plain(value):
-    """Arguments as JSON has them: layers as their configurations, and no containers of a model's.
+    """Returns arguments as values of JSON, with layers as their configurations.
 
-    What Keras holds of an attribute knows the model, which a copy of it would copy too.
+    Containers that Keras tracks become plain ones: they refer to the model, so that copying them
+    would copy it too.
     """
     if isinstance(value, keras.Layer):
         return keras.saving.serialize_keras_object(value)
@@ -66,7 +67,7 @@ def plain(value):
 
 
 def pop_state(arguments):
-    """Takes from a configuration, and returns, what is no argument of the constructor."""
+    """Removes and returns the entries of a configuration that the constructor does not take."""
     return {name: arguments.pop(name, default) for name, default in STATE.items()}
 
 
@@ -75,7 +76,7 @@ def _configuration(layer):
 
 
 def freeze(model, names):
-    """Freezes the layers that `frozen_layers` named; unknown names are ignored."""
+    """Freezes layers by the names that `frozen_layers` returns; unknown names are ignored."""
     for name, layer in _named_layers(model):
         if name in names:
             layer.trainable = False
@@ -87,7 +88,7 @@ def frozen_layers(model):
 
 
 def _named_layers(layer, prefix=""):
-    """Yields layers and their names, in which the numbers that Keras appends start anew."""
+    """Yields layers and their names, in which numbers that Keras appends start again at 1."""
     layers = list(layer._flatten_layers(include_self=False, recursive=False))
     totals, counts = collections.Counter(map(_automatic_name, layers)), collections.Counter()
     for each in layers:

@@ -1,4 +1,4 @@
-"""Types of models' arguments, which are checked against the annotations of constructors."""
+"""Types that annotate and check the arguments of models' constructors."""
 
 import functools
 import inspect
@@ -17,9 +17,9 @@ from keras_corefmem.utils.names import did_you_mean
 
 # Marks arguments that `from_examples` learns from the data.
 LEARNED = "learned"
-# Arguments of constructors that all models have, and that say nothing of their architecture.
+# Arguments that all constructors have, which do not describe the architecture.
 COMMON = ("preprocessor", "name", "trainable", "dtype")
-# What each encoder of a name reads besides the tokens.
+# Features that each named encoder reads besides the tokens.
 STRUCTURE = {
     "gru": None,
     "one_hot": "chains",
@@ -40,7 +40,7 @@ def _list(value):
 
 
 def _is_layer(value):
-    # Arguments are checked before Keras is imported; without it there are no layers.
+    # Arguments may be checked before Keras is imported; without it there are no layers.
     return "keras" in sys.modules and isinstance(value, sys.modules["keras"].Layer)
 
 
@@ -69,10 +69,10 @@ Learned = Annotated[Size, LEARNED]
 LearnedCount = Annotated[Count, LEARNED]
 Tokens = Annotated[list[int | None] | None, LEARNED]
 Layer = Annotated[Any, AfterValidator(_layer)]
-# A layer is kept as its configuration: every place has a copy of it, with weights of its own.
+# A layer is kept as its configuration: each use makes a copy with its own weights.
 Encoder = Annotated[Any, AfterValidator(_encoder)]
 EdgeTypes = Annotated[Any, AfterValidator(check_edge_types)]
-# One width, or one of each edge type.
+# One width, or one for each edge type.
 Sizes = Annotated[Size | list[Size], BeforeValidator(_list)]
 Carry = Literal["gathered", "previous", "mixed"]
 AnswerHead = Literal["pointer_sum", "span_sum", "classification", "pointer_or_class"]
@@ -91,12 +91,12 @@ class Arguments(pydantic.BaseModel):
 
 
 def underscored(name):
-    """The name of a choice, which may be written with hyphens."""
+    """Returns the name of a choice with underscores for hyphens."""
     return name.replace("-", "_") if isinstance(name, str) else name
 
 
 class Recorded(types.SimpleNamespace):
-    """Arguments of a model as attributes, of which it knows which were `read`."""
+    """Arguments of a model as attributes; `read` contains the names of those accessed."""
 
     def __init__(self, **values):
         super().__init__(**values, read=set())
@@ -110,9 +110,10 @@ class Recorded(types.SimpleNamespace):
 
 @functools.cache
 def specification(model_class):
-    """The arguments of a model as a pydantic class, from the annotations of its constructor.
+    """Returns the arguments of a model as a pydantic class, from its constructor's annotations.
 
-    They are those of the first class that lists them: one of a user's may add its own to those.
+    The constructor is the first in the class hierarchy without `*args` or `**kwargs`, so that a
+    user's subclass may pass these on.
     """
     variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     for each in model_class.__mro__:
@@ -133,12 +134,12 @@ def specification(model_class):
 
 
 def check_names(model_class, names, others=()):
-    """Refuses arguments that neither a model's constructor takes nor are among others.
+    """Checks that a model's constructor takes arguments, unless they are among `others`.
 
-    A constructor that lists not all of its arguments is left to check them itself.
+    A constructor with `**kwargs` must check them itself.
 
     Raises:
-        TypeError: if there is one.
+        TypeError: if there is an unknown argument.
     """
     parameters = inspect.signature(model_class.__init__).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
@@ -153,7 +154,7 @@ def check_names(model_class, names, others=()):
 
 
 def chosen(model_class):
-    """Fields of the arguments that a user chooses; others are learned from the data."""
+    """Returns the fields of arguments that a user chooses; others are learned from the data."""
     fields = specification(model_class).model_fields.items()
     return {name: field for name, field in fields if LEARNED not in field.metadata}
 
@@ -163,9 +164,9 @@ if typing.TYPE_CHECKING:
 else:
 
     class ExamplesMethod(classmethod):
-        """A `from_examples` of anything that `as_examples` takes.
+        """A `from_examples` method that takes anything that `as_examples` takes.
 
-        Its signature lists the arguments of the constructor too.
+        Its signature also lists the arguments of the constructor.
         """
 
         def __get__(self, instance, owner=None):

@@ -1,4 +1,4 @@
-"""Models on several devices that share each batch: rows of a process, outputs, XLA."""
+"""Training and prediction on devices: sharing of batches, interruptions, and use of XLA."""
 
 import contextlib
 import functools
@@ -11,7 +11,7 @@ from zoo.architectures.inputs import MappedBatches
 
 
 def rows_of(batch, process, processes):
-    """The rows of a batch that one of the processes that share it trains on.
+    """Returns the rows of a batch that belong to one of the processes that share it.
 
     Raises:
         ValueError: if the batch cannot be shared evenly.
@@ -29,7 +29,7 @@ def rows_of(batch, process, processes):
 
 
 def local_rows(batches):
-    """Batches as this process trains on them: its own rows where several processes share them."""
+    """Returns batches with only the rows of this process if several processes share them."""
     if keras.backend.backend() == "jax":
         import jax
 
@@ -40,25 +40,25 @@ def local_rows(batches):
 
 
 def first_replica(outputs, rows):
-    """Outputs of `predict_on_batch` once: under a strategy, each device repeats all rows."""
+    """Returns the outputs of `predict_on_batch` once; under a strategy, all devices repeat them."""
     return keras.tree.map_structure(lambda array: array[:rows], outputs)
 
 
-# How TensorFlow complains about parts of a batch that it cannot add up.
+# The error of TensorFlow if the parts of a batch have different sizes.
 UNEVEN = "AddN must have the same size and shape"
 
 
 class LightModel(keras.Model):
-    """A model that XLA compiles as a whole only to train it, and only where that takes long.
+    """A model that XLA compiles as a whole only for training, and only if training takes long.
 
-    On TensorFlow, the recurrent kernels compile themselves; around them, what a forward pass would
-    gain takes longer to compile, for every shape of a batch, than it saves. A step of training
-    gains a fifth.
+    On TensorFlow, the recurrent kernels compile themselves. Compiling the rest of a forward pass,
+    for each shape of a batch, would take longer than it saves. A training step becomes a fifth
+    faster.
     """
 
-    # Whether training steps, too, are compiled by kernel.
+    # Whether only the kernels of training steps are compiled too.
     by_kernel = False
-    # Which variables were trained when the functions below were made.
+    # Variables that were trainable when the functions below were made.
     made_for = ()
 
     def make_train_function(self, force=False):
@@ -78,8 +78,8 @@ class LightModel(keras.Model):
             return super().make_predict_function(force)
 
     def _drop_stale_functions(self):
-        # Keras hands weights over to JAX in order, trained ones first: functions from before layers
-        # were frozen, or thawed, would take those of others.
+        # Keras passes weights to JAX in order, trained ones first: functions made before layers
+        # were frozen or unfrozen would confuse them.
         now = tuple(map(id, self.trainable_variables))
         if now != self.made_for:
             self.made_for = now
@@ -87,7 +87,7 @@ class LightModel(keras.Model):
 
 
 def _check_process():
-    """Refuses to predict batches that several processes share: none could fetch all of it."""
+    """Raises `ValueError` if several processes share batches: none could fetch all predictions."""
     if keras.backend.backend() == "jax" and keras.distribution.distribution() is not None:
         import jax
 
@@ -100,10 +100,11 @@ def _check_process():
 
 @contextlib.contextmanager
 def keeping_weights(model, training=False):
-    """Gives weights back that Keras was interrupted with, or a batch failed with.
+    """Restores the weights of a model if Keras is interrupted or a batch fails.
 
-    It takes them away while JAX computes, and puts back what the last step returns. While
-    `training`, they can be given back until the first step; otherwise there is a copy meanwhile.
+    Keras removes weights from the model while JAX computes, and sets them to the results of the
+    last step. In `training`, they can be restored until the first step, which uses them up;
+    otherwise they are copied.
 
     Raises:
         ValueError: if devices cannot share a batch evenly.
@@ -113,12 +114,12 @@ def keeping_weights(model, training=False):
     values = [(variable, variable.value) for variable in variables if variable._value is not None]
     is_jax = keras.backend.backend() == "jax"
     if is_jax and not training:
-        # A step uses up what it is given.
+        # A step uses up the arrays that it is passed.
         values = [(variable, value.copy()) for variable, value in values]
     try:
         yield
     except Exception as error:
-        # JAX refuses any such batch, Keras on TensorFlow to begin with one.
+        # JAX refuses any uneven batch, Keras on TensorFlow refuses to start with one.
         if type(error).__name__ != "IndivisibleError" and UNEVEN not in str(error):
             raise
         raise ValueError(
@@ -136,10 +137,10 @@ def keeping_weights(model, training=False):
 
 
 def predictor_of(model):
-    """A function from features of any length to the outputs of a functional model, as arrays.
+    """Returns a function from features of any length to the outputs of a model, as arrays.
 
-    Threads may share it. Keras' `predict_on_batch` hands the weights over to JAX for the time of a
-    call, and on TensorFlow is traced for the first length and again for others.
+    Threads may share the function, unlike Keras' `predict_on_batch`, which takes the weights from
+    the model during a call on JAX. On TensorFlow, it is traced once, not again for a second length.
     """
     return PREDICTORS.get(keras.backend.backend(), lambda model: model.predict_on_batch)(model)
 
@@ -163,7 +164,7 @@ def _tensorflow_predictor(model):
 def _jax_predictor(model):
     import jax
 
-    # In an order that does not depend on which of them are trained.
+    # Their order does not depend on which are trainable.
     variables = model.variables
     types = {tensor.name: tensor.dtype for tensor in model.inputs}
 
@@ -184,15 +185,15 @@ PREDICTORS = {"tensorflow": _tensorflow_predictor, "jax": _jax_predictor}
 
 
 class LateXLA(keras.callbacks.Callback):
-    """Has XLA compile training steps as a whole from the epoch on that makes up for it.
+    """Makes XLA compile training steps as a whole, from the epoch in which that pays off.
 
-    Which one that is depends on `size` alone, so that runs repeat and continue to the same result.
+    The epoch depends only on `size`, so that repeated and continued runs have the same result.
 
     Args:
-        size: rows of an epoch times their length.
+        size: number of rows of an epoch times their length.
     """
 
-    # What a step gains until then is what its compilation costs; measured from 0.4 to 1.2 million.
+    # Positions after which XLA has saved its compilation time; measured from 0.4 to 1.2 million.
     POSITIONS = 500_000
 
     def __init__(self, size):
@@ -209,7 +210,7 @@ class LateXLA(keras.callbacks.Callback):
 @contextlib.contextmanager
 def _without_xla(model):
     chosen = model.jit_compile
-    # JAX without XLA would go operation by operation.
+    # Without XLA, JAX would execute single operations.
     if keras.backend.backend() == "tensorflow":
         model.jit_compile = False
     try:
@@ -219,7 +220,7 @@ def _without_xla(model):
 
 
 def resolve_jit(jit_compile):
-    """Whether to compile a model with XLA, by default wherever that works."""
+    """Returns whether to compile a model with XLA, by default wherever that works."""
     tf = sys.modules.get("tensorflow")
     if keras.backend.backend() != "tensorflow" or tf is None or not tf.distribute.has_strategy():
         return True if jit_compile is None else jit_compile

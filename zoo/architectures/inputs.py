@@ -15,7 +15,7 @@ from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
 def is_text(data):
-    """Whether data are texts, or hold them, rather than features."""
+    """Returns whether data are or contain texts, rather than features."""
     if data is None or isinstance(data, keras.utils.PyDataset):
         return False
     if hasattr(data, "element_spec"):
@@ -31,12 +31,14 @@ def is_text(data):
         return not data or any(map(is_text, data.values()))
     if isinstance(data, list | tuple):
         return not data or data[0] is None or is_text(data[0])
-    # Frames, data sets and Docs.
+    # Data frames, data sets and spaCy Docs.
     return any(hasattr(data, name) for name in ("columns", "column_names", "user_data"))
 
 
 def opened(data):
-    """A generator of features as it was before its first batch was looked at; other data as is.
+    """Checks the first batch of an iterator, and returns an iterator that still yields it.
+
+    Other data are returned as they are.
 
     Raises:
         ValueError: if it is an iterator of texts.
@@ -54,10 +56,10 @@ def opened(data):
 
 
 def examples_of(texts, answers=None, answered=True):
-    """Examples of texts, with their answers where these are apart.
+    """Returns texts as examples, with `answers` if these are passed separately.
 
     Raises:
-        ValueError: if there is not one answer for each text, or one is no text.
+        ValueError: if there is not one answer for each text, or an answer is not a text.
     """
     examples = as_examples(texts, answers=answered and answers is None)
     if answers is None:
@@ -79,10 +81,10 @@ def _text_of(answer):
 
 
 def rows_of_batches(size=None):
-    """The rows of a batch, 32 by default.
+    """Returns the number of rows of a batch, 32 by default.
 
     Raises:
-        ValueError: if they are no positive integer.
+        ValueError: if it is not a positive integer.
     """
     size = 32 if size is None else size
     check_sizes(batch_size=size)
@@ -90,12 +92,12 @@ def rows_of_batches(size=None):
 
 
 def check_steps(**steps):
-    """Refuses numbers of steps, by the name of the argument, that are no positive integers."""
+    """Checks that numbers of steps, by name of the argument, are positive integers or `None`."""
     check_sizes(**{name: count for name, count in steps.items() if count is not None})
 
 
 def cut_off(examples, share):
-    """Examples to train on, and the share of them, the last ones, that is held out.
+    """Splits examples into those to train on and a share, the last ones, to validate on.
 
     Raises:
         ValueError: if none is left to train on.
@@ -110,12 +112,12 @@ def cut_off(examples, share):
 
 
 def first_of(examples, steps, size):
-    """The examples of as many batches of a size, all of them for `None`."""
+    """Returns the examples of the first `steps` batches of a size, or all for `None`."""
     return (examples or [])[: None if steps is None else steps * size]
 
 
 def validation_examples(data):
-    """Examples of `validation_data`, `None` where it is no text.
+    """Returns the examples of `validation_data`, or `None` if it contains no texts.
 
     Raises:
         ValueError: if there are none.
@@ -132,7 +134,7 @@ def validation_examples(data):
 
 
 class MappedBatches(keras.utils.PyDataset):
-    """A function of each batch of a `keras.utils.PyDataset`."""
+    """A `keras.utils.PyDataset` that applies a function to each batch of another one."""
 
     def __init__(self, batches, function):
         super().__init__(workers=batches.workers, max_queue_size=batches.max_queue_size)
@@ -156,9 +158,9 @@ class MappedBatches(keras.utils.PyDataset):
 
 
 class PartsOfEpochs(MappedBatches):
-    """`Batches` with epochs of any number of steps: each goes on where the one before stopped.
+    """`Batches` with epochs of any number of steps, each continuing where the last one stopped.
 
-    Once all batches were read, their next epoch begins, shuffled anew.
+    After the last batch, the batches are shuffled again and start from the beginning.
     """
 
     def __init__(self, batches, steps):
@@ -168,7 +170,7 @@ class PartsOfEpochs(MappedBatches):
         self.advance()
 
     def advance(self, *_):
-        """Goes on to the next epoch."""
+        """Moves on to the next epoch."""
         places = self.rest
         while len(places) < self.steps:
             one = copy.copy(self.batches)
@@ -188,14 +190,14 @@ class PartsOfEpochs(MappedBatches):
         return batches[place]
 
     def on_epoch_begin(self):
-        """Nothing: epochs of the batches are others."""
+        """Does nothing: `advance` starts the epochs of the batches."""
 
     def on_epoch_end(self):
-        """Nothing: on JAX, Keras also ends one that it only looks into."""
+        """Does nothing: on JAX, Keras also calls this after a mere look at the first batch."""
 
 
 def with_weights(batches, table):
-    """Batches whose weights are multiplied by those of answers by number."""
+    """Returns batches whose weights are multiplied by a table of weights by answer number."""
 
     def weigh(batch):
         features, answers, weights = batch
@@ -205,9 +207,9 @@ def with_weights(batches, table):
 
 
 def weights_of(answers, features, weights=None, table=None):
-    """Weights of the answers in arrays: those that are given, or 0 for the tags of padding.
+    """Returns the weights of answers in arrays: those passed, or 0 for tags of padding.
 
-    Those in a `table` by the number of the answer are factors.
+    They are multiplied by the weights in `table` by answer number, if there is one.
     """
     if table is not None:
         weights = weights_of(answers, features, weights)

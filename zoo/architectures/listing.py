@@ -1,4 +1,4 @@
-"""Arguments of models as their source lists them, read without importing Keras."""
+"""Arguments of models, read from their source without importing Keras."""
 
 import ast
 import functools
@@ -14,12 +14,12 @@ from keras_corefmem.utils.files import validate
 from zoo.architectures import config
 
 FOLDER = pathlib.Path(__file__).parent
-# Arguments of constructors that say nothing of the architecture.
+# Arguments of constructors that do not describe the architecture.
 COMMON = {"self", "cls", "examples", "preprocessor", "name", "trainable"}
 
 
 class Argument(NamedTuple):
-    """An argument of a model: default and type as written, and what its docstring says of it."""
+    """An argument of a model: its default and type as written, and its docstring entry."""
 
     default: str
     description: str
@@ -28,7 +28,7 @@ class Argument(NamedTuple):
 
 @functools.cache
 def _definitions() -> dict[str, ast.stmt]:
-    """Classes and assignments of the architectures' modules by name."""
+    """Returns the classes and assignments of the architectures' modules by name."""
     found: dict[str, ast.stmt] = {}
     for path in sorted(FOLDER.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -41,7 +41,7 @@ def _definitions() -> dict[str, ast.stmt]:
 
 @functools.cache
 def list_arguments(class_name: str) -> dict[str, Argument]:
-    """Lists what `from_examples` of a model takes besides the examples, by name.
+    """Lists the arguments of a model's `from_examples` besides the examples, by name.
 
     Args:
         class_name: name of a class of the zoo.
@@ -63,21 +63,21 @@ def list_arguments(class_name: str) -> dict[str, Argument]:
 
 
 def check_values(class_name: str, values: Mapping[str, Any]) -> None:
-    """Checks values of arguments as the constructor does, but for those that go together.
+    """Checks values of arguments one by one as the constructor does, but not their combinations.
 
     Args:
         class_name: name of a class of the zoo.
-        values: values by name, of those that `list_arguments` lists.
+        values: values by name, for arguments that `list_arguments` lists.
     """
     known = list_arguments(class_name)
-    # Annotations are made of the types of this module.
+    # Annotations consist of types of the module `config`.
     fields: dict[str, Any] = {n: (eval(known[n].annotation, vars(config)), None) for n in values}
     kind = pydantic.create_model(class_name, __base__=config.Arguments, **fields)
     validate(class_name, values, kind)
 
 
 def describe_arguments(docstring: str) -> dict[str, str]:
-    """The entries of `Args:` by name."""
+    """Returns the entries of `Args:` by name."""
     _, _, section = inspect.cleandoc(docstring).partition("\nArgs:\n")
     section = re.split(r"^\S", section, maxsplit=1, flags=re.MULTILINE)[0]
     entries = re.findall(r"^    (\w+): (.*?)(?=^    \S|\Z)", section, re.MULTILINE | re.DOTALL)
@@ -85,7 +85,7 @@ def describe_arguments(docstring: str) -> dict[str, str]:
 
 
 def _family(class_name: str) -> Iterator[ast.ClassDef]:
-    """A class of the zoo and its bases there, in order."""
+    """Yields a class of the zoo and its base classes in the zoo, in order."""
     node = _definitions().get(class_name)
     if isinstance(node, ast.ClassDef):
         yield node
@@ -95,7 +95,7 @@ def _family(class_name: str) -> Iterator[ast.ClassDef]:
 
 
 def _find(class_name: str, method: str) -> tuple[ast.ClassDef, ast.FunctionDef]:
-    """The method of a class, or of the first of its bases that has it, and its owner."""
+    """Returns the first class of a family that defines a method, and the method."""
     return next(
         (owner, node)
         for owner in _family(class_name)
@@ -121,7 +121,7 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[ast.arg, ast.expr | Non
 
 
 def _is_learned(annotation: ast.expr | None) -> bool:
-    """Whether a type is one of those that are marked as learned from the data."""
+    """Returns whether an annotation is marked as learned from the data."""
     nodes = ast.walk(annotation) if annotation else ()
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     known = (_definitions().get(name) for name in names)

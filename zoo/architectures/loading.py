@@ -1,4 +1,4 @@
-"""Models of any class from `.keras` files and presets."""
+"""Loading of models of any class from `.keras` files and presets."""
 
 import os
 import pathlib
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) -> "TextModel":
-    """Loads a reader from a `.keras` file, whose classes need not be imported before.
+    """Loads a reader from a `.keras` file. Its classes in the zoo need not be imported before.
 
     Args:
         path: the file.
-        custom_objects: classes and functions by name that are not registered with Keras, as of
+        custom_objects: classes and functions by name that are not registered with Keras, as for
             `keras.saving.load_model`.
 
     Returns:
-        The model, compiled if it was when it was saved.
+        The model, compiled if it was compiled when saved.
 
     Raises:
-        ValueError: if there is no such file, it is damaged, or it does not hold a reader.
+        ValueError: if there is no such file, it is damaged, or it does not contain a reader.
 
     Example:
         >>> zoo.from_preset("qrn_babi_1").save("reader.keras")
@@ -48,7 +48,7 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
         raise ValueError(f"There is no file {path}{remedy}.")
 
     with naming_damage(path, "copy it again, or save the reader again."):
-        # Keras takes what is no archive for a file that is missing.
+        # For files that are not archives, Keras would report a missing file.
         with zipfile.ZipFile(path) as archive:
             content, shapes = _read_archive(archive, path)
         name, module = content["registered_name"], content["module"] or "__main__"
@@ -71,7 +71,7 @@ def load(path: str | os.PathLike, custom_objects: dict[str, Any] | None = None) 
 
 
 def _read_archive(archive: zipfile.ZipFile, path: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The configuration in a `.keras` file, and the shapes of its weights."""
+    """Returns the configuration in a `.keras` file, and the shapes of its weights."""
     import h5py
 
     from zoo.hub.presets import EXPANSION, HEADERS
@@ -79,7 +79,7 @@ def _read_archive(archive: zipfile.ZipFile, path: str) -> tuple[dict[str, Any], 
     members = archive.infolist()
     if sum(member.file_size for member in members) > EXPANSION * os.path.getsize(path) + HEADERS:
         raise ValueError("it unpacks to far more than trained weights do")
-    # Who reads a part of a file does not see its checksum.
+    # Reading a part of a member does not verify its checksum.
     if (broken := archive.testzip()) is not None:
         raise ValueError(f"its {broken} has another checksum")
     content = parse_json(archive.read("config.json").decode(), f"{path}: config.json")
@@ -102,23 +102,23 @@ def from_preset(
     folder: str | os.PathLike | None = None,
     **overrides: Any,
 ) -> "TextModel":
-    """Makes a model of a preset: architecture, preprocessing and weights, compiled.
+    """Makes a compiled model from a preset: architecture, preprocessing and weights.
 
     Args:
         handle: name of a bundled preset, one of `zoo.presets()`; a folder that
             `model.save_to_preset` wrote; or `"hf://user/name"` or `"hf://user/name@revision"` on
             the Hugging Face Hub.
-        load_weights: whether to take the weights of the preset, rather than new ones.
-        examples: training examples of another task, for a model to be fine-tuned: it learns words
-            and answers from them, and has the weights of the preset where they fit.
-        folder: folder of presets that come before those of the package.
-        **overrides: arguments of the model in place of those of the preset, `dtype` included.
+        load_weights: whether to load the weights of the preset instead of initializing new ones.
+        examples: training examples of another task, to fine-tune the model on: words and answers
+            come from the examples, and weights from the preset where they fit.
+        folder: folder of presets that take precedence over those of the package.
+        **overrides: arguments of the model that replace those of the preset, including `dtype`.
 
     Raises:
         FileNotFoundError: if a file of the preset is missing.
         ValueError: if there is no such preset, it is damaged or of a newer version, or its weights
             do not fit the overrides.
-        ConnectionError: if the hub is out of reach.
+        ConnectionError: if the hub cannot be reached.
 
     Example:
         >>> model = zoo.from_preset("qrn_babi_1")
@@ -135,5 +135,5 @@ def from_preset(
 
 
 def open_model(handle: str) -> "TextModel":
-    """Loads a model of a `.keras` file, or of a preset by any other name."""
+    """Loads a model from a `.keras` file, or from the preset that any other handle names."""
     return load(handle) if handle.endswith(".keras") else from_preset(handle)

@@ -1,4 +1,4 @@
-"""Losses and metrics of models whose outputs are logits: Keras' by name, means, penalties."""
+"""Losses and metrics of models whose outputs are logits."""
 
 import functools
 import inspect
@@ -8,8 +8,7 @@ from keras import ops
 
 ACCURACIES = ("accuracy", "acc")
 CROSSENTROPIES = ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")
-# Those of Keras that are right for logits and numbers of answers, or for logits and shares of each
-# answer: their names as functions.
+# Names of Keras' functions for logits and answer numbers, and for logits and shares of each answer.
 SPARSE = {
     "sparse_categorical_crossentropy",
     "sparse_categorical_accuracy",
@@ -24,22 +23,22 @@ CATEGORICAL = {
 
 
 class MeanLoss(keras.metrics.Mean):
-    """Mean of the loss of batches, each as often as it has answers; in logs it is the `loss`."""
+    """Mean of the losses of batches, weighted by their answers, which is logged as `loss`."""
 
     def result(self):
         return {"loss": super().result()}
 
 
 class ReportsMeans(keras.Model):
-    """A model whose logs have means over examples, also where batches to train on are filled up.
+    """A model whose logs are means over examples, even if training batches have empty rows.
 
-    In those of shuffled `Batches`, a row whose targets are all 0 is no example.
+    In shuffled `Batches`, a row whose targets are all 0 is empty, not an example.
     """
 
-    # Whether weights make up for the empty rows of a batch to train on, by batch; `None` for data
-    # that Keras takes the right means of.
+    # Whether the weights of training batches make up for their empty rows; `None` for data whose
+    # means Keras computes correctly.
     mean_of_rows = None
-    # The share of such a batch that are examples, from `compute_loss` to `compute_metrics`.
+    # The share of examples in such a batch, kept from `compute_loss` to `compute_metrics`.
     share = None
 
     def compile(self, *args, **kwargs):
@@ -62,34 +61,34 @@ class ReportsMeans(keras.Model):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         filled_up = training and self.mean_of_rows is not None
         self.share = self.share_of_examples(y) if filled_up else None
-        # Strategies of TensorFlow add up what the devices make of their rows.
+        # Strategies of TensorFlow sum the losses of devices.
         devices, count = _devices(self), self.count_of(y, y_pred, sample_weight)
         self.mean_loss.update_state(*self.mean_of(loss * devices, count))
         if devices == 1 or not training or not self.reductions.isdisjoint({"sum", "none", None}):
             return loss
-        # Those of unequal numbers of answers count by these.
+        # Devices count in proportion to their answers.
         factor = ops.divide_no_nan(count * devices, _sum_over_devices(count))
         return self.scaled(loss, factor, 1 / devices)
 
     @property
     def reductions(self):
-        """How losses of answers are reduced to those of batches."""
+        """The reductions of the losses."""
         return {getattr(each, "reduction", "") for each in keras.tree.flatten(self.loss)}
 
     @property
     def weighs_answers(self):
-        """Whether the loss of a batch is its mean over weights, which empty rows do not change."""
+        """Whether the loss of a batch is a mean over weights, which empty rows do not change."""
         return "mean_with_sample_weight" in self.reductions
 
     def count_of(self, y, y_pred, sample_weight):
-        """The number of answers, or of rows, whose mean the loss of a batch is."""
+        """Returns the number of answers or rows over which the loss of a batch is the mean."""
         count = ops.shape(y_pred)[0]
         if self.weighs_answers:
             count = ops.size(y) if sample_weight is None else ops.sum(sample_weight)
         return ops.cast(count, "float32")
 
     def mean_of(self, loss, count):
-        """The mean loss of a batch, and of how many answers."""
+        """Returns the mean loss of a batch without its empty rows, and the number of answers."""
         share = self.share
         if share is None or self.weighs_answers:
             return loss, count
@@ -98,12 +97,12 @@ class ReportsMeans(keras.Model):
         return loss, share * count
 
     def scaled(self, loss, factor, regularized=1.0):
-        """The loss whose part of answers is scaled, beside a share of what regularizes weights."""
+        """Scales a loss except its regularization, of which it contains the share `regularized`."""
         others = sum(ops.sum(ops.cast(each, loss.dtype)) for each in self.losses) * regularized
         return (loss - others) * ops.cast(factor, loss.dtype) + others
 
     def share_of_examples(self, y):
-        """The share of the rows of a batch, on all devices, that are examples."""
+        """Returns the share of the rows of a batch, on all devices, that are examples."""
         answers = ops.reshape(y, (ops.shape(y)[0], -1))
         share = ops.mean(ops.cast(ops.any(ops.not_equal(answers, 0), axis=-1), "float32"))
         devices = _devices(self)
@@ -128,22 +127,22 @@ def _devices(model):
 
 
 def regularize(variables, factor):
-    """Adds the squares of all weights but biases and slopes to the loss."""
+    """Adds an L2 penalty on all weights except biases and slopes to the loss."""
     for variable in variables:
         if len(variable.shape) > 1 and variable.name != "alpha":
             variable.regularizer = functools.partial(penalty, factor)
 
 
 def penalty(factor, weight):
-    """The L2 penalty of a weight; Keras adds up losses of its default precision alone."""
+    """Returns the L2 penalty of a weight, in the only precision in which Keras sums losses."""
     return ops.cast(keras.regularizers.L2(factor)(weight), keras.config.floatx())
 
 
 def resolve_loss(loss, default):
-    """The loss of a model: the default, also by the name of Keras' own, or another from logits.
+    """Returns the loss to use: the default, also for the name of Keras' own, or the one passed.
 
     Raises:
-        ValueError: if it is one of Keras' that takes outputs for something else.
+        ValueError: if it is a loss of Keras that does not expect logits of answers.
     """
     if loss is None or _name(loss) in CROSSENTROPIES:
         return default
@@ -152,10 +151,10 @@ def resolve_loss(loss, default):
 
 
 def resolve_metrics(metrics, weighted_metrics, accuracy, loss=None):
-    """All metrics in a list, to be weighted; the accuracy of answers by its name, or by default.
+    """Returns all metrics as a list of weighted ones, with the accuracy of answers by default.
 
     Raises:
-        ValueError: if one of Keras' takes outputs, or answers as the loss does, for something else.
+        ValueError: if a metric of Keras does not expect logits, or answers in the form of the loss.
     """
     named = keras.tree.flatten([] if metrics is None else metrics)
     named += ["accuracy"] if weighted_metrics is None else keras.tree.flatten(weighted_metrics)
@@ -178,12 +177,12 @@ def _name(function):
 
 
 def _made(given, module):
-    """A loss or metric that may be given by its name or configuration."""
+    """Returns a loss or metric that may be passed by its name or configuration."""
     return module.get(given) if isinstance(given, str | dict) else given
 
 
 def _function(made):
-    """The name of a loss or metric of Keras as a function, `None` of a user's own."""
+    """Returns the function name of a loss or metric of Keras, `None` for a user's own."""
     kind = made if inspect.isroutine(made) or inspect.isclass(made) else type(made)
     if not kind.__module__.startswith("keras."):
         return None

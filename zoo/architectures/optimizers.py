@@ -1,4 +1,4 @@
-"""Optimizers of models: the default one, and new ones for other weights."""
+"""Optimizers of models."""
 
 import contextlib
 
@@ -22,7 +22,7 @@ def make_optimizer(
     clip_each=False,
     average=0.0,
 ):
-    """An optimizer that clips gradients by their norm, and measures it."""
+    """Makes an optimizer that clips gradients by their norm, and measures it."""
     rate = learning_rate
     if halve_every:
         rate = keras.optimizers.schedules.ExponentialDecay(rate, halve_every, 0.5, staircase=True)
@@ -31,10 +31,10 @@ def make_optimizer(
 
 
 def match_optimizer(model):
-    """Builds the optimizer anew where layers were frozen, or thawed, since it was built.
+    """Rebuilds the optimizer of a model if layers were frozen or unfrozen since it was built.
 
     Raises:
-        ValueError: if it has trained the weights of before.
+        ValueError: if the optimizer has already been used for training.
     """
     optimizer, variables = model.optimizer, model.trainable_variables
     if not optimizer.built or [*map(id, optimizer._trainable_variables)] == [*map(id, variables)]:
@@ -47,7 +47,7 @@ def match_optimizer(model):
     scope = getattr(getattr(model, "distribute_strategy", None), "scope", contextlib.nullcontext)
     with scope():
         model.optimizer = type(optimizer).from_config(optimizer.get_config())
-        # A rate that was set in place of a schedule is in no configuration.
+        # The configuration lacks a learning rate that was set in place of a schedule.
         old, new = (getattr(o, "inner_optimizer", o) for o in (optimizer, model.optimizer))
         if float(getattr(old, "fixed_rate", -1.0)) >= 0:
             new.learning_rate = float(old.fixed_rate)

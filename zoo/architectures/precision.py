@@ -1,4 +1,4 @@
-"""The precision of a model: policies of its layers, and quantization."""
+"""The precision of a model: dtype policies of its layers, and quantization."""
 
 import contextlib
 import functools
@@ -9,7 +9,7 @@ import keras
 
 @contextlib.contextmanager
 def precision(dtype):
-    """Makes `dtype` the policy of layers that this thread makes inside, `None` for the default."""
+    """Sets the dtype policy of layers that this thread makes inside; `None` keeps the default."""
     before = keras.config.dtype_policy()
     try:
         keras.config.set_dtype_policy(keras.dtype_policies.get(before if dtype is None else dtype))
@@ -19,16 +19,16 @@ def precision(dtype):
 
 
 def answer_dtype():
-    """The policy of layers that answer: float32 where the default is mixed, otherwise the default.
+    """Returns the policy of output layers: float32 if the default is mixed, else the default.
 
-    Weights of one precision are what optimizers clip together.
+    With it, all weights have one precision, which optimizers need to clip them together.
     """
     policy = keras.config.dtype_policy()
     return "float32" if policy.compute_dtype != policy.variable_dtype else policy
 
 
 def cached_names(cls):
-    """Names of what objects of a class make when they are first asked for it, and keep."""
+    """Returns the names of the cached properties of a class."""
     attributes = (pair for each in cls.__mro__ for pair in vars(each).items())
     return {name for name, value in attributes if isinstance(value, functools.cached_property)}
 
@@ -42,15 +42,16 @@ class QuantizableModel(keras.Model):
     def quantize(self, mode=None, config=None, filters=None):
         """Quantizes the weights of embeddings and dense layers, for prediction.
 
-        Recurrent layers, memories and attention stay in their precision.
+        Recurrent layers, memories and attention keep their precision.
 
         Args:
             mode: str, `"int8"` or `"int4"`, or `"float8"` for dense layers alone.
-            config: in place of it, a `QuantizationConfig` of Keras.
-            filters: not taken: a file of the model would not hold them.
+            config: a `QuantizationConfig` of Keras.
+            filters: must be `None`, since saved models would not contain them.
 
         Raises:
-            ValueError: if the mode is another one, there are filters, or nothing to quantize.
+            ValueError: if the mode is another one, filters are passed, or there is nothing to
+                quantize.
         """
         if mode not in ("int8", "int4", "float8") or filters is not None:
             raise ValueError(
@@ -65,6 +66,6 @@ class QuantizableModel(keras.Model):
             kinds = "dense layer" if mode == "float8" else "embedding or dense layer"
             raise ValueError(f"{type(self).__name__} has no {kinds} to quantize to {mode}.")
         self.quantized = keras.saving.serialize_keras_object(config)
-        # Made of the weights of before.
+        # Cached functions have the old weights.
         for name in cached_names(type(self)):
             self.__dict__.pop(name, None)

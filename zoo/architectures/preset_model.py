@@ -21,25 +21,25 @@ class ClassProperty(property):
 
 
 class PresetModel:
-    """The part of a model that deals with presets."""
+    """A mixin with the methods of a model that load and save presets."""
 
     @ClassProperty
     def presets(cls):
-        """Cards of the bundled presets of this class by name: data set, measured numbers, licence.
+        """Cards of the bundled presets of this class: data set, measured numbers, licence.
 
-        The names are what `from_preset` takes.
+        The keys are the names that `from_preset` takes.
         """
         contents = read_presets().items()
         return {n: each["card"] for n, each in contents if find_class(each["class"], cls)}
 
     @classmethod
     def from_preset(cls, handle, load_weights=True, examples=None, *, folder=None, **overrides):
-        """A model of a preset: architecture, preprocessing and weights, compiled with its defaults.
+        """Makes a model from a preset: architecture, preprocessing and weights, compiled.
 
-        With `examples`, it is a model for another task and vocabulary, to be fine-tuned: its
-        preprocessing is learned from the examples with the settings of the preset. Vectors of words
-        and weights of answers that both know are the preset's, as all other weights of unchanged
-        shape; `coverage` tells how many words have such a vector.
+        With `examples`, the model is one for another task and vocabulary, to be fine-tuned. Its
+        preprocessing is learned from the examples with the settings of the preset. Word vectors
+        and answer weights are copied for words and answers that both know, as are all other
+        weights of unchanged shape; `coverage` says how many words have such a vector.
 
         ```python
         model = zoo.from_preset("ga_coref_gru_babi_1", examples=train)
@@ -50,17 +50,18 @@ class PresetModel:
             handle: str or path, name of a bundled preset, of those in `presets`; a folder that
                 `save_to_preset` wrote; or `"hf://user/name"` or `"hf://user/name@revision"` on the
                 Hugging Face Hub.
-            load_weights: bool, whether to take the weights of the preset, rather than new ones.
-            examples: list, training examples of another task; `None` for that of the preset.
-            folder: path, folder of presets that come before those of the package.
-            **overrides: arguments in place of those of the preset: of the constructor, `dtype`
-                included, or with `examples` of `from_examples`.
+            load_weights: bool, whether to load the weights of the preset instead of initializing
+                new ones.
+            examples: list, training examples of another task; `None` for the preset's own task.
+            folder: path, folder of presets that take precedence over those of the package.
+            **overrides: arguments that replace those of the preset: of the constructor, including
+                `dtype`, or, with `examples`, of `from_examples`.
 
         Raises:
             FileNotFoundError: if a file of the preset is missing.
             ValueError: if there is no such preset, it is of another class, damaged, or of a newer
                 version, or its weights do not fit the overrides.
-            ConnectionError: if the hub is out of reach.
+            ConnectionError: if the hub cannot be reached.
 
         Example:
 
@@ -85,19 +86,19 @@ class PresetModel:
     def save_to_preset(self, folder, card=None):
         """Writes architecture, preprocessing and weights to a folder, for `from_preset`.
 
-        The folder is written whole or not at all, and holds `config.json`, with the SHA-256 of the
-        other files, `preprocessor.json`, `model.weights.h5`, with the weights by name, and
-        `README.md`, a model card. It holds no optimizer: `model.save` does.
+        The folder is written completely or not at all. It contains `config.json`, with SHA-256
+        sums, `preprocessor.json`, `model.weights.h5`, with the weights by name, and `README.md`, a
+        model card. It does not contain the optimizer, which `model.save` does save.
 
         Args:
-            folder: path, a new folder, or that of a preset, which is replaced.
+            folder: path, a new folder, or one with a preset, which is replaced.
             card: dict, facts for the model card by name, such as `dataset`, `test_accuracy` and
-                `licence`. By default those of the preset that the model is, or the last logs of
-                `fit`.
+                `licence`. The default is the card of the preset if the model is unchanged, or else
+                the last logs of `fit`.
 
         Raises:
-            ValueError: if the folder holds anything but a preset, a layer is quantized or has LoRA,
-                or two weights have the same name.
+            ValueError: if the folder contains anything but a preset, a layer is quantized or has
+                LoRA, or two weights have the same name.
 
         Example:
 
@@ -116,9 +117,9 @@ class PresetModel:
 
 
 def find_class(name, base):
-    """Returns the class that a preset names, if it is `base` or derived from it, or `None`.
+    """Returns the class that a preset names if it is `base` or a subclass of it, else `None`.
 
-    It is a class that is registered with Keras, or one of a user's that is at least imported.
+    The class is registered with Keras, or a user's own that has been imported.
     """
     registered = registered_class(name if ">" in name else f"keras_corefmem>{name}")
     if registered is not None and issubclass(registered, base):
@@ -126,7 +127,7 @@ def find_class(name, base):
     classes = [base]
     for each in classes:
         classes += each.__subclasses__()
-    # What the zoo itself does not register are base classes.
+    # Classes of the zoo that are not registered are base classes.
     classes = [each for each in classes if not each.__module__.startswith("zoo.")]
     named = [each for each in classes if name in (describe_class(each), each.__name__)]
     return named[-1] if named else None

@@ -1,4 +1,4 @@
-"""The base of all models: configuration, preprocessing, training defaults, reading."""
+"""The base class of all models."""
 
 import functools
 import inspect
@@ -40,7 +40,7 @@ from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
 from zoo.reading.answers import read
 
-# Features that are ids of words.
+# Features that contain word ids.
 WORD_FEATURES = {"passage", "question", "sentences", "words"}
 
 
@@ -50,9 +50,9 @@ class Graph(typing.NamedTuple):
     Args:
         inputs: features by name.
         logits: `(batch, answers)`, or `(batch, steps, answers)`; answer 0 is the unknown one.
-        attention: what `attend` returns, or `None` where there is none.
-        heads: what `look` returns: attention of supervised heads by signal.
-        states: states of the passage, `(batch, time, width)`, where each could be classified.
+        attention: output of `attend`, or `None` if the model has none.
+        heads: output of `look`: attention of supervised heads by signal.
+        states: states of the passage, `(batch, time, width)`, if each could be classified.
     """
 
     inputs: dict
@@ -63,10 +63,10 @@ class Graph(typing.NamedTuple):
 
 
 class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
-    """A model from the features of texts to logits over answers, and to where it looks.
+    """A model from the features of texts to logits over answers, and to its attention.
 
-    A subclass lists its arguments in its constructor, with types that they are checked against,
-    among them `preprocessor`, `name`, `trainable` and `dtype`, and passes them on:
+    A subclass lists its arguments in its constructor, with types that are used to check them. They
+    include `preprocessor`, `name`, `trainable` and `dtype`. The constructor passes them on:
 
     ```python
     def __init__(self, vocabulary_size: Learned, num_answers: Learned, units: Size = 64,
@@ -74,31 +74,31 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         super().__init__(locals())
     ```
 
-    It builds its `Graph` from them, and states its own views and callbacks.
+    The subclass builds its `Graph` from them, and defines its own views and callbacks.
 
     Args:
         arguments: the `locals()` of the subclass's constructor.
 
     Raises:
-        ValueError: if an argument is not as described, or the preprocessor does not fit the model.
+        ValueError: if an argument is invalid, or the preprocessor does not fit the model.
     """
 
     reader = renamed_property("reader", "preprocessor")
-    # What `build_graph` reads that a class leaves no choice of.
+    # Arguments of `build_graph` that are fixed for the class.
     FIXED: dict[str, typing.Any] = {}
-    # Arguments that preprocessing or training reads, not the graph.
+    # Arguments for preprocessing or training, which the graph does not read.
     ELSEWHERE: tuple[str, ...] = ()
-    # Whether it has a table of word vectors, which may start from pretrained ones.
+    # Whether the model has a table of word vectors, which pretrained ones may initialize.
     HAS_WORD_VECTORS = True
-    # How much of the vocabulary has a pretrained vector, a `Coverage`, where it starts from some.
+    # A `Coverage` that says how many words have a pretrained vector, if these were loaded.
     coverage = None
-    # What logits are divided by where probabilities are told, see `zoo.training.calibrate`.
+    # Divisor of logits when probabilities are computed, see `zoo.training.calibrate`.
     temperature = STATE["temperature"]
-    # Texts that it reads, by name: an example of them.
+    # An example of each text that it reads, by name.
     TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
     def __init__(self, arguments):
-        # A subclass of a user's may have other arguments, and calls the constructor of this one.
+        # `__class__` is the class that calls this constructor; subclasses may have other arguments.
         kind = specification(arguments["__class__"])
         values = {name: arguments[name] for name in kind.model_fields}
         values = dict(validate(type(self).__name__, values, kind))
@@ -115,7 +115,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             super().__init__(inputs=graph.inputs, outputs=logits, **options)
         if getattr(config, "l2", 0):
             regularize(self.trainable_variables, config.l2)
-        # Arguments that change nothing beside the others, whatever they are.
+        # Arguments that have no effect with these values of the others.
         listed = chosen(arguments["__class__"]).keys()
         self.unread = frozenset(listed - config.read - {*self.ELSEWHERE})
         self.config = {name: plain(getattr(config, name)) for name in values}
@@ -126,16 +126,16 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     @classmethod
     def check_arguments(cls, config):
-        """Refuses arguments that do not go together, and works out those that depend on others."""
+        """Checks combinations of arguments, and computes those that depend on others."""
 
     @staticmethod
     def shared_with(preprocessor):
-        """Arguments of the model that its preprocessor has too: what the latter says."""
+        """Returns the arguments that the model shares with its preprocessor, with its values."""
         return {}
 
     @classmethod
     def check_preprocessor(cls, preprocessor, config):
-        """Checks that a preprocessor lays out features as the model reads them."""
+        """Checks that a preprocessor makes features that fit the model."""
         for name, value in cls.shared_with(preprocessor).items():
             own = getattr(config, name)
             if value != own:
@@ -156,41 +156,41 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     @ExamplesMethod
     def from_examples(cls, examples, **arguments):
-        """An untrained model for the words and answers of training examples.
+        """Makes an untrained model for the words and answers of training examples.
 
         Args:
-            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
-                examples of; its preprocessing is learned from them.
+            examples: training examples, in any form that `keras_corefmem.datasets.as_examples`
+                takes; the preprocessing is learned from them.
             **arguments: further arguments of the constructor.
         """
         raise NotImplementedError(f"{cls.__name__} must implement from_examples.")
 
     @classmethod
     def arguments(cls):
-        """Names of the arguments that `from_examples` takes besides the examples."""
+        """Returns the names of the arguments of `from_examples` besides the examples."""
         names = inspect.signature(cls.from_examples).parameters.keys()
         return sorted(names - {"examples", "name", "trainable"})
 
     @classmethod
     def defaults(cls):
-        """Defaults of the constructor's arguments by name."""
+        """Returns the defaults of the constructor's arguments by name."""
         fields = specification(cls).model_fields.items()
         return {name: field.default for name, field in fields if not field.is_required()}
 
     @classmethod
     def start(cls, preprocessor, examples, word_vectors=None, counts=None, **arguments):
-        """An untrained model for what a preprocessor has learned from training examples.
+        """Makes an untrained model for a preprocessor fitted to training examples.
 
         Args:
             preprocessor: the preprocessor.
             examples: training examples.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains.
             counts: how often each word occurs, for `coverage`; `None` counts the examples' tokens.
             **arguments: further arguments of the constructor.
 
         Raises:
-            ValueError: if the vectors have another width than those of the model, or it has none.
+            ValueError: if the vectors do not have the model's width, or the model has no vectors.
         """
         words, fields = preprocessor.vocabulary, specification(cls).model_fields
         if word_vectors is not None:
@@ -213,7 +213,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     @classmethod
     def learned(cls, preprocessor, examples):
-        """Further arguments of the constructor that come from the data."""
+        """Returns further arguments of the constructor that come from the data."""
         return {}
 
     def get_config(self):
@@ -232,7 +232,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """The model again, also from a configuration of version 0.1."""
+        """Makes a model from its configuration, also from one of version 0.1."""
         arguments = rename(config)
         state = pop_state(arguments)
         check_positive(temperature=state["temperature"])
@@ -245,22 +245,22 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         return model
 
     def __dir__(self):
-        # Keras reads all attributes when it saves: these warn, read files or build models.
+        # Keras reads all attributes when saving: these would warn, read files or build models.
         return sorted({*super().__dir__()} - {"reader", "presets"} - cached_names(type(self)))
 
     @property
     def has_attention(self):
-        """Whether there is something to `attend` to."""
+        """Whether the model has an attention for `attend` to return."""
         return self.attention_output is not None
 
     def predictor(self, outputs):
-        """Makes the function that predicts symbolic outputs from features."""
+        """Returns a function that predicts symbolic outputs from features."""
         model = LightModel({tensor.name: tensor for tensor in self.inputs}, outputs)
-        # Only a function is kept: Keras tracks and saves a model that is an attribute.
+        # A function, because Keras would track and save a model that is an attribute.
         return predictor_of(model)
 
     def predict_with(self, predictor, features):
-        """Predicts from features, of which it refuses those that the model does not know."""
+        """Predicts from features after checking them."""
         check_features(features, self.inputs)
         self.check_features(features)
         inputs = {name: features[name] for name in self.features}
@@ -272,7 +272,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         return self.predictor({"logits": self.output, **attention})
 
     def inspect(self, features):
-        """What the model answers and where it looks.
+        """Computes logits and attention from features.
 
         Args:
             features: dictionary of at least the features in `model.features`, as arrays.
@@ -282,24 +282,23 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             the model, `None` if it has none.
 
         Raises:
-            ValueError: if a feature is missing or of another shape, or there is an id that the
-                model does not know.
+            ValueError: if a feature is missing or has another shape, or an id is out of range.
         """
         results = self.predict_with(self._inspect, features)
         return results["logits"] / self.temperature, results.get("attention")
 
     def check_features(self, features):
-        """Refuses ids that the model does not know; Keras' own `predict` does not check them."""
+        """Checks that all ids are in range, which Keras' own `predict` does not do."""
         for name, count in self.id_counts().items():
             check_ids(name, np.asarray(features[name]), count)
 
     def id_counts(self):
-        """How many ids there are, by the name of the feature that has them."""
+        """Returns the number of valid ids of each feature that contains ids."""
         words = [name for name in self.features if name in WORD_FEATURES]
         return dict.fromkeys(words, self.config["vocabulary_size"])
 
     def attend(self, features):
-        """The attention of the model, as `inspect` returns it.
+        """Computes the attention of the model, the second result of `inspect`.
 
         Raises:
             ValueError: if the model has none.
@@ -315,13 +314,13 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
         Args:
             passage: a string or a list of strings.
-            question: a string or a list of strings; one string goes with each passage of a list.
-            top: how many answers to give, at most all that the model knows.
-            annotator: what finds the chains of the text, for a reader of annotated text: `"exact"`,
-                a spaCy pipeline or its name or path, or a function from texts to annotations;
-                `None` links repeated words alone.
-            truecase: what gives capital letters to text in lower case for it: `"novels"`, a
-                `keras_corefmem.text.Truecaser`, or its path.
+            question: a string or a list of strings; a single string is asked about each passage.
+            top: number of answers, at most all that the model knows.
+            annotator: coreference annotator for a reader of annotated text: `"exact"`, a spaCy
+                pipeline or its name or path, or a function from texts to annotations. With `None`,
+                only repeated words are linked.
+            truecase: truecaser that restores capital letters in lower-case text for the annotator:
+                `"novels"`, a `keras_corefmem.text.Truecaser`, or its path.
             edges: typed edges of the text, `[(3, 17, "married_to")]`, see `Example`; for lists of
                 texts, a list of such lists.
 
@@ -329,15 +328,15 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             A `zoo.Reading` for strings, a list of them for lists.
 
         Raises:
-            TypeError: if a text is no string.
+            TypeError: if a text is not a string.
             ValueError: if a text is empty, the lists differ in length, the model has no
-                preprocessor, or it reads no annotations or edges and is given some.
+                preprocessor, or annotations or edges are passed but the model does not read them.
         """
         options = {"annotator": annotator, "truecase": truecase, "edges": edges}
         return read(self, passage, question, top=top, **options)
 
     def answer_lines(self, examples):
-        """Lines of text that say how the model answers examples, and whether it is right."""
+        """Yields, for each example, a line with the model's answer and whether it is right."""
         logits = views.inspect_examples(examples, self.preprocessor, self.inspect).logits
         for example, row in zip(examples, logits, strict=True):
             best = views.predicted_answer(example, row, self.preprocessor)
@@ -346,27 +345,27 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             yield f"{example.question}  {answer} ({probability:.0%}), {right}"
 
     def views(self, examples):
-        """Views of what the model answers and where it looks, see `keras_corefmem.visualization`.
+        """Makes views of answers and attention, see `keras_corefmem.visualization`.
 
         Args:
             examples: list of examples.
 
         Returns:
-            A list of lists: the views of each example, the attention first; empty ones of a model
-            that attends to nothing.
+            A list with a list of views for each example, the attention first. The lists are empty
+            if the model has no attention.
         """
         return [[] for _ in examples]
 
     def answer_views(self, examples):
-        """Views of the answers to questions after each sentence of the passage.
+        """Makes views of the answers to questions after each sentence of the passage.
 
         Args:
             examples: list of examples.
 
         Returns:
-            A list of dictionaries, of each example by the name of the view: `"after-sentence"`, of
-            the passage read up to each sentence, where answers are classes; and `"one-reading"`,
-            from the states of one reading, of a reader of passages.
+            A list with a dictionary for each example, by name of the view: `"after-sentence"`, if
+            answers are classes, reads the passage up to each sentence; `"one-reading"`, for readers
+            of passages, uses the states of a single reading.
         """
         if not self.has_shared_answers:
             return [{} for _ in examples]
@@ -374,7 +373,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         return [{"after-sentence": view} for view in shown]
 
     def tensorboard_callbacks(self, log_dir, examples):
-        """Callbacks that show in TensorBoard what the model makes of words and questions.
+        """Returns callbacks that show word vectors and answers to questions in TensorBoard.
 
         Args:
             log_dir: folder of the run.
@@ -393,7 +392,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
 
 
 def without_unknown(logits):
-    """Logits whose answer 0, the unknown one, is never the best."""
+    """Lowers the logit of answer 0, the unknown one, so that it is never the best."""
     unknown = np.eye(1, logits.shape[-1], dtype="float32") * -100.0
     exact = keras.backend.standardize_dtype(logits.dtype) == "float64"
     return keras.ops.cast(logits, "float64" if exact else "float32") + unknown

@@ -1,4 +1,4 @@
-"""Training, evaluation and prediction as Keras' models do them, with the defaults of the zoo."""
+"""Training, evaluation and prediction with the API of Keras and the defaults of the zoo."""
 
 import functools
 from types import GeneratorType
@@ -40,7 +40,7 @@ from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
 
 
 def of_features(method):
-    """A method of Keras' models that takes the features of one batch, and refuses texts."""
+    """Wraps a method of `keras.Model` that takes the features of one batch, to refuse texts."""
 
     @functools.wraps(method)
     def of_batch(self, x, *args, **kwargs):
@@ -55,38 +55,38 @@ def of_features(method):
 
 
 class TextTrainer(ReportsMeans, LightModel):
-    """A model of texts that trains, evaluates and predicts as Keras' models do.
+    """A model of texts with the training, evaluation and prediction of Keras models.
 
-    `fit`, `evaluate` and `predict` take texts as well as features: all but iterators that
-    `keras_corefmem.datasets.as_examples` takes, with answers in it or apart in `y`, or `Batches`.
+    Besides features, `fit`, `evaluate` and `predict` take `Batches`, and texts: anything except
+    iterators that `keras_corefmem.datasets.as_examples` takes, with answers in it or in `y`.
     """
 
-    # Whether `compile` left it to the model what XLA compiles.
+    # Whether the model decides what XLA compiles, because `compile` left it open.
     chooses_xla = False
 
     @property
     def warm_up_epochs(self):
-        """Number of first epochs that do not train the model as it is used."""
+        """Number of initial epochs that train the model differently from how it is used."""
         return 0
 
     def training_callbacks(self):
-        """Keras callbacks that belong to how this model is trained; `fit` adds them."""
+        """Returns the callbacks that are part of this model's training; `fit` adds them."""
         return []
 
     def measuring_callbacks(self, batches):
-        """Keras callbacks that put into the logs of `fit` what else the model makes of texts.
+        """Returns callbacks that add further measurements to the logs of `fit`.
 
         Args:
-            batches: `Batches` to validate on or, without any, to train on.
+            batches: `Batches` to validate on or, if there are none, to train on.
         """
         return []
 
     def default_loss(self):
-        """The loss that the model is compiled with by default."""
+        """Returns the loss that the model is compiled with by default."""
         return AnswerCrossentropy()
 
     def accuracy(self):
-        """The metric that is called `"accuracy"`."""
+        """Returns the metric named `"accuracy"`."""
         return AnswerAccuracy()
 
     def compile(
@@ -99,24 +99,24 @@ class TextTrainer(ReportsMeans, LightModel):
         jit_compile=None,
         **kwargs,
     ):
-        """Compiles with the defaults of the zoo where an argument is left out.
+        """Compiles the model, with the defaults of the zoo for arguments that are left out.
 
         Args:
-            optimizer: by default Adam at 0.003, halved every 1000 updates, that clips gradients to
-                a global norm of 10.
-            loss: by default the cross-entropy of answers, which the name of Keras'
+            optimizer: by default, Adam with a learning rate of 0.003, halved every 1000 updates,
+                and gradients clipped to a global norm of 10.
+            loss: by default, the cross-entropy of answers, which Keras' name
                 `"sparse_categorical_crossentropy"` stands for too. Outputs are logits.
             metrics: metrics besides the accuracy of answers. All are weighted, so that padding
                 does not count.
-            weighted_metrics: all metrics, instead.
+            weighted_metrics: metrics in place of the accuracy of answers.
             jit_compile: whether XLA compiles a training step as a whole, by default wherever that
-                works; on TensorFlow not in the first epochs of few short texts, which are over
-                before that pays.
+                works; on TensorFlow, not in the first epochs of few short texts, which end before
+                compilation pays off.
             **kwargs: further arguments of `keras.Model.compile`.
 
         Raises:
             ValueError: if a loss or metric of Keras is not for logits of answers, or the model
-                cannot be trained so where batches are shared among devices.
+                cannot be trained like this on several devices.
         """
         structure = [None] if loss is None else loss
         losses = keras.tree.map_structure(
@@ -131,13 +131,13 @@ class TextTrainer(ReportsMeans, LightModel):
             **kwargs,
         )
         self.chooses_xla = jit_compile is None and self.jit_compile
-        # An earlier `fit` may have ended before XLA was to compile.
+        # An earlier `fit` may have ended before XLA compiled the step.
         self.by_kernel = False
-        # Made while TensorFlow traces a step, its variables would have it trace the step again.
+        # Variables created while TensorFlow traces a step would make it trace again.
         self.optimizer.build(self.trainable_variables)
 
     def compile_from_config(self, config):
-        # Keras leaves this to models with a `compile` of their own.
+        # Keras expects this of models that override `compile`.
         self.compile(**keras.saving.deserialize_keras_object(config))
 
     train_on_batch = of_features(ReportsMeans.train_on_batch)
@@ -145,11 +145,11 @@ class TextTrainer(ReportsMeans, LightModel):
     predict_on_batch = of_features(keras.Model.predict_on_batch)
 
     def batches(self, examples, batch_size=32, shuffle=False, seed=0, **kwargs):
-        """Batches of examples, made once, in few shapes.
+        """Makes batches of examples, encoded once and padded to few shapes.
 
         Args:
-            examples: what `keras_corefmem.datasets.as_examples` takes.
-            batch_size: rows of a batch.
+            examples: examples, in any form that `keras_corefmem.datasets.as_examples` takes.
+            batch_size: number of rows of a batch.
             shuffle: whether to shuffle, as for training.
             seed: seed of the shuffling.
             **kwargs: further arguments of `keras_corefmem.preprocessing.Batches`.
@@ -158,7 +158,7 @@ class TextTrainer(ReportsMeans, LightModel):
             A `keras.utils.PyDataset` for `fit`, `evaluate` and `predict`.
 
         Raises:
-            ValueError: if there are no examples, or one to train on has an unknown answer.
+            ValueError: if there are no examples, or a training example has an unknown answer.
 
         Example:
             >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -183,7 +183,7 @@ class TextTrainer(ReportsMeans, LightModel):
         return encoded
 
     def _training_batches(self, encoded, held, held_size, **options):
-        """Batches to train on and, where texts are held out, to validate on."""
+        """Returns batches to train on and, if texts are held out, to validate on."""
         lengths = common_lengths(self.preprocessor, encoded + held)
         make = functools.partial(self.preprocessor.batches, names=self.features, **lengths)
         options |= {"mean_of_rows": not self.weighs_answers, "seed": np.random.randint(2**31)}
@@ -191,7 +191,7 @@ class TextTrainer(ReportsMeans, LightModel):
         return batches, make(held, batch_size=held_size) if held else None
 
     def _checked_arrays(self, x, y, sample_weight, weights, is_split):
-        """Features in any form that Keras takes, and the weights of samples and of classes."""
+        """Checks features in any form that Keras takes; returns them, sample and class weights."""
         shape = self.output.shape
         if y is None:
             x = checked(x, shape)
@@ -203,14 +203,14 @@ class TextTrainer(ReportsMeans, LightModel):
         return x, sample_weight, None if weights is None else by_number(weights, shape)
 
     def _as_datasets(self, x, batches, validation_data, own):
-        """Datasets of TensorFlow in place of batches; `own` gets the callbacks that they need."""
+        """Converts batches to TensorFlow datasets, and adds the callbacks they need to `own`."""
         if batches is not None:
             if self.chooses_xla:
                 own.append(LateXLA(len(x) * batches.batch_size * max(batches.buckets)))
             own.append(EpochHooks(x))
             x = tensorflow_dataset(x, like=batches)
         elif self.by_kernel:
-            # An earlier `fit` may have ended before XLA was to compile.
+            # An earlier `fit` may have ended before XLA compiled the step.
             self.by_kernel, self.train_function = False, None
         if isinstance(validation_data, Batches):
             validation_data = tensorflow_dataset(validation_data)
@@ -231,21 +231,21 @@ class TextTrainer(ReportsMeans, LightModel):
         sample_weight=None,
         **kwargs,
     ):
-        """Trains the model as Keras does, compiled with the defaults if it is not yet.
+        """Trains the model as Keras does, after compiling it with the defaults if necessary.
 
         Args:
             x: texts, `Batches`, or features in any form that Keras takes.
-            y: answers to texts, or their numbers for arrays of features; where `x` holds them,
-                `None`.
-            batch_size: rows of a batch, 32 by default.
+            y: answers to texts, or their numbers for arrays of features; `None` if `x` contains
+                them.
+            batch_size: number of rows of a batch, 32 by default.
             epochs: number of the last epoch.
             verbose: verbosity.
-            callbacks: callbacks of Keras, which follow the `training_callbacks` of the model.
-            validation_split: share of texts or arrays, the last ones, to validate on.
-            validation_data: texts, `Batches` or features to validate on; `(x, y)` where answers are
-                apart.
-            shuffle: whether to shuffle texts or arrays. `Batches` have an order of their own.
-            class_weight: weight by number of the answer, or by the answer itself, where answers are
+            callbacks: Keras callbacks, which run after the `training_callbacks` of the model.
+            validation_split: share of texts or arrays, taken from the end, to validate on.
+            validation_data: texts, `Batches` or features to validate on; `(x, y)` if answers are
+                separate.
+            shuffle: whether to shuffle texts or arrays. `Batches` have their own order.
+            class_weight: weight of each answer, by its number or the answer itself, if answers are
                 classes that all texts share.
             sample_weight: weights for arrays of features.
             **kwargs: further arguments of `keras.Model.fit`.
@@ -254,7 +254,7 @@ class TextTrainer(ReportsMeans, LightModel):
             A `keras.callbacks.History`.
 
         Raises:
-            ValueError: if an answer to learn is unknown, or texts are not of the kind that the
+            ValueError: if an answer to train on is unknown, or texts are not of the kind that the
                 model reads, or come from an iterator.
         """
         if not self.compiled:
@@ -294,7 +294,7 @@ class TextTrainer(ReportsMeans, LightModel):
                 own.append(keras.callbacks.LambdaCallback(on_epoch_end=x.advance))
             x = x if weights is None else with_weights(x, weights)
         else:
-            # Datasets and generators have an order of their own.
+            # Datasets and generators have their own order.
             shuffle = shuffle and not (hasattr(x, "element_spec") or isinstance(x, GeneratorType))
             x, sample_weight, class_weight = self._checked_arrays(
                 x, y, sample_weight, weights, is_split=bool(validation_split)
@@ -332,13 +332,13 @@ class TextTrainer(ReportsMeans, LightModel):
     def evaluate(
         self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, **kwargs
     ):
-        """Evaluates the model as Keras does; means are over examples, however they are batched.
+        """Evaluates the model as Keras does, with means over examples, however they are batched.
 
         Args:
             x: texts, `Batches`, or features in any form that Keras takes.
-            y: answers to texts, or their numbers for arrays of features; where `x` holds them,
-                `None`.
-            batch_size: rows of a batch, 32 by default.
+            y: answers to texts, or their numbers for arrays of features; `None` if `x` contains
+                them.
+            batch_size: number of rows of a batch, 32 by default.
             verbose: verbosity.
             sample_weight: weights for arrays of features.
             **kwargs: further arguments of `keras.Model.evaluate`.
@@ -347,7 +347,7 @@ class TextTrainer(ReportsMeans, LightModel):
             The loss and the metrics; a dictionary of them with `return_dict=True`.
 
         Raises:
-            ValueError: if there is no answer of a number.
+            ValueError: if the number of an answer is out of range.
         """
         if "_use_cached_eval_dataset" not in kwargs:
             if not self.compiled:
@@ -372,14 +372,14 @@ class TextTrainer(ReportsMeans, LightModel):
         """Predicts the logits of answers.
 
         Args:
-            x: texts, with answers or without, `Batches`, or features in any form that Keras takes.
-            batch_size: rows of a batch, 32 by default.
+            x: texts, with or without answers, `Batches`, or features in any form that Keras takes.
+            batch_size: number of rows of a batch, 32 by default.
             verbose: verbosity.
             **kwargs: further arguments of `keras.Model.predict`.
 
         Returns:
-            Logits, a row for each example, in their order: `(examples, answers)`, or `(examples,
-            words, answers)`. They are float32, or float64 where they are computed in it.
+            Logits of the examples, in order: `(examples, answers)`, or `(examples, words,
+            answers)`. They are float32, or float64 if they are computed in it.
 
         Example:
             >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)

@@ -1,4 +1,4 @@
-"""`corefmem annotate`: the linguistic structure of texts, to look at or as shards of records."""
+"""`corefmem annotate`: prints the linguistic structure of texts, or writes records of it."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""The command line, `corefmem`: its commands, and its errors in one line each."""
+"""The command line, `corefmem`: its commands, and error messages of one line."""
 
 import importlib.metadata
 import itertools
@@ -34,16 +34,16 @@ from zoo.cli.truecaser import truecaser
 FUNCTIONS: list[Callable[..., Any]] = [train, evaluate, predict, explain, export, demo]
 FUNCTIONS += [annotate, passages, list_names, download, reproduce, truecaser, score, report]
 COMMANDS = {function.__name__.removesuffix("_names"): function for function in FUNCTIONS}
-# Packages above this one add commands by this group of entry points, such as `search` of `tuning`.
+# Other packages add commands by this group of entry points, such as `search` of `tuning`.
 PLUGINS = "corefmem_commands"
 HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class Command(TyperCommand):
-    """A command whose options may take several values, or none, as their metavar says.
+    """A command whose options may take several values, or none, depending on their metavar.
 
-    `--models A B` is `--models A --models B` where the metavar ends in `...`; where it is in
-    brackets, as in `--presets [DIR]`, the option may stand without a value.
+    If the metavar ends in `...`, `--models A B` means `--models A --models B`. If it is in
+    brackets, as in `--presets [DIR]`, the value may be left out.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -74,7 +74,7 @@ class Command(TyperCommand):
             raise
 
     def show_help(self, ctx: Any, args: list[str], before: Sequence[str]) -> None:
-        """Shows the help, with the arguments of the models that stand behind some words."""
+        """Shows the help, with the arguments of models that are named after certain words."""
         print(ctx.get_help())
         for word, name in itertools.pairwise(args):
             if word in before and not name.startswith("-"):
@@ -134,10 +134,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command.
 
     Args:
-        argv: the words behind `corefmem`; those of the process by default.
+        argv: the words after `corefmem`; those of the process by default.
 
     Returns:
-        The exit status: 2 where the input is wrong.
+        The exit status, 2 for invalid input.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     warnings.formatwarning = lambda message, *_: f"corefmem: warning: {message}\n"
@@ -159,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return fail(f"KERAS_BACKEND is {backend}, which is not installed: pip install {backend}")
     except BrokenPipeError:
-        # Who reads has seen enough; what is left in the buffer goes nowhere.
+        # The reader of the pipe is gone, so discard what is left in the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ImportError, ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What `--help MODEL` shows: the settings of a model and its arguments, as `--set` takes them."""
+"""The output of `--help MODEL`: settings and arguments of a model, as `--set` takes them."""
 
 import ast
 import json
@@ -6,12 +6,12 @@ import shutil
 import textwrap
 from collections.abc import Iterable
 
-# Columns of names and defaults.
+# Widths of the columns of names and defaults.
 NAME, DEFAULT = 25, 16
 
 
 def show_arguments(model: str) -> str:
-    """Lists the settings and arguments of a model, with its defaults."""
+    """Lists the settings and arguments of a model with their defaults."""
     from zoo.architectures.listing import describe_arguments, list_arguments
     from zoo.configs.configurations import configuration
     from zoo.training.settings import FIELDS, Settings
@@ -32,7 +32,7 @@ def show_arguments(model: str) -> str:
 
 
 def _as_json(default: str) -> str:
-    """A default of the source as JSON; one that is computed there stays as it is."""
+    """Returns a default in source code as JSON, or unchanged if it is not a literal."""
     try:
         return json.dumps(ast.literal_eval(default or "None"))
     except ValueError:

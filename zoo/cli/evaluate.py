@@ -50,10 +50,10 @@ def evaluate(
         task = data.find(chosen).first_task
     if chosen is None or task is None:
         raise ValueError(f"{model} does not say what it was trained on: give --dataset, --task.")
-    # Where the one lies says nothing about another data set.
+    # The recorded folder and language do not apply to another data set.
     same = known if chosen == known.get("dataset") else {}
     place = data_dir or same.get("data_dir"), language or same.get("language")
-    # A file that it was not trained on is read whole.
+    # A file that the model was not trained on has no parts.
     whole = chosen.endswith(JSON_LINES) and not same
     described, annotates = data.find(chosen), annotator or truecaser
     part = part or described.reported
@@ -92,7 +92,7 @@ def evaluate(
         f"{count - len(result['wrong'])} of {count} {counted}"
     )
     print(f"  probabilities: {result['calibration_error']:.2%} calibration error")
-    # What a language model gets wrong are words, not examples.
+    # Wrong answers of a language model are words, not examples.
     kinds = {} if reads_texts else count_kinds(examples, result["wrong"])
     for kind, (right, total) in kinds.items():
         print(f"  {kind}: {right / total:.2%}, {right} of {total}")

@@ -1,4 +1,4 @@
-"""`corefmem explain`: where a model looks when it answers one question."""
+"""`corefmem explain`: shows the attention of a model that answers one question."""
 
 import pathlib
 from typing import Any
@@ -91,7 +91,7 @@ def explain(
         odds: dict[str, float] | None = None
         unknown: tuple[str, ...] = ()
         if "sentence" not in texts:
-            # As the demo does, whose page has the answer after each sentence too.
+            # Like the page of the demo, with the answer after each sentence.
             odds, unknown, shown = answer(reader, example, shown, after)
         with replacing(path) as partial:
             partial.write_text(views_to_html(shown, model, odds, unknown), encoding="utf-8")
@@ -101,7 +101,7 @@ def explain(
 
 
 def write_pictures(path: pathlib.Path, named: dict[str, Any], console: Any) -> None:
-    """Writes each view as a picture whose name ends in its own."""
+    """Writes each view as a picture, with the name of the view appended to that of the file."""
     from keras_corefmem.utils.files import replacing
     from keras_corefmem.visualization import draw
 
@@ -113,7 +113,7 @@ def write_pictures(path: pathlib.Path, named: dict[str, Any], console: Any) -> N
 
 
 def make_sentence(text: str, preprocessor: Any) -> Any:
-    """Makes a `Sentence` whose answer is unknown; warns of its unknown words."""
+    """Makes a `Sentence` without an answer, and warns of its unknown words."""
     from keras_corefmem.datasets.example import UNKNOWN_ANSWER
     from keras_corefmem.datasets.sentences.sentence import Sentence
     from zoo.reading import warn_of_unknown_words
@@ -125,7 +125,7 @@ def make_sentence(text: str, preprocessor: Any) -> Any:
 
 
 def refuse_options(**options: Any) -> None:
-    """Refuses options that say nothing about a single sentence."""
+    """Raises `ValueError` for options that do not apply to single sentences."""
     for name, value in options.items():
         if value not in (None, False):
             given = f"--{name.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""Progress of `corefmem train` while its first epoch compiles the model, shape by shape."""
+"""Progress of `corefmem train` in the first epoch, which compiles the model for each shape."""
 
 import threading
 import time
@@ -6,15 +6,15 @@ import time
 import keras
 import rich.console
 
-# Seconds between two lines where there is no terminal.
+# Seconds between two lines if there is no terminal.
 PULSE = 10
 
 
 class FirstEpoch(keras.callbacks.Callback):
-    """Shows that the first epoch goes on, until Keras does.
+    """Shows the progress of the first epoch until Keras does.
 
-    In a terminal, Keras has a bar as soon as there is a first batch; elsewhere it says nothing
-    before the end of the epoch.
+    In a terminal, Keras shows a bar after the first batch; elsewhere, it prints nothing before the
+    end of the epoch.
     """
 
     def __init__(self, console: rich.console.Console, steps: int) -> None:
@@ -40,7 +40,7 @@ class FirstEpoch(keras.callbacks.Callback):
         self.close()
 
     def close(self) -> None:
-        """Ends the line and the thread, also where the epoch did not end."""
+        """Ends the line and the thread, even if the epoch did not end."""
         self.over.set()
         if self.status:
             self.status.stop()

@@ -1,4 +1,4 @@
-"""Inputs of commands: models by name, and the texts and questions that are put to them."""
+"""Inputs of commands: models by name, and texts and questions for them."""
 
 import io
 import pathlib
@@ -16,16 +16,16 @@ from keras_corefmem.utils.processes import import_keras
 if TYPE_CHECKING:
     import keras
 
-# What models read: a passage and a question about it, or a single sentence.
+# Texts that models read: a passage and a question, or a single sentence.
 TEXTS = ("passage", "question"), ("sentence",)
-# What a file of JSON lines has besides, see `as_examples`, and lines of standard input have not.
+# Fields that files of JSON lines may have, see `as_examples`, but not lines of standard input.
 STRUCTURE = [n for name in ("candidates", "chain_ids", "edges") for n in (name, *COLUMNS[name])]
 
 
 def load_model(name: str) -> "keras.Model":
     """Loads a compiled model of text by its name.
 
-    Imports Keras, once it is sure that there is such a model.
+    Keras is imported only after a check that the model exists.
     """
     check_model(name)
     import_keras()
@@ -49,7 +49,7 @@ def check_model(name: str) -> None:
         if not pathlib.Path(name).is_file():
             raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
     elif not (name.startswith("hf://") or name in presets() or pathlib.Path(name).exists()):
-        # It says what is wrong with the name.
+        # Its error says what is wrong with the name.
         read_preset(name)
 
 
@@ -86,7 +86,7 @@ def read_questions(path: str) -> list[Example]:
 def read_lines(stream: IO[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields the place of each line of JSON and its texts."""
     if isinstance(stream, io.TextIOWrapper):
-        # As files are read: what is no UTF-8 is an error that names its line.
+        # As in files: bytes that are not UTF-8 cause an error that names the line.
         stream.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
     for number, line in enumerate(stream, 1):
         if line.strip():

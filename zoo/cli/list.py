@@ -7,7 +7,7 @@ from typing import Any
 
 from zoo.cli.options import argument, one_of, parse_model
 
-# Packages above this one add lists by this group of entry points, such as search spaces.
+# Other packages add lists by this group of entry points, such as search spaces.
 PLUGINS = "corefmem_listings"
 
 
@@ -50,7 +50,7 @@ def list_models() -> dict[str, str]:
 
 
 def list_presets() -> dict[str, str]:
-    """Counts presets by name without their number, which is that of a task."""
+    """Counts presets by name without the number of the task."""
     from zoo.hub.presets import presets
 
     lines = {}

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that several commands share, and the parsing of their values."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from keras_corefmem.utils.names import did_you_mean
 
 
 def option(metavar: str | None, text: str, *names: str, default: Any = ..., **more: Any) -> Any:
-    """Declares an option; one without `default` is required, or has that of its argument."""
+    """Declares an option. Without `default`, it is required or has the default of its argument."""
     return typer.Option(default, *names, metavar=metavar, help=text, **more)
 
 
 def argument(metavar: str | None, text: str, default: Any = ..., **more: Any) -> Any:
-    """Declares an argument that has no name in the command."""
+    """Declares a positional argument."""
     return typer.Argument(default, metavar=metavar, help=text, **more)
 
 
@@ -124,7 +124,7 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
-            # A word needs no quotation marks, but for those that are something else in Python.
+            # Words need no quotation marks, except those that Python reads as constants.
             if not re.fullmatch(r"(?!(True|False|None)$)[A-Za-z][\w+.-]*", value):
                 raise ValueError(
                     f"--set {assignment}: the value is no JSON; write it as --set NAME=JSON, such "
@@ -141,7 +141,7 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
 
 
 def check_settings(models: Iterable[str], dataset: str, settings: dict[str, Any]) -> None:
-    """Refuses settings that a model does not have, and wrong ones, before Keras is imported."""
+    """Checks names and values of models' settings, before Keras is imported."""
     from zoo.architectures.listing import check_values
     from zoo.configs import configuration
     from zoo.training.settings import Settings, check_arguments

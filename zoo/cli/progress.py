@@ -8,12 +8,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from keras_corefmem import corpora
 
-# Seconds between two lines about what is done, where there is no terminal.
+# Seconds between two lines if there is no terminal.
 PULSE = 60
 
 
 class Report(corpora.Progress):
-    """Shows how far the shards are: a bar in a terminal, a line a minute elsewhere."""
+    """Shows the progress of shards: a bar in a terminal, or else a line per minute."""
 
     def __init__(self, console: rich.console.Console) -> None:
         self.console, self.started = console, False

@@ -1,4 +1,4 @@
-"""`corefmem train`: one reader on one task, from data to a model that answers text."""
+"""`corefmem train`: trains one reader on one task."""
 
 import contextlib
 import importlib.util
@@ -28,13 +28,13 @@ from zoo.cli.options import (
     parse_settings,
 )
 
-# Answers that are shown at the end, and the characters of a story that are.
+# Numbers of answers, and of characters of a story, that are shown at the end.
 EXAMPLES, STORY = 3, 600
 REMEDY = "give the `corefmem search` command that wrote it again."
 
 
 class Found(TypedDict):
-    """What `corefmem search` found best."""
+    """The best result of `corefmem search`."""
 
     model: str
     dataset: str
@@ -80,7 +80,7 @@ def train(
     changes = merge_settings(known.get("settings", {}), parse_settings(settings, epochs))
     model = model or known.get("model", DEFAULT_MODEL)
     dataset = dataset or known.get("dataset") or ("babi" if data_dir else "simulator")
-    # Of other data a preset says nothing.
+    # Task and language of a preset do not apply to another data set.
     same = known if dataset == known.get("dataset") else {}
     seed = known.get("seed", 0) if seed is None else seed
     task = same.get("task", find(dataset).first_task) if task is None else task
@@ -174,7 +174,7 @@ def run(
 
 
 def read_preset(path: str) -> Found:
-    """Reads what `corefmem search` found best: a model, its data and how it is trained."""
+    """Reads the best result of `corefmem search`: a model, its data and its settings."""
     from keras_corefmem.datasets.registry import DATASETS, JSON_LINES
     from keras_corefmem.utils.files import check_content, load_json
     from zoo.configs.configurations import TrainingOptions, models
@@ -189,7 +189,7 @@ def read_preset(path: str) -> Found:
 
 
 def texts_of(model: Any, example: Any) -> dict[str, str]:
-    """The texts of an example by the names of the options that take them."""
+    """Returns the texts of an example by the names of the options that take them."""
     words = " ".join(getattr(example, "words", ()))
     return {name: getattr(example, name, words) for name in model.TEXTS}
 

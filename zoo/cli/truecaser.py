@@ -40,7 +40,7 @@ def find_texts(name: str) -> list[pathlib.Path]:
 
 
 def read(path: pathlib.Path) -> Iterator[str]:
-    """Reads the paragraphs of a file, which blank lines separate, each on one line."""
+    """Reads the paragraphs of a file, which are separated by blank lines, each as one line."""
     from keras_corefmem.utils.files import read_text
 
     paragraphs = read_text(path, "plain text").split("\n\n")

@@ -1,4 +1,4 @@
-"""Experiments: how one runs, and the studies that consist of many."""
+"""Experiments, and the studies that consist of many of them."""
 
 import lazy_loader
 

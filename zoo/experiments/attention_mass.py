@@ -1,4 +1,4 @@
-"""How much heads of a reader attend to what signals say, on passages that it did not train on."""
+"""Attention of a reader's heads on the targets of signals, in passages not used for training."""
 
 import itertools
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def measure_attention_mass(
 
 
 def supervised_twin(reader: BiDAFReader, supervision: Any) -> BiDAFReader:
-    """Makes a compiled reader with the weights of another one and its own supervision."""
+    """Makes a compiled reader with the weights of another one and the supervision passed."""
     preprocessing = reader.preprocessor.get_config()
     known = preprocessing["signals"]
     signals = {signal: known.get(signal, 1) for signal, *_ in as_sequences(supervision)}
@@ -44,6 +44,6 @@ def supervised_twin(reader: BiDAFReader, supervision: Any) -> BiDAFReader:
     changes = {"supervision": supervision, "preprocessor": preprocessor}
     twin = BiDAFReader.from_config({**reader.get_config(), **changes})
     twin.set_weights(reader.get_weights())
-    # Shapes are many and the passes few, but without XLA JAX would go operation by operation.
+    # XLA does not pay off for many shapes and few passes, but JAX needs it to fuse operations.
     twin.compile(jit_compile=keras.backend.backend() == "jax")
     return twin

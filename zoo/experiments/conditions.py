@@ -1,4 +1,4 @@
-"""Conditions that readers were not trained in: names never seen, longer stories, no answer."""
+"""Test conditions that differ from training: unseen names, longer stories, no answer."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,10 +24,10 @@ def make_conditions(splits: Splits) -> dict[str, list[Example]]:
         splits: a data set of stories with supporting facts.
 
     Returns:
-        `"unchanged"` questions; these with all `"persons"`, or all other `"things"` and places,
-        under names that were never seen; with passages four times as `"long"`, by other test
-        stories told before; and `"unanswerable"` ones, and those that are `"half-told"`, see
-        `RemoveEvidence`. A condition that changes nothing is left out.
+        Questions by condition: `"unchanged"`; `"persons"`, where all persons have unseen names;
+        `"things"`, where all other things and places have; `"long"`, where other test stories
+        make passages four times as long; and `"unanswerable"` and `"half-told"`, without all or
+        half of the evidence, see `RemoveEvidence`. A condition that changes nothing is left out.
 
     Example:
         >>> splits = keras_corefmem.datasets.simulator.load(1, train=50, valid=5, test=10)
@@ -40,7 +40,7 @@ def make_conditions(splits: Splits) -> dict[str, list[Example]]:
     types = entity_types(splits.train, words, cut)
     texts = {text for e in splits.train for text in (*e.sentences, e.question, e.answer)}
     cased = {word for text in texts for word in cut.cased(text)}
-    # Of several spellings the one with a capital letter.
+    # A spelling with a capital letter wins.
     written = {lower(word): word for word in sorted(cased, reverse=True)}
 
     def unseen(entities: Iterable[str]) -> UnseenEntities:
@@ -71,8 +71,8 @@ def measure_conditions(model: Any, splits: Splits) -> dict[str, dict[str, float]
     """Scores a trained model under each condition, see `make_conditions`.
 
     Returns:
-        By condition `count`, `accuracy`, `calibration_error` and `answered`, the share of questions
-        that are not said to have no answer.
+        By condition, `count`, `accuracy`, `calibration_error` and `answered`, the share of
+        questions whose prediction is not "unknown".
     """
     conditions = {}
     for name, examples in make_conditions(splits).items():

@@ -1,4 +1,4 @@
-"""Data sets by name, as models are trained on them."""
+"""Loading of data sets by name for training."""
 
 import contextlib
 import pathlib
@@ -13,7 +13,7 @@ from zoo.configs import configuration
 
 
 def check_model(model: str, dataset: str) -> None:
-    """Refuses a model of single sentences on questions, and a reader of passages on sentences."""
+    """Checks that a model reads a data set: sentences, or questions about passages."""
     kind = configuration(model).reads
     reads = "sentences" if kind == "sentences" else "questions"
     if kind != "texts" and find(dataset).reads != reads:
@@ -28,11 +28,11 @@ def load(
     language: str | None = None,
     valid: str | pathlib.Path | None = None,
 ) -> Splits:
-    """Loads one task of a data set, annotated where there are records of it.
+    """Loads one task of a data set, from annotated records if there are any.
 
-    Records are read from the folder `annotated` in `data_dir` and the name of the data set there,
-    for CBT with its task, `cbt-NE` say. Arguments and errors are those of `datasets.load`; `valid`
-    is a file to validate on, where the data set is a file of JSON lines.
+    Records are read from `annotated/NAME` in `data_dir`, where the name of CBT includes its task,
+    such as `cbt-NE`. Arguments and errors are those of `datasets.load`; `valid` is a file to
+    validate on if the data set is a file of JSON lines.
     """
     find(dataset, task)
     if valid is not None and not dataset.endswith(JSON_LINES):
@@ -43,7 +43,7 @@ def load(
     if folder is None:
         return datasets.load(dataset, task, data_dir, language)
     annotated = corpora.read_questions(folder, DATASETS[dataset].from_record)
-    # Files that are gone, or broken, are not needed beside their records.
+    # The records suffice if the original files are missing or broken.
     with contextlib.suppress(FileNotFoundError, ValueError):
         now = datasets.load(dataset, task, data_dir, cased=True)
         if changed := corpora.changed_parts(annotated, now):
@@ -58,7 +58,7 @@ def load(
 def find_annotated(
     dataset: str, data_dir: str | pathlib.Path | None, task: int | str | None = None
 ) -> pathlib.Path | None:
-    """Finds the records that `corefmem annotate --dataset` wrote, `None` where there are none."""
+    """Finds the records that `corefmem annotate --dataset` wrote; `None` if there are none."""
     known = DATASETS.get(dataset)
     if data_dir is None or known is None or known.from_record is None:
         return None
@@ -70,7 +70,7 @@ def find_annotated(
 
 
 def word_vectors(data_dir: str | pathlib.Path) -> pathlib.Path:
-    """Finds the one file of pretrained vectors in a folder of data, or in `glove` there."""
+    """Finds the only file of pretrained vectors in `glove` of a folder of data, or in itself."""
     pattern, home = "glove*.txt*", "https://nlp.stanford.edu/projects/glove"
     folder = find_folder(data_dir, ("glove", ""), [pattern], f"get one of {home}")
     first, *more = sorted(folder.glob(pattern))

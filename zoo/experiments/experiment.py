@@ -1,4 +1,4 @@
-"""One experiment: settings and data in, a trained model and how well it does out."""
+"""One experiment: trains a model on data with settings, and measures it."""
 
 import dataclasses
 import os
@@ -20,7 +20,7 @@ from zoo.experiments import data
 from zoo.experiments.folders import check_folder, epochs_done, history_of, name_in, state_folder
 from zoo.experiments.outcome import Outcome
 
-# Hyper-parameters that TensorBoard shows of every run, also where nobody set them.
+# Hyper-parameters that TensorBoard shows for every run, even if the user did not set them.
 COMPARED = {"model", "seed", "epochs", "batch_size", "learning_rate", "dropout"}
 COMPARED |= {"encoder", "units", "layers", "embedding_dim", "slots", "passes"}
 MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.callbacks.Callback]]
@@ -28,11 +28,11 @@ MakeCallbacks = Callable[[keras.Model, Splits, dict[str, Any]], Sequence[keras.c
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """One training run: a model, its data, and how it is trained.
+    """One training run: a model, its data and its settings.
 
     Args:
         model: name of a model of the zoo.
-        dataset: name of a data set, or path of a file of JSON lines; `None` for data of your own,
+        dataset: name of a data set, or path of a file of JSON lines; `None` for your own data,
             passed as `splits`.
         task: task of the data set.
         seed: random seed.
@@ -40,10 +40,10 @@ class Experiment:
         language: language of bAbI.
         changes: fields of `zoo.training.Settings` that differ from the model's defaults.
         word_vectors: whether the model starts from the pretrained vectors in `data_dir`.
-        valid: file to validate on, where the data set is a file of JSON lines.
+        valid: file to validate on if the data set is a file of JSON lines.
 
     Raises:
-        ValueError: if a setting is wrong.
+        ValueError: if a setting is invalid.
 
     Example:
         >>> experiment = zoo.experiments.Experiment("qdren", task=2, changes={"epochs": 3})
@@ -71,11 +71,11 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """A readable name, the same for the same arguments; more epochs continue a run."""
+        """Readable name of the arguments except `epochs`, so that more epochs continue a run."""
         return self.name_in()
 
     def name_in(self, folder: str | pathlib.Path | None = None) -> str:
-        """The name of its folder in that of all runs."""
+        """Returns the name of the run's folder within the folder of all runs."""
         changes = {k: v for k, v in self.changes.items() if k not in ("arguments", "epochs")}
         changes |= self.changes.get("arguments", {})
         words = self.model, self.dataset, self.task, f"seed-{self.seed}", self.language
@@ -83,7 +83,7 @@ class Experiment:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record of the run that a folder holds, with the SHA-256 of files of JSON lines."""
+        """Content of `run.json` in the run's folder, with the SHA-256 of files of JSON lines."""
         fields = dataclasses.asdict(self)
         kept = ("dataset", "task", "data_dir", "language", "valid", "seed", "changes")
         record = {"settings" if name == "changes" else name: fields[name] for name in kept}
@@ -94,7 +94,7 @@ class Experiment:
         return {**record, "content": {str(path): digest_of(path) for path in files}}
 
     def load(self) -> Splits:
-        """Loads the data; raises where the model does not read such data."""
+        """Loads the data. Raises `ValueError` if the model does not read such data."""
         if self.dataset is None:
             raise ValueError("An experiment without a data set needs its splits.")
         data.check_model(self.model, self.dataset)
@@ -113,22 +113,23 @@ def run_experiment(
     verbose: int = 0,
     fresh: bool = False,
 ) -> Outcome:
-    """Trains a model in a folder, or continues there, to the same result, after an interruption.
+    """Trains a model in a folder, or continues an interrupted run with the same result.
 
-    The folder keeps `run.json`, what is run; `state/`, the state of the training; and, in the end,
-    `model.keras`.
+    The folder contains `run.json`, a description of the run; `state/`, the state of the training;
+    and `model.keras`, the trained model.
 
     Args:
-        experiment: what to run.
+        experiment: the experiment.
         folder: folder of the run.
-        callbacks: function from the model, the data and the batches by part to further Keras
-            callbacks.
-        splits: the data, if they are loaded already; the test part may be empty.
-        ignoring: fields of the record, `"epochs"` among them, that a continued run may differ in.
-        remedy: advice in the error about a folder that holds another run.
+        callbacks: function of the model, the data and the batches by part that returns further
+            Keras callbacks.
+        splits: the data, if already loaded; the test part may be empty.
+        ignoring: fields of `run.json` or of its settings, such as `"epochs"`, in which a continued
+            run may differ.
+        remedy: advice in the error about a folder that contains another run.
         report: function called with a line about each step.
         verbose: verbosity of Keras' `fit`.
-        fresh: whether to remove what the folder holds first.
+        fresh: whether to empty the folder first.
 
     Returns:
         The trained model and its progress.
@@ -136,8 +137,8 @@ def run_experiment(
     Raises:
         FileNotFoundError: if files of the data are missing.
         BlockingIOError: if another process writes to the folder.
-        ValueError: if the folder holds another run, a setting does not fit the data, or there is
-            nothing to validate on.
+        ValueError: if the folder contains another run, a setting does not fit the data, or there
+            is nothing to validate on.
 
     Example:
         >>> from keras_corefmem.datasets.stories import simulator
@@ -155,7 +156,7 @@ def run_experiment(
         if fresh:
             clear(folder)
         sweep(state_folder(folder), machine="")
-        # Studies of version 0.1 noted all settings.
+        # Studies of version 0.1 recorded all settings.
         counted = {part: len(getattr(splits, part)) for part in training.PARTS}
         older, record = dataclasses.asdict(settings), {**experiment.record, "questions": counted}
         check_folder(folder, record, older, ignoring, remedy)
@@ -200,7 +201,7 @@ def watch(
 
 
 def hyper_parameters(experiment: Experiment, model: keras.Model) -> dict[str, Any]:
-    """What is usually compared and what the user changed; the rest the model's name says."""
+    """Returns the hyper-parameters that are compared by default or were changed by the user."""
     settings = dataclasses.asdict(experiment.settings)
     arguments = settings.pop("arguments")
     values = {name: model.config[name] for name in model.arguments() if name in model.config}

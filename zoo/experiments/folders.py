@@ -1,4 +1,4 @@
-"""Names and folders of runs, and what these hold."""
+"""Names of runs, and their folders."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ def name_in(
     *words: str | None,
     values: dict[str, Any] | None = None,
 ) -> str:
-    """Names a run in a folder, as version 0.1 did, with a task always, where that one is there."""
+    """Names a run; as in version 0.1, always with a task, if the folder has a run of that name."""
     has_tasks = dataset in DATASETS and DATASETS[dataset].tasks
     dataset = dataset and as_name(pathlib.Path(dataset).stem)
     older = run_name(model, dataset, task, *words, values=values)
@@ -35,13 +35,13 @@ def name_in(
 
 
 def state_folder(folder: str | pathlib.Path) -> pathlib.Path:
-    """The folder of a run's state; studies of version 0.1 have it in that of the run."""
+    """Returns the folder of a run's state, which in studies of version 0.1 is the run's own."""
     older = pathlib.Path(folder, "state.json").exists()
     return pathlib.Path(folder) if older else pathlib.Path(folder, "state")
 
 
 def history_of(folder: str | pathlib.Path) -> list[dict[str, float]]:
-    """The logs of each epoch that a run has behind it."""
+    """Returns the logs of each complete epoch of a run."""
     state = state_folder(folder) / "state.json"
     return read_state(state)["history"] if state.exists() else []
 
@@ -57,7 +57,7 @@ def check_folder(
     ignoring: Sequence[str],
     remedy: str,
 ) -> None:
-    # Runs of before did not count their questions.
+    # Older runs did not record numbers of questions.
     counted = {"questions": record.get("questions")}
 
     def view(content: dict[str, Any]) -> dict[str, Any]:

@@ -21,15 +21,15 @@ PACKAGES = ("keras", "tensorflow", "jax", "numpy")
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """A trained model and the way to it.
+    """A trained model and its training.
 
     Args:
         model: the model, with the weights of its best epoch.
-        settings: how it was trained.
+        settings: settings of the training.
         splits: the data.
         batches: `Batches` by part of the data.
         progress: `history`, `best_epoch` and `seconds` of the training.
-        vectors: the file of pretrained vectors that it started from.
+        vectors: the file of pretrained vectors that it started from, if any.
     """
 
     model: keras.Model
@@ -45,7 +45,7 @@ class Outcome:
         return self.progress.history[self.progress.best_epoch]
 
     def describe(self) -> dict[str, Any]:
-        """Describes the training and, where there is a test part, what the model makes of it."""
+        """Returns the record of the training and, if there is a test part, of the test scores."""
         content = {
             "settings": dataclasses.asdict(self.settings),
             "head": self.model.config.get("answer_head", "classification"),
@@ -85,7 +85,7 @@ def describe_test(model: keras.Model, batches: Any, examples: Sequence[Any]) -> 
 
 
 def _describe_kinds(examples: Sequence[Any], wrong: list[int]) -> dict[str, Any]:
-    """Counts answers by kind of question, the model's and those of baselines."""
+    """Counts answers of the model and of baselines by kind of question."""
     kinds = count_kinds(examples, wrong)
     content: dict[str, Any] = {"test_kinds": kinds} if kinds else {}
     guesses = [getattr(example, "guesses", {}) for example in examples]
@@ -99,6 +99,6 @@ def _describe_kinds(examples: Sequence[Any], wrong: list[int]) -> dict[str, Any]
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    """Looks up the versions of the packages that numbers depend on, where installed."""
+    """Returns the versions of installed packages that results depend on."""
     installed = {d.name.lower(): d.version for d in importlib.metadata.distributions()}
     return {name: installed[name] for name in packages if name in installed}

@@ -6,12 +6,12 @@ from typing import Any
 from zoo.experiments.studies import STUDIES
 from zoo.hub.presets import FOLDER, half_weights, save_preset
 
-# Data sets whose words may be part of a preset, and what is said of them.
+# Data sets whose words may be part of a preset, with the licence notice of each.
 LICENCES = {
     "babi": "Words and answers come from bAbI v1.2 (Weston et al., 2015), CC BY 3.0.",
     "lambada": "Words come from novels in the public domain.",
 }
-# Settings of a run that say what its probabilities are fitted on.
+# Settings that determine the examples that probabilities are fitted to.
 CALIBRATING = ("seed", "train_size", "unanswerable")
 SELECTION = "highest validation accuracy, then lowest validation loss"
 
@@ -19,8 +19,9 @@ SELECTION = "highest validation accuracy, then lowest validation loss"
 def preset_name(model: str, study: str, task: int | str) -> str:
     """Names the preset of a model of a study: `ga_mage_gru_babi_2`, `ga_gru_lambada`.
 
-    Variants of a study, as of `babi-robustness`, are part of it: `ga_mage_gru_prepared_babi_2`.
-    Studies that vary a number keep the name of the task: `dmn_babi_passes_task_3_1`.
+    The name includes the variant in studies with variants, such as `babi-robustness`:
+    `ga_mage_gru_prepared_babi_2`. In studies that vary a number it includes the name of the task:
+    `dmn_babi_passes_task_3_1`.
     """
     known = STUDIES[study]
     if variant := _variant_of(study, task):
@@ -30,9 +31,9 @@ def preset_name(model: str, study: str, task: int | str) -> str:
 
 
 def _variant_of(study: str, task: int | str) -> str:
-    """Names the variant that is part of a preset's name, `""` for none."""
+    """Returns the variant that is part of a preset's name, `""` for none."""
     known = STUDIES[study]
-    # What varies alone makes a curve, of which the whole name of the task tells the point.
+    # If one thing varies, the variants form a curve, and the name of the task says which point.
     return known.tasks[task].variant if task in known.tasks and not any(known.by) else ""
 
 
@@ -43,9 +44,9 @@ def make_preset(
     folder: str | pathlib.Path = FOLDER,
     among: int = 1,
 ) -> tuple[str, dict[str, Any]]:
-    """Makes a preset of a run, calibrated, and measured on validation and test once more.
+    """Makes a calibrated preset of the best of `among` runs, and measures it again.
 
-    It is the best of `among` runs.
+    Accuracies are measured on validation and test, with the weights as they are saved.
     """
     from zoo import training
     from zoo.architectures.loading import load
@@ -62,7 +63,7 @@ def make_preset(
     if not path.exists():
         raise FileNotFoundError(f"There is no {path}; run `{result['command']}` again.")
     model = load(path)
-    # What is measured is what is saved.
+    # Measure the weights that are saved.
     model.set_weights(list(half_weights(model).values()))
     language = STUDIES[study].language_of(task)
     splits = data.load(dataset, data_task, data_dir, language)

@@ -1,4 +1,4 @@
-"""Executes the runs of a study side by side; an interrupted one continues."""
+"""Executes the runs of a study in parallel, and continues interrupted ones."""
 
 import concurrent.futures
 import functools
@@ -15,7 +15,7 @@ from zoo.experiments.results import append_result, check_results, read_results
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 
-# Seconds without news after which a line says how far the runs are.
+# Seconds without a finished run after which a line reports the progress.
 PULSE = 60
 Failures = list[tuple[Run, BaseException]]
 
@@ -27,7 +27,7 @@ def check_data(study: str, task: int | str, data_dir: str | None) -> None:
         raise ValueError(f"{study} needs the folder of {dataset}: give it as --data-dir.")
     if not content.annotated:
         data.load(dataset, content.tasks[task].data, data_dir, content.language_of(task))
-    # Records are too many to read them twice.
+    # Only check that records exist: reading them takes long.
     elif data.find_annotated(dataset, data_dir) is None:
         raise ValueError(
             f"{data_dir} holds no records of {dataset}: make them in its folder "
@@ -47,13 +47,13 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     content = {**{name: getattr(run, name) for name in names}, **outcome.describe()}
     if STUDIES[run.study].conditions:
         content["conditions"] = measure_conditions(outcome.model, outcome.splits)
-    # Another command may have recorded one of other settings meanwhile.
+    # Another command may have recorded a result of other settings meanwhile.
     run.find_result(read_results(run.study, results))
     append_result(content, results)
     return content
 
 
-# Runs of a process share what they read, which takes a minute for the records of LAMBADA.
+# Runs of a process share their data: loading the records of LAMBADA takes a minute.
 _load = functools.lru_cache(1)(data.load)
 
 
@@ -64,21 +64,21 @@ def reproduce(
     jobs: int | None = None,
     report: Callable[[str], None] = print,
 ) -> Failures:
-    """Executes runs that have no result yet, one process a core.
+    """Executes the runs that have no result yet, with one process per core.
 
     Args:
-        runs: the runs, such as `plan` makes.
+        runs: the runs, such as those of `plan`.
         results: folder of results.
-        folder: folder of the training states, which interrupted runs continue from.
-        jobs: number of processes; `None` for one a core.
-        report: called with a line about every run that ends.
+        folder: folder of the training states, from which interrupted runs continue.
+        jobs: number of processes; `None` for one per core.
+        report: function called with each line about the progress.
 
     Returns:
         The runs that failed, each with its exception.
 
     Raises:
-        OSError: if nothing can be written to one of the folders.
-        ValueError: if there is a result of the same run but other settings, or `jobs` is not
+        OSError: if one of the folders is not writable.
+        ValueError: if there is a result of the same run with other settings, or `jobs` is not
             positive.
 
     Example:
@@ -136,13 +136,13 @@ def describe_epochs(epochs: dict[str, int]) -> str:
 
 
 def describe(run: Run, future: concurrent.futures.Future, failures: Failures) -> str:
-    """A line about a run that has ended; one that failed is added to the failures."""
+    """Returns a line about a run that has ended, and adds it to the failures if it failed."""
     error = future.exception()
     if error:
         failures.append((run, error))
         return f"{run.name}: failed: {error}"
     content = future.result()
-    # "test error in %", "dev accuracy in %".
+    # Such as "test error in %" or "dev accuracy in %".
     part = STUDIES[run.study].measure.split()[0]
     return (
         f"{run.name}: valid {content['valid_accuracy']:.1%}, "

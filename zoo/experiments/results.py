@@ -1,4 +1,4 @@
-"""Measured results: one line of JSON a run, `STUDY.jsonl` in a folder of results."""
+"""Measured results: one line of JSON per run, in `STUDY.jsonl` of a folder of results."""
 
 import collections
 import itertools
@@ -28,19 +28,19 @@ from zoo.experiments.folders import run_name
 Result = dict[str, Any]
 
 SEARCHES = "searches"
-# The hyper-parameter that tries one setting several times.
+# The hyper-parameter that repeats a setting.
 SEED = "seed"
 REMEDY = "remove it, and give the command that made it again."
-# Bytes of one more result, at most; questions of one.
+# Limits of one result: bytes, and questions.
 ROOM = 2**20
 MOST = 10_000_000
-# Characters of a command: splitting it takes time that grows with their square.
+# Characters of a command: the time to split it grows with their square.
 LONGEST = 20_000
 _RANGES = Annotated[str, pydantic.Field(pattern=r"^(\d{1,7}(-\d{1,7})?(,\d{1,7}(-\d{1,7})?)*)?$")]
 
 
 def _check_command(command: str) -> str:
-    """Refuses what `shlex` cannot split, such as a quotation that never ends."""
+    """Raises `ValueError` if `shlex` cannot split a command, such as for an unclosed quotation."""
     shlex.split(command)
     return command
 
@@ -49,7 +49,7 @@ _Command = Annotated[
     str, pydantic.Field(max_length=LONGEST), pydantic.AfterValidator(_check_command)
 ]
 _Counts = Annotated[list[int], pydantic.Field(min_length=2, max_length=2)]
-# Rows stay as they are, with all else that they hold.
+# Values are not converted, and further fields are kept.
 _AS_WRITTEN = pydantic.with_config(pydantic.ConfigDict(strict=True, extra="allow"))
 
 
@@ -72,7 +72,7 @@ class _Guess(TypedDict):
 
 
 class _Measured(TypedDict):
-    """What is known of any run, and what tables read where it is there."""
+    """The fields of every run, and optional fields that tables read."""
 
     study: str
     model: str
@@ -112,7 +112,7 @@ class _Trial(_Measured):
 
 @_AS_WRITTEN
 class Trial(_Trial):
-    """A trial of a search that is complete."""
+    """A complete trial of a search."""
 
     test_accuracy: NotRequired[float]
 
@@ -128,7 +128,7 @@ _FIELDS_BEFORE = {"hit_rates": "attention_mass"}
 
 
 def result_name(result: Result) -> str:
-    """Name of a run within its study, from the fields that tell runs apart.
+    """Returns the name of a run within its study, made of the fields that identify it.
 
     Args:
         result: `model`, `tag`, `task` and `seed` of a run, or `trial` of a search.
@@ -145,7 +145,7 @@ def result_name(result: Result) -> str:
 
 
 def identity_of(result: Result) -> tuple[Any, ...]:
-    """The fields that tell a run from the others of its study, or a trial of a search.
+    """Returns the fields that identify a run within its study, or a trial within its search.
 
     Args:
         result: `model`, `tag`, `task` and `seed` of a run, or `trial` of a search.
@@ -174,18 +174,18 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
 
 
 def check_results(folder: str | os.PathLike = "results") -> None:
-    """Checks that there is room for one more result, before what it takes to get it.
+    """Checks that there is room for one more result, before it is computed.
 
     Raises:
-        OSError: if there is none, or nothing can be written there; it says what to do.
+        OSError: if there is no room, or the folder is not writable; the error says what to do.
     """
-    # A study is written anew as a whole.
+    # Adding a result rewrites the whole file of the study.
     sizes = (path.stat().st_size for path in pathlib.Path(folder).rglob("*.jsonl"))
     check_room(folder, size := max(sizes, default=0) + ROOM, size)
 
 
 def append_result(result: Result, folder: str | os.PathLike = "results") -> None:
-    """Adds the result of a run to its study, in place of an earlier one of that run."""
+    """Adds the result of a run to its study, replacing an earlier one of the same run."""
     with hold(folder, wait=True):
         results = {identity_of(old): old for old in read_results(result["study"], folder)}
         _write(result["study"], {**results, identity_of(result): result}.values(), folder)
@@ -194,7 +194,7 @@ def append_result(result: Result, folder: str | os.PathLike = "results") -> None
 def replace_results(
     study: str, results: Iterable[Result], folder: str | os.PathLike = "results"
 ) -> None:
-    """Writes the results of a study or search in place of all earlier ones."""
+    """Replaces all results of a study or search."""
     with hold(folder, wait=True):
         _write(study, results, folder)
         for old in _path(study, folder).with_suffix("").glob("*.json"):
@@ -202,34 +202,34 @@ def replace_results(
 
 
 def recorded_searches(folder: str | os.PathLike = "results") -> list[str]:
-    """Names of the searches with results, in order."""
+    """Returns the sorted names of the searches with results."""
     root = pathlib.Path(folder, SEARCHES)
     old = (path.parent.name for path in root.glob("*/*.json"))
     return sorted({*old, *(path.name.removesuffix(".jsonl") for path in root.glob("*.jsonl"))})
 
 
 def validation_rank(result: Result) -> tuple[float, float]:
-    """A key that is greater the better a run is by validation: by accuracy, then by loss."""
+    """Returns a sort key that is greater for better runs: validation accuracy, then loss."""
     loss = result["valid_loss"]
-    # Not a number compares with none, so that the first of two would always be the better one.
+    # NaN compares with no number: the first of two results would always win.
     return result["valid_accuracy"], -math.inf if math.isnan(loss) else -loss
 
 
 def best_result(results: Iterable[Result]) -> Result:
-    """The best result by validation: the highest accuracy, of several the lowest loss."""
+    """Returns the result with the highest validation accuracy, then the lowest loss."""
     return max(results, key=validation_rank)
 
 
 def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
-    """Groups the trials of a search that differ in a chosen seed alone, the best setting first.
+    """Groups the trials of a search that differ only in a chosen seed, the best setting first.
 
-    Settings are ranked as results are, by the means over their seeds; those that lack some of
-    their seeds, whose trials failed or are still to come, rank behind those with more.
+    Settings with more seeds come first, so that those with failed or missing trials rank lower;
+    then settings are ranked as results are, by the means over their seeds.
     """
     groups: dict[str, list[Result]] = collections.defaultdict(list)
     for trial in trials:
         chosen = dict(trial["chosen"])
-        # Without seeds to choose of, such as in rounds of Hyperband, each trial counts alone.
+        # Without a choice of seeds, as in rounds of Hyperband, each trial is a group of its own.
         alone = "" if SEED in chosen else trial["trial"]
         chosen.pop(SEED, None)
         groups[json.dumps([alone, chosen], sort_keys=True)].append(trial)
@@ -241,12 +241,12 @@ def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
 
 
 def best_trial(trials: Iterable[Result]) -> Result:
-    """The best trial by validation of the setting that is best in the mean over its seeds."""
+    """Returns the best trial of the best setting, see `group_seeds`."""
     return best_result(group_seeds(trials)[0])
 
 
 def as_ranges(numbers: Iterable[int]) -> str:
-    """Writes a set of numbers as ranges.
+    """Returns a set of numbers as a string of ranges.
 
     Example:
         >>> from zoo.experiments.results import as_ranges
@@ -272,7 +272,7 @@ def _from_ranges(place: str | os.PathLike, text: str) -> list[int]:
 
 
 def _by_answer(result: Result) -> dict[str, dict[str, str]]:
-    """The wrong answers as ranges of the numbers of questions that have each."""
+    """Returns, for each wrong answer, the ranges of the questions that have it."""
     if "test_predicted" not in result:
         return {}
     numbers: dict[str, list[int]] = {}
@@ -282,7 +282,7 @@ def _by_answer(result: Result) -> dict[str, dict[str, str]]:
 
 
 def _in_order(place: str | os.PathLike, content: Result) -> list[str]:
-    """The wrong answers in the order of `test_wrong`."""
+    """Returns the wrong answers in the order of `test_wrong`."""
     predicted, wrong = content["test_predicted"], content.get("test_wrong", [])
     numbers = wrong
     if isinstance(predicted, dict):

@@ -21,7 +21,7 @@ from zoo.training.settings import Settings, merge_settings
 if TYPE_CHECKING:
     from zoo.experiments.experiment import Experiment
 
-# bAbI's tasks that take longest come first.
+# The tasks of bAbI that take longest, which are run first.
 LONGEST = (3, 5, 2, 8, 7)
 
 
@@ -53,13 +53,13 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The name of its result and of its folder."""
+        """Name of the result and of the folder."""
         return run_name(self.model, self.tag, self.task, f"seed-{self.seed}")
 
     @property
     def experiment(self) -> "Experiment":
-        """The settings of the study, its task and this run, the later ones first."""
-        # Workers choose their cores before Keras is imported.
+        """The experiment, whose settings come from the study, its task and this run."""
+        # Not at the top: workers choose their cores before Keras is imported.
         from zoo.experiments.experiment import Experiment
 
         study = STUDIES[self.study]
@@ -69,7 +69,7 @@ class Run:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """Fields of `zoo.training.Settings` by the study, its task and this run."""
+        """Fields of `Settings` of the study, overridden by its task, then by this run."""
         study = STUDIES[self.study]
         task = study.tasks[self.task]
         changes: dict[str, Any] = {**study.settings_of(self.model)}
@@ -97,10 +97,10 @@ class Run:
         return shlex.join(words + (["--tag", self.tag] if self.tag else []))
 
     def find_result(self, results: Iterable[Result]) -> Result | None:
-        """Finds its result, of its model, tag, task and seed, among those of the study.
+        """Finds the result with this run's model, tag, task and seed among those of the study.
 
         Raises:
-            ValueError: if it is that of another command.
+            ValueError: if the command of that result has other settings.
         """
         own = identity_of(vars(self))
         found = next((each for each in results if identity_of(each) == own), None)
@@ -116,7 +116,7 @@ class Run:
         return found
 
     def changed_since(self, result: Result) -> list[str]:
-        """Names the settings that its result has otherwise than the run would have them today."""
+        """Returns the names of settings that differ between a result and this run today."""
         study = STUDIES[self.study]
         where = study.dataset, study.tasks[self.task].data
         settings = Settings.of(self.model, *where, seed=self.seed, **self.changes)
@@ -137,7 +137,7 @@ def settings_options(settings: dict[str, Any]) -> list[str]:
 
 
 def _check_tag(model: str, tag: str) -> None:
-    """Refuses a tag with which a model has the name of another, or that is no part of a name."""
+    """Checks that a tag can be part of a file name and gives no run the name of another model's."""
     if as_name(tag) != tag:
         raise ValueError(
             f"--tag {tag}: it is part of the names of files: give letters and digits alone, with "
@@ -159,7 +159,7 @@ def _settings_in(command: str, place: str) -> dict[str, Any]:
 
 
 def choose_tasks(study: str, names: Iterable[int | str] | None = None) -> list[int | str]:
-    """Chooses tasks of a study by their names or those of groups, all by default."""
+    """Returns the tasks of a study with these names or groups, all by default."""
     tasks, chosen = STUDIES[study].tasks, {}
     for name in names or tasks:
         named = [key for key, task in tasks.items() if str(name) in (str(key), task.group)]
@@ -185,15 +185,15 @@ def plan(
     Args:
         study: name of the study.
         data_dir: folder of the data set.
-        models: names of models; those of the study by default.
+        models: names of models; by default, those of the study.
         tasks: names of tasks or of groups of them; all by default.
         seeds: random seeds.
         settings: fields of `zoo.training.Settings` that differ from those of the study.
         tag: name of these settings.
 
     Raises:
-        ValueError: if a study, model or task does not exist, no task is for the models, or a model
-            and the tag together are the name of another model, or the tag is no part of a name.
+        ValueError: if a study, model or task does not exist, no task is for the models, a model
+            with the tag has the name of another model, or the tag cannot be part of a file name.
 
     Example:
         >>> [run.name for run in zoo.experiments.plan("babi-1k", models=["qdren"], tasks=[1, 3])]

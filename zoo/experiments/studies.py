@@ -1,4 +1,4 @@
-"""The published experiments: which models, tasks and settings; a TOML file each."""
+"""Published experiments: their models, tasks and settings, with a TOML file for each."""
 
 import dataclasses
 import pathlib
@@ -10,7 +10,7 @@ from keras_corefmem.datasets import DATASETS
 from keras_corefmem.utils.files import validate
 from zoo.configs.configurations import FOLDER, TrainingOptions, configuration, models, read_toml
 
-# What tables count, unless a study says otherwise.
+# Default measure of tables.
 ERROR = "test error in %"
 
 # Conditions that tables combine, see `zoo.experiments.conditions`.
@@ -24,15 +24,15 @@ class Task:
     """The task, data and settings of one row of a study's table.
 
     Args:
-        label: name of the row; bAbI's own name is added to a number.
+        label: name of the row; a number is followed by the name of the bAbI task.
         data: task of the data set.
-        group: name of the rows that differ in what the study varies alone, `""` for none; where
-            that is an argument of the model, the best of them is reported too.
+        group: name of the rows that differ only in what the study varies, `""` for none; if that
+            is an argument of the model, the best of these rows is reported too.
         arguments: arguments of the model.
         settings: fields of `zoo.training.Settings`.
-        models: names of the models that it is for; those of the study where there are none.
-        language: language of bAbI, where it is not that of the study.
-        variant: name of the variant of its group, `""` for none.
+        models: names of the models to run on it; by default, those of the study.
+        language: language of bAbI, if it differs from that of the study.
+        variant: name of the variant within its group, `""` for none.
     """
 
     label: str
@@ -69,26 +69,25 @@ class Study:
     """A published experiment.
 
     Args:
-        description: a line about it.
+        description: a one-line description.
         models: names of the models.
         dataset: name of the data set.
-        measure: what its tables count.
+        measure: the number in its tables.
         order: place among the studies.
         language: language of bAbI.
         annotated: whether it reads records of `corefmem annotate`.
         word_vectors: whether models start from the pretrained vectors in the folder of the data.
-        by: the argument or setting that varies, and a label of it.
-        kinds: labels of the kinds of questions that are counted apart.
-        conditions: whether readers are also tested under other conditions than those of training,
+        by: the argument or setting that varies, and its label.
+        kinds: labels of the kinds of questions that are counted separately.
+        conditions: whether readers are also tested under conditions that differ from training,
             see `measure_conditions`.
-        folds: whether its tasks are folds of one set of questions, which are counted together too.
-        settings: fields of `zoo.training.Settings` that differ from how models are trained
-            otherwise.
-        families: the same of the models of a family, in place of `settings`.
-        tasks: the tasks by name, to which others are added:
-        numbered_tasks: the tasks 1 to this number of the data set,
-        groups: each of these
-        variants: with each of these, by the names of both: `GROUP-VARIANT`.
+        folds: whether its tasks are folds of one set of questions, which are also counted as one.
+        settings: fields of `zoo.training.Settings` that differ from the models' defaults.
+        families: settings of the models of a family, used in place of `settings`.
+        tasks: the tasks by name. The next three arguments add to them.
+        numbered_tasks: number N of the data set's tasks 1 to N to add.
+        groups: groups of tasks by name; each group is combined with each variant.
+        variants: variants by name; the combined tasks are named `GROUP-VARIANT`.
 
     Example:
         >>> study = zoo.experiments.STUDIES["babi-passes"]
@@ -130,16 +129,16 @@ class Study:
                 )
 
     def settings_of(self, model: str) -> TrainingOptions:
-        """Fields of `zoo.training.Settings` that a model has in this study alone."""
+        """Returns the fields of `zoo.training.Settings` that this study sets for a model."""
         return self.families.get(configuration(model).family, self.settings)
 
     def language_of(self, task: int | str) -> str | None:
-        """The language of bAbI that a task is read in."""
+        """Returns the language of bAbI for a task."""
         return self.tasks[task].language or self.language
 
     @property
     def needs_folder(self) -> bool:
-        """Whether the data are in a folder of the user, rather than downloaded."""
+        """Whether the user must provide the data, because they cannot be downloaded."""
         return not DATASETS[self.dataset].download
 
 
@@ -150,8 +149,8 @@ def read_study(path: str | pathlib.Path) -> Study:
         path: the TOML file.
 
     Raises:
-        ValueError: if a key is unknown, missing or wrong, or there is no such data set or model;
-            it names the file and the key.
+        ValueError: if a key is unknown, missing or invalid, or the data set or a model does not
+            exist; the error names the file and the key.
 
     Example:
         >>> lines = 'description = "Mine"', 'dataset = "babi"', 'measure = "test error in %"'

@@ -32,7 +32,7 @@ CONFIG, PREPROCESSOR, WEIGHTS, CARD = FILES = (
     "model.weights.h5",
     "README.md",
 )
-# Raised whenever an older version would misread a folder.
+# Incremented whenever an older version would misread a folder.
 FORMAT = 1
 DAMAGED = "it is damaged or was edited: save or download the preset again."
 
@@ -45,7 +45,7 @@ class FolderContent(Content):
 
 
 def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, Any]) -> None:
-    """Writes a model as a preset, whole or not at all; the model stays as it is.
+    """Writes a model as a preset, completely or not at all, and does not change the model.
 
     Args:
         model: a model of the zoo.
@@ -53,8 +53,8 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
         card: facts by name, see `write_card`.
 
     Raises:
-        ValueError: if the folder holds anything but a preset, a layer is quantized or has LoRA, or
-            two weights have the same name.
+        ValueError: if the folder contains anything but a preset, a layer is quantized or has LoRA,
+            or two weights have the same name.
     """
     if "://" in str(folder):
         raise ValueError(
@@ -71,7 +71,7 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
     _check_replaceable(place)
     weights, arguments = weights_of(model), model.get_config()
     preprocessor = arguments.pop("preprocessor")
-    # Numbers of NumPy become those of Python.
+    # Converts NumPy numbers to Python's.
     card = json.loads(json.dumps(card, default=operator.methodcaller("item")))
     with replacing_folder(place) as partial:
         write_weights(partial / WEIGHTS, weights)
@@ -92,13 +92,13 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
 
 def _write(path: pathlib.Path, content: Any) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    # Lists of numbers on one line.
+    # Put lists of numbers on one line.
     text = re.sub(r"\[\n[\s\d,]+\]", lambda found: re.sub(r"\s+", "", found[0]), text)
     path.write_text(text + "\n", encoding="utf-8")
 
 
 def _check_replaceable(folder: pathlib.Path) -> None:
-    """Refuses a path that holds anything but a preset."""
+    """Raises `ValueError` if a path contains anything but a preset."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: give the folder of a preset another name.")
     others = sorted({path.name for path in folder.iterdir()} - {*FILES}) if folder.exists() else []
@@ -112,12 +112,13 @@ Find = Callable[[str], pathlib.Path]
 
 
 def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Preset:
-    """Reads a preset, but for its weights.
+    """Reads a preset without its weights, which are read when needed.
 
     Args:
-        handle: what the preset was asked for by.
+        handle: name or address by which the preset was requested.
         find: function from the name of a file to its path.
-        find_again: the same for a file that turned out to be damaged, if that may help.
+        find_again: function that obtains a new copy of a damaged file and returns its path;
+            `None` if there is no other copy.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -166,7 +167,7 @@ def read_folder(handle: str, find: Find, find_again: Find | None = None) -> Pres
 
 
 def verify_folder(folder: str | os.PathLike) -> None:
-    """Checks that a folder holds a whole preset.
+    """Checks that a folder contains a complete preset.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -194,7 +195,7 @@ def find_file(folder: str | os.PathLike, name: str) -> pathlib.Path:
 
 def write_weights(path: str | os.PathLike, weights: Weights) -> None:
     """Writes weights to an HDF5 file, each under its name."""
-    # Where a disk is full, HDF5 would end the process.
+    # Written by way of memory, since HDF5 crashes on a full disk.
     memory = io.BytesIO()
     with h5py.File(memory, "w") as file:
         file.attrs["keras_corefmem"] = FORMAT
@@ -207,13 +208,13 @@ def write_weights(path: str | os.PathLike, weights: Weights) -> None:
 
 
 def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
-    """Gives a model the weights of a preset's `model.weights.h5`; another file leaves it alone.
+    """Loads the `model.weights.h5` of a preset into a model; does nothing for other files.
 
     Returns:
-        Whether it is such a file.
+        Whether the file is one of a preset.
 
     Raises:
-        ValueError: if the weights are not those of the model.
+        ValueError: if the weights do not fit the model.
     """
     if not (os.path.isfile(path) and h5py.is_hdf5(path)):
         return False
@@ -223,7 +224,7 @@ def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
         names: list[str] = []
         file.visit(names.append)
         names = [name for name in names if hasattr(file[name], "shape")]
-        # HDF5 lists names alphabetically, `dense_10` before `dense_9`.
+        # HDF5 sorts names alphabetically, `dense_10` before `dense_9`.
         names.sort(key=lambda name: file[name].attrs.get("number", 0))
         weights = {name: _array(file, name) for name in names}
     set_weights(model, weights, f"{path}: the weights do not fit {model.name}.")
@@ -231,7 +232,7 @@ def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:
 
 
 def read_weights(path: str | os.PathLike, shapes: dict[str, tuple[int, ...]]) -> Weights:
-    """Reads weights that `write_weights` wrote, in the order of `shapes`.
+    """Reads weights written by `write_weights`, in the order of `shapes`.
 
     Raises:
         ValueError: if one is missing or has another shape.
@@ -246,11 +247,11 @@ def read_weights(path: str | os.PathLike, shapes: dict[str, tuple[int, ...]]) ->
 
 
 def _array(file: h5py.File, name: str) -> np.ndarray:
-    """Reads a dataset, unless it would read another file of this machine."""
+    """Reads a dataset, unless it links to another file of this machine."""
     dataset = file[name]
     if dataset.file.filename != file.filename or dataset.external or dataset.is_virtual:
         raise BadFileError(f"{file.filename}: {name} lies in another file: do not trust this one.")
-    # As no weight that was written has.
+    # Weights are written in full, so a dataset with less data than its shape is forged or damaged.
     if dataset.id.get_storage_size() < dataset.nbytes:
         raise BadFileError(f"{file.filename}: {name} is larger than what the file has; {DAMAGED}")
     return dataset[()]

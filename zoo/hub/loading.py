@@ -22,7 +22,7 @@ from zoo.hub.model_card import remember_origin
 from zoo.hub.record import Preset, Shapes, set_weights
 from zoo.hub.transfer import settings_of, transfer
 
-# Sizes, and numbers of layers and the like, up to here are made without a doubt.
+# Sizes, and numbers of layers, hops or passes, that are accepted whatever the weights.
 LARGE, MANY = 100_000, 100
 REMEDY = "is it of another version? Save or download it again."
 COUNTED = "layers", "hops", "passes"
@@ -34,7 +34,7 @@ def _known(name: str) -> str:
 
 
 class Known(TypedDict, total=False):
-    """What cards of presets and records of runs say of the data."""
+    """Facts about the training data in cards of presets and records of runs."""
 
     dataset: Annotated[str, pydantic.AfterValidator(_known)] | None
     task: int | str | None
@@ -45,16 +45,16 @@ class Known(TypedDict, total=False):
 
 
 def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = None) -> Preset:
-    """Reads a preset, but for its weights.
+    """Reads a preset without its weights, which are read when needed.
 
     Args:
         handle: name of a bundled preset, a folder, or `hf://user/name`.
-        folder: folder of presets that come before those of the package.
+        folder: folder of presets that take precedence over those of the package.
 
     Raises:
         FileNotFoundError: if a file of the preset is missing.
         ValueError: if there is no such preset, or one of its files is damaged.
-        ConnectionError: if the hub is out of reach.
+        ConnectionError: if the hub cannot be reached.
     """
     name = os.path.expanduser(handle)
     if name.startswith(repositories.PREFIX):
@@ -68,7 +68,7 @@ def open_preset(handle: str | os.PathLike, folder: str | os.PathLike | None = No
 
 
 def describe_data(name: str) -> Known:
-    """Says what a model was trained on: the preset's card, or the record beside the file."""
+    """Returns what a model was trained on, from its preset's card or the record beside its file."""
     remedy = "remove it, and give --dataset and --task."
     if not name.endswith(".keras"):
         return check_content(f"{name}: card", open_preset(name).card, Known, remedy)
@@ -77,27 +77,30 @@ def describe_data(name: str) -> Known:
 
 
 def check_model_size(complaint: str, cls: Any, config: dict[str, Any], shapes: Shapes) -> None:
-    """Checks that a model has no more numbers than its weights, before there is room for any.
+    """Checks that a configuration needs no more numbers than the weights have.
+
+    The check allocates no memory, so that a damaged or forged file cannot exhaust it.
 
     Args:
-        complaint: whose the weights are, and what to do.
-        cls: its class.
+        complaint: start of the error message: whose the weights are, and what to do.
+        cls: class of the model.
         config: its configuration.
-        shapes: the shapes of the weights.
+        shapes: shapes of the weights by name.
 
     Raises:
-        BadFileError: if it has more, or an argument is far beyond what they can have.
+        BadFileError: if the model has more numbers, or an argument is far too large for the
+            weights.
     """
     most = max((size for shape in shapes.values() for size in shape), default=0)
     for name, value in config.items():
         limit = max(len(shapes), MANY) if name.endswith(COUNTED) else max(most, LARGE)
         if isinstance(value, int) and value > limit:
             raise BadFileError(f"{complaint} ({name} is {value:,})")
-    # Where nothing has a value, nothing takes room.
+    # Variables without values take no memory.
     with keras.StatelessScope(initialize_variables=False):
         numbers = cls.from_config(dict(config)).count_params()
     kept = sum(map(math.prod, shapes.values()))
-    # Those of int4 are kept two by two.
+    # Two int4 numbers share a byte.
     if numbers > (2 * kept if config.get("quantized") else kept):
         raise BadFileError(f"{complaint} ({numbers:,} numbers, not {kept:,})")
 
@@ -120,10 +123,10 @@ def load_preset(
     weights = preset.read_weights() if load_weights else {}
     config = rename(preset.arguments)
     if not load_weights:
-        # It was fitted to these.
+        # The temperature was fitted to the preset's weights.
         config.pop("temperature", None)
     config |= {"preprocessor": preset.preprocessor, **rename(overrides)}
-    # What a user did not ask for, the file did; there, anything may be wrong.
+    # Without overrides, any error comes from the file.
     with contextlib.nullcontext() if overrides else naming_damage(preset.handle, REMEDY):
         model = cls.from_config(config)
     if load_weights:

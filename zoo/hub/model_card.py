@@ -1,4 +1,4 @@
-"""Model cards: what a preset is, in words, numbers and three lines of code."""
+"""Model cards: a description of a preset, its measured numbers, and code that loads it."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ def write_card(path: pathlib.Path, model: keras.Model, card: dict[str, Any], han
         path: file to write.
         model: the model.
         card: facts by name, such as `dataset`, `test_accuracy` or `licence`.
-        handle: what `from_preset` takes to load the preset.
+        handle: handle with which `from_preset` loads the preset.
     """
     licence = str(card.get("licence", ""))
     facts = {name: value for name, value in card.items() if name != "licence"}
@@ -42,7 +42,7 @@ def write_card(path: pathlib.Path, model: keras.Model, card: dict[str, Any], han
 
 
 def with_handle(text: str, handle: str) -> str:
-    """Replaces what the code of a model card loads."""
+    """Replaces the handle in the code of a model card."""
     return re.sub(r'from_preset\(".*"\)', lambda _: _call(handle), text, count=1)
 
 
@@ -54,7 +54,7 @@ def _front_matter(model: keras.Model, licence: str) -> str:
     task = TASKS.get(tuple(model.TEXTS), "text-classification")
     if model.preprocessor is not None and model.preprocessor.tags:
         task = "token-classification"
-    # The hub knows licences by short names.
+    # The hub identifies licences by short names.
     known = re.fullmatch(r"[a-z][a-z0-9.-]+", licence.lower())
     lines = ["library_name: keras_corefmem", f"pipeline_tag: {task}", "tags:", "- keras"]
     if licence:
@@ -86,7 +86,7 @@ def _snippet(model: keras.Model, handle: str) -> str:
 
 
 def _texts(preprocessor: Preprocessor | None, texts: dict[str, str]) -> dict[str, str]:
-    """Returns texts that the model reads, none without a preprocessor."""
+    """Returns sample texts that the model can read; none without a preprocessor."""
     if preprocessor is None:
         return {}
     for each in (texts, CLOZE):
@@ -115,13 +115,13 @@ def _cell(name: str, fact: Any) -> str:
 
 
 def remember_origin(model: Any, handle: str, card: dict[str, Any], unchanged: bool) -> None:
-    """Notes on a model which preset it was loaded from, and whether it is that very model."""
-    # A string: Keras tracks dictionaries that are attributes.
+    """Records on a model which preset it comes from, and whether it is unchanged."""
+    # The card is a string, since Keras tracks dictionaries that are attributes.
     model._origin = handle, _fingerprint(model) if unchanged else "", json.dumps(card)
 
 
 def known_card(model: Any) -> dict[str, Any]:
-    """Returns what is known of a model: the facts of its preset, or how it was trained."""
+    """Returns the card of a model's preset or, if it has changed, its origin and last logs."""
     handle, fingerprint, card = getattr(model, "_origin", ("", "", "{}"))
     if fingerprint and fingerprint == _fingerprint(model):
         return json.loads(card)

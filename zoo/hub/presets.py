@@ -25,33 +25,33 @@ if TYPE_CHECKING:
     import keras
 
 FOLDER = pathlib.Path(__file__).parents[1] / "presets"
-# Those that the wheel leaves out, where the package runs from a checkout of the repository.
 AGAIN = "install the package again."
-# Bytes of headers in an `.npz`, and how far the numbers of trained weights can be compressed.
+# Largest size of the headers of an `.npz`, and compression factor of trained weights.
 HEADERS, EXPANSION = 2**20, 100
+# The wheel leaves some presets out; a checkout of the repository has them in another folder.
 _ROOT = FOLDER.parents[1]
 _OTHERS = [_ROOT / "presets"] if (_ROOT / "setup.cfg").exists() else []
 
 
 class BundledContent(Content):
-    """The content of a JSON file; version 0.1 kept no shapes."""
+    """The content of a JSON file; those of version 0.1 have no shapes."""
 
     preprocessor: dict[str, Any] | None
     weights: Shapes = {}
 
 
 def _paths(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
-    """The JSON files of presets by name, those of the package before others."""
+    """Returns the JSON files of presets by name; those of the package take precedence."""
     folders = [pathlib.Path(folder).expanduser()] if folder else [*_OTHERS, FOLDER]
     return {path.stem: path for each in folders for path in each.glob("*.json")}
 
 
 def presets(folder: str | os.PathLike | None = None) -> list[str]:
-    """Lists the names of the presets, those of a task by its number.
+    """Lists the names of the presets, with task numbers in numerical order.
 
     Args:
-        folder: folder of the presets; by default that of the package and, in a checkout of the
-            repository, the folder `presets` at its root.
+        folder: folder of the presets. The default is that of the package and, in a checkout of
+            the repository, the folder `presets` at its root.
 
     Example:
         >>> "ga_mage_gru_babi_2" in zoo.presets()
@@ -61,14 +61,14 @@ def presets(folder: str | os.PathLike | None = None) -> list[str]:
 
 
 def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str, Any]:
-    """Reads what a preset says of itself: `class`, `arguments`, `preprocessor` and `card`.
+    """Reads the JSON file of a preset: `class`, `arguments`, `preprocessor` and `card`.
 
-    The card holds the data set, task and seed, validation and test accuracy, the command that made
-    it, and its licence.
+    The card contains the data set, task and seed, validation and test accuracy, the command that
+    trained the model, and the licence.
 
     Args:
         name: name of the preset, with `_` or `-`.
-        folder: folder of presets that come before those of the package.
+        folder: folder of presets that take precedence over those of the package.
 
     Raises:
         ValueError: if there is no such preset.
@@ -77,7 +77,7 @@ def read_preset(name: str, folder: str | os.PathLike | None = None) -> dict[str,
 
 
 def read_presets() -> dict[str, dict[str, Any]]:
-    """Reads what each preset of the package says of itself, by name; see `read_preset`."""
+    """Reads the JSON files of all presets of the package by name, see `read_preset`."""
     paths = _paths(None)
     return {name: _read(paths[name]) for name in in_natural_order(paths)}
 
@@ -89,7 +89,7 @@ def _read(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _known(folder: str | os.PathLike | None) -> dict[str, pathlib.Path]:
-    """The JSON files of presets by name, those of `folder` before those of the package."""
+    """Returns the JSON files of presets by name; those of `folder` take precedence."""
     if folder and not pathlib.Path(folder).expanduser().is_dir():
         raise ValueError(f"There is no folder {os.fspath(folder)!r}: give another folder=.")
     return _paths(None) | (_paths(folder) if folder else {})
@@ -100,7 +100,7 @@ def find_bundled(name: str, folder: str | os.PathLike | None = None) -> pathlib.
 
     Args:
         name: name of the preset, with `_` or `-`.
-        folder: folder of presets that come before those of the package.
+        folder: folder of presets that take precedence over those of the package.
 
     Raises:
         ValueError: if there is no such folder.
@@ -126,11 +126,11 @@ def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
 
 
 def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
-    """Reads a bundled preset, but for its weights.
+    """Reads a bundled preset without its weights, which are read when needed.
 
     Args:
         name: name of the preset, with `_` or `-`.
-        folder: folder of presets that come before those of the package.
+        folder: folder of presets that take precedence over those of the package.
 
     Raises:
         ValueError: if there is no such preset.
@@ -163,7 +163,7 @@ def _read_arrays(path: pathlib.Path, shapes: Shapes, misfit: str) -> Weights:
             raise BadFileError(misfit)
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in sorted(file.files)}
-        if not shapes:  # Version 0.1 had an array a weight, by number.
+        if not shapes:  # Version 0.1 stored one numbered array per weight.
             return arrays
         values = _unpack(**arrays)
         if sum(sizes) != len(values):
@@ -176,7 +176,7 @@ def half_weights(model: "keras.Model") -> Weights:
     """Returns the weights of a model by name, rounded to half precision.
 
     Raises:
-        ValueError: if half precision cannot hold a weight, or two have the same name.
+        ValueError: if a weight overflows in half precision, or two have the same name.
     """
     with np.errstate(over="ignore"):
         weights = {name: weight.astype("float16") for name, weight in weights_of(model).items()}
@@ -188,16 +188,16 @@ def half_weights(model: "keras.Model") -> Weights:
 def save_preset(
     model: "keras.Model", name: str, card: dict[str, Any], folder: str | os.PathLike = FOLDER
 ) -> None:
-    """Writes a model as a preset, its weights in half precision.
+    """Writes a model as a preset with weights in half precision.
 
     Args:
-        model: a model with a preprocessor; its own weights stay as they are.
+        model: a model with a preprocessor, whose own weights do not change.
         name: name of the preset.
-        card: what to know about it.
+        card: facts about it by name.
         folder: folder of the presets.
 
     Raises:
-        ValueError: if half precision cannot hold a weight, or two have the same name.
+        ValueError: if a weight overflows in half precision, or two have the same name.
     """
     folder = pathlib.Path(folder)
     weights = half_weights(model)
@@ -219,11 +219,11 @@ def save_preset(
 
 
 def _pack(weights: Iterable[np.ndarray]) -> dict[str, np.ndarray]:
-    """The low bytes of all weights, and the high ones: they compress better apart."""
+    """Splits all weights into low and high bytes, which compress better separately."""
     pairs = np.concatenate([weight.ravel() for weight in weights]).astype("<f2").view("uint8")
     return {"low": pairs[::2], "high": pairs[1::2]}
 
 
 def _unpack(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """All weights, one after the other."""
+    """Returns all weights, concatenated."""
     return np.stack([low, high], axis=-1).view("<f2").ravel()

@@ -1,4 +1,4 @@
-"""What a preset holds, wherever it lies."""
+"""The content of a preset, wherever it is stored."""
 
 import collections
 import dataclasses
@@ -19,7 +19,7 @@ Shapes = dict[str, tuple[pydantic.NonNegativeInt, ...]]
 
 
 class Content(pydantic.BaseModel):
-    """What the JSON file of any preset holds."""
+    """The content of the JSON file of any preset."""
 
     class_name: str = pydantic.Field(alias="class")
     arguments: dict[str, Any]
@@ -32,15 +32,15 @@ class Preset:
     """A preset as read.
 
     Args:
-        handle: the name or address that it was asked for by.
-        class_name: name of its class, with its package where that is registered.
+        handle: the name or address by which it was requested.
+        class_name: registered name of its class, without the package `keras_corefmem`.
         arguments: arguments of the class by name, without the preprocessor.
         preprocessor: configuration of the preprocessor, or `None`.
-        card: what is known of it: its data, measured numbers and licence.
+        card: its data, measured numbers and licence.
         read_weights: function that reads its weights by name, or by number from version 0.1.
-        misfit: what to say where the weights are not those of the class and its arguments.
-        shapes: the shape of each weight; none where version 0.1 wrote it.
-        is_bundled: whether it is one of the package, which is as safe as that.
+        misfit: error message for weights that do not fit the class and its arguments.
+        shapes: the shapes of the weights by name; empty for presets of version 0.1.
+        is_bundled: whether it is part of the package, and so as safe as the package.
     """
 
     handle: str
@@ -55,7 +55,7 @@ class Preset:
 
     @property
     def short_class_name(self) -> str:
-        """Name of its class without the package."""
+        """Name of the class without its package."""
         return self.class_name.rpartition(">")[2]
 
 
@@ -79,12 +79,12 @@ def weights_of(model: "keras.Model") -> Weights:
 
 
 def set_weights(model: "keras.Model", weights: Weights, complaint: str) -> None:
-    """Gives a model weights by name.
+    """Sets the weights of a model by name.
 
-    Names that Keras counted, such as `dense_3`, may have other numbers if all are in order.
+    Names that Keras numbered, such as `dense_3`, may have other numbers if their order is the same.
 
     Raises:
-        ValueError: if they do not fit; `complaint` says whose they are and what to do.
+        ValueError: if they do not fit; the message starts with `complaint`.
     """
     shapes = {weight.path: tuple(weight.shape) for weight in model.weights}
     if weights.keys() != shapes.keys():

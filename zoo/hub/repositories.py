@@ -17,21 +17,21 @@ PREFIX = "hf://"
 def upload_preset(uri: str, folder: str | os.PathLike, private: bool = False) -> str:
     """Uploads a preset to the Hugging Face Hub, in one commit.
 
-    It needs `pip install keras_corefmem[hub]`, and `hf auth login` once. The model card shows how
-    to load the preset from there.
+    This needs `pip install keras_corefmem[hub]`, and `hf auth login` once. The uploaded model card
+    shows how to load the preset from the hub.
 
     Args:
-        uri: `"hf://user/name"`; `"hf://name"` is one of your own.
+        uri: `"hf://user/name"`, or `"hf://name"` for a repository of your own.
         folder: folder that `model.save_to_preset` wrote.
-        private: whether only you see a repository that is new.
+        private: whether a new repository is private.
 
     Returns:
         The address of the repository's page.
 
     Raises:
         FileNotFoundError: if a file of the preset is missing.
-        ValueError: if the URI is no such one, a file is damaged, or you may not write there.
-        ConnectionError: if the hub is out of reach.
+        ValueError: if the URI is invalid, a file is damaged, or you may not write there.
+        ConnectionError: if the hub cannot be reached.
 
     Example:
 
@@ -59,12 +59,12 @@ def upload_preset(uri: str, folder: str | os.PathLike, private: bool = False) ->
 
 
 def read_repository(handle: str) -> Preset:
-    """Reads a preset of the hub, whose files are downloaded when they are needed, and kept.
+    """Reads a preset of the hub, whose files are downloaded when needed, and cached.
 
     Raises:
         FileNotFoundError: if a file is missing.
         ValueError: if there is no such repository, or a file is damaged.
-        ConnectionError: if the hub is out of reach, and the files were never downloaded.
+        ConnectionError: if the hub cannot be reached, and the files are not cached.
     """
     name, revision = _address(handle)
 
@@ -73,7 +73,7 @@ def read_repository(handle: str) -> Preset:
         with _clear_errors(handle, file) as client:
             path = client.hf_hub_download(name, file, revision=revision, force_download=again)
         if file == folders.CONFIG:
-            # That the other files be of the same commit, also when the branch moves on.
+            # Read the other files from the same commit, even if the branch moves meanwhile.
             revision = pathlib.Path(path).parent.name
         return pathlib.Path(path)
 
@@ -87,7 +87,7 @@ def _address(handle: str) -> tuple[str, str | None]:
 
 @contextlib.contextmanager
 def _clear_errors(handle: str, file: str = "") -> Iterator[Any]:
-    """Yields the client of the hub, and says of its errors what to do."""
+    """Yields the client of the hub, and turns its errors into messages that say what to do."""
     place = f"{handle}: {file}" if file else handle
     with extra("hub", f"{handle} needs huggingface_hub"):
         import huggingface_hub as client

@@ -1,4 +1,4 @@
-"""Weights of a preset for a new task: word by word and answer by answer, the others as they are."""
+"""Transfer of a preset's weights to a new task, row by row for words and answers."""
 
 import re
 import warnings
@@ -30,7 +30,7 @@ def _answers(preprocessor: Preprocessor) -> list[str]:
 
 
 def _words_and_answers(preprocessor: Preprocessor) -> list[str]:
-    """Names the rows of a memory network's embeddings: words, then answers that are none."""
+    """Names the rows of a memory network's embeddings: words, then answers that are not words."""
     known = set(preprocessor.vocabulary.known)
     others = [answer for answer in preprocessor.answers if lower(answer) not in known]
     return [*preprocessor.vocabulary.words, *(f"answer {answer}" for answer in others)]
@@ -40,7 +40,7 @@ def _positions(preprocessor: Preprocessor) -> range:
     return range(10_000)
 
 
-# Axis of a weight that has an entry for each of a list of names; other weights are copied whole.
+# Weights with an axis whose entries have names: pattern, axis and names. Others are copied whole.
 ALIGNED: tuple[tuple[str, int, Callable[[Preprocessor], Sequence]], ...] = (
     (r"word_embedding/embeddings", 0, _words),
     (r"character_embedding/embeddings", 0, _letters),
@@ -48,12 +48,12 @@ ALIGNED: tuple[tuple[str, int, Callable[[Preprocessor], Sequence]], ...] = (
     (r"memory/time_\d+|(sentence|question)_mask/factors", 0, _positions),
     (r"answer/(output/)?(kernel|bias)", -1, _answers),
 )
-# Weights that belong to the data that they were learned from.
+# Weights that depend on the training data, which are not copied.
 OF_DATA = r"retrieve/idf|weights/embeddings"
 
 
 def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
-    """Finds the arguments of `from_examples` that make a model like a preset.
+    """Returns the arguments of `from_examples` that make a model like a preset.
 
     Args:
         preset: the preset.
@@ -69,7 +69,7 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
             f"{preset.short_class_name}.from_examples(examples)."
         )
     if preprocessor.reads_edges and not preprocessor.strict_edge_types:
-        # Nobody chose them.
+        # They are defaults, not a choice of the user.
         arguments.pop("edge_types", None)
     names_of = "half_width", "max_sentences", "max_windows", "read_ends"
     learned = {
@@ -89,7 +89,7 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
     if "@placeholder" in known:
         learned["candidates"] = arguments.get("answer_tokens") is not None
     if arguments.get("answer_head") == "pointer_sum":
-        # Where the passages of the new task lack answers, the head is another one.
+        # Passages of the new task may lack the answers, which takes another head.
         learned["answer_head"] = "auto"
     return {name: value for name, value in {**arguments, **learned}.items() if name in names}
 
@@ -97,16 +97,16 @@ def settings_of(preset: Preset, names: Sequence[str]) -> dict[str, Any]:
 def transfer(model: keras.Model, preset: Preset) -> Coverage:
     """Copies the weights of a preset to a model for another task.
 
-    Rows of words, characters and answers are copied where both know them; other weights where both
-    have the same shape. Those of another shape start anew, and so do encoders of edges of other
-    types, with a warning.
+    Rows of words, characters and answers are copied if both models know them, other weights if
+    both have the same shape. Weights of another shape keep their new values, and so do encoders of
+    other edge types, both with a warning.
 
     Args:
         model: an untrained model of the preset's class.
         preset: the preset.
 
     Returns:
-        How many words of the model the preset has vectors of.
+        A `Coverage`: how many words of the model have a vector in the preset.
 
     Raises:
         ValueError: if the weights have no names.
@@ -148,7 +148,7 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
 
 
 def _paths_of_other_edges(model: keras.Model, preset: Preset) -> set[str]:
-    """Returns the paths of weights that belong to other edges than those of a preset."""
+    """Returns the paths of encoder weights if the model's edges differ from the preset's."""
     before, now = map(_edges_of, (rename(preset.arguments), model.config))
     if not before or before == now:
         return set()
@@ -164,7 +164,7 @@ def _paths_of_other_edges(model: keras.Model, preset: Preset) -> set[str]:
 
 
 def _edges_of(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Returns the edge types of a configuration, each with its width; none where they are not."""
+    """Returns the edge types of a configuration with their widths; empty if it has none."""
     types = arguments.get("edge_types", ())
     return list(zip(types, edge_widths(types, arguments.get("edge_units")), strict=True))
 

@@ -1,4 +1,4 @@
-"""Answers to questions on raw text, for a model in hand."""
+"""Answers to questions on raw text."""
 
 import lazy_loader
 

@@ -23,11 +23,11 @@ from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_characters, check_sizes
 from zoo.reading.readings import Reading, Tagging
 
-# Texts are read in batches of a few sizes, so that few shapes are compiled.
+# Texts are read in batches of a few sizes, so that only few shapes are compiled.
 BATCH_SIZES = 1, 8, 32
-# How the names of features end that annotations make.
+# Suffixes of the names of features that come from annotations.
 LINK_SUFFIXES = tuple(f"_{link}" for link in LINKS)
-# Unknown words of other texts that a warning names.
+# Number of unknown words that a warning about other texts names.
 SHOWN_WORDS = 5
 
 
@@ -35,7 +35,7 @@ def preprocessor_of(model: Any) -> Preprocessor:
     """Returns the preprocessor of a reader.
 
     Raises:
-        ValueError: if the model is no reader, or has no preprocessor.
+        ValueError: if the model is not a reader, or has no preprocessor.
     """
     if not hasattr(model, "preprocessor"):
         raise ValueError(
@@ -51,9 +51,9 @@ def preprocessor_of(model: Any) -> Preprocessor:
 
 
 def number_of_answers(preprocessor: Preprocessor, top: int) -> int:
-    """Returns `top`, or the number of all answers where there are fewer."""
+    """Returns `top`, or the number of all answers if there are fewer."""
     check_sizes(top=top)
-    # The unknown answer is none, nor is the end of one.
+    # Neither the unknown answer nor the end of an answer counts.
     return min(top, len(preprocessor.answers) - 1 - (preprocessor.answers[-1] == END))
 
 
@@ -68,30 +68,32 @@ def read(
 ) -> Any:
     """Answers questions on passages of raw text, or labels raw sentences.
 
-    Words outside the vocabulary are read as free symbols where the model has these, others as
-    unknown, with one warning that names them. There is another where the model was trained on
-    annotated text and reads without an annotator.
+    Words outside the vocabulary are read as free symbols if the model has these, others as unknown,
+    with one warning that names them. There is another warning if the model was trained on annotated
+    text and reads without an annotator.
 
     Args:
         model: a model with a preprocessor.
         *texts: a string or a list of strings for each of `model.preprocessor.strings`: passages and
-            questions, or sentences. A single string goes with each element of a list.
-        top: how many answers to give, at most all that the model knows; a tagger gives one a word.
-        annotator: what finds the chains of passages and questions, for a reader of annotated text:
+            questions, or sentences. A single string is combined with each element of a list.
+        top: number of answers, at most all that the model knows; a tagger returns one per word.
+        annotator: coreference annotator of passages and questions, for a reader of annotated text:
             `"exact"`, a spaCy pipeline or its name or path, or a function from texts to
-            annotations, see `keras_corefmem.graphs.annotate`; `None` links repeated words alone.
-        truecase: what gives capital letters to text in lower case for it: `"novels"`, a
-            `keras_corefmem.text.Truecaser`, or its path.
-        edges: typed edges of the texts, see `Example`: a list of them, for lists of texts one each.
-        sources: where each text of a list comes from, for errors; its number by default.
+            annotations, see `keras_corefmem.graphs.annotate`. With `None`, only repeated words are
+            linked.
+        truecase: truecaser that restores capital letters in lower-case text for the annotator:
+            `"novels"`, a `keras_corefmem.text.Truecaser`, or its path.
+        edges: a list of typed edges of the text, see `Example`; for lists of texts, a list of such
+            lists.
+        sources: names of the texts of a list for error messages; numbers by default.
 
     Returns:
-        For strings a `Reading`, or a `Tagging` from a tagger; for lists a list of them.
+        For strings, a `Reading`, or a `Tagging` from a tagger; for lists, a list of them.
 
     Raises:
-        TypeError: if a text is no string, or one is missing.
+        TypeError: if a text is not a string, or one is missing.
         ValueError: if a text is empty, the lists differ in length, the model has no preprocessor,
-            or it reads no annotations or edges and is given some.
+            or annotations or edges are passed but the model does not read them.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -146,15 +148,15 @@ def read_examples(
     annotator: Any = None,
     truecase: Any = None,
 ) -> list[Reading]:
-    """Answers the questions of examples, whose chains, candidates and edges are read as they are.
+    """Answers the questions of examples, using their own chains, candidates and edges.
 
     Args:
         model: a model with a preprocessor.
-        examples: the questions; their answers are not looked at.
-        top, annotator, truecase: as for `read`; an annotator finds the chains anew.
+        examples: the questions; their answers are ignored.
+        top, annotator, truecase: as for `read`; an annotator replaces the chains.
 
     Raises:
-        ValueError: as `read` does.
+        ValueError: as for `read`.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -185,13 +187,13 @@ def _check_edges(model: Any, edges: Sequence) -> None:
 
 
 def edge_types_of(model: Any) -> Sequence[str]:
-    """The types of edges that reach a model."""
+    """Returns the types of edges that a model reads."""
     reads = any(name.endswith(("_antecedents", "_sources")) for name in model.features)
     return model.preprocessor.edge_types if reads else ()
 
 
 def read_encoded(model: Any, rows: Sequence, encoded: Sequence, top: int) -> list:
-    """Readings, or taggings, of encoded texts, whose `rows` of strings are looked at for words."""
+    """Answers or tags encoded texts; their `rows` of strings are searched for unknown words."""
     preprocessor = model.preprocessor
     unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=5)
     logits = _logits_of(model, encoded)
@@ -213,7 +215,7 @@ def _check_annotator(preprocessor: Preprocessor, annotator: Any) -> None:
 
 
 def _encode_texts(preprocessor: Preprocessor, rows: Sequence, sources: Sequence) -> Iterator[Any]:
-    """Encodes raw texts; errors name the source of one."""
+    """Encodes raw texts; errors name the source of the text."""
     for row, source in zip(rows, sources, strict=True):
         try:
             yield preprocessor.encode_text(*row)
@@ -222,7 +224,7 @@ def _encode_texts(preprocessor: Preprocessor, rows: Sequence, sources: Sequence)
 
 
 def _examples(rows: Sequence, edges: Sequence, sources: Sequence) -> list[Example]:
-    """Examples of raw texts without an answer."""
+    """Makes examples without an answer from raw texts."""
     return [
         Example((passage,), question, UNKNOWN_ANSWER, source=source, edges=tuple(own))
         for (passage, question), own, source in zip(rows, edges, sources, strict=True)
@@ -230,11 +232,11 @@ def _examples(rows: Sequence, edges: Sequence, sources: Sequence) -> list[Exampl
 
 
 def check_text(name: str, text: Any) -> None:
-    """Checks that a text to read is a string, or a list of strings, of whole characters."""
+    """Checks that a text to read is a string or a list of strings, of valid characters."""
     if isinstance(text, str):
         check_characters(name, text)
         return
-    # Arrays without an axis and tables have a length too, sets no order.
+    # Tables and arrays without an axis have `__len__` too, and sets have no order.
     listed = hasattr(text, "__len__") and getattr(text, "ndim", 1) == 1
     if isinstance(text, bytes | Mapping | Set) or not listed:
         raise TypeError(f"{name} must be a string or a list of strings, got {text!r:.80}.")
@@ -252,7 +254,7 @@ def annotate_for(
     tokenizer: Callable[[str], list[str]] | None = None,
     make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
 ) -> list[AnnotatedExample]:
-    """Annotates questions as the training data of a reader are; raw text is cut to its tokens.
+    """Annotates questions like a reader's training data, and splits raw text into its tokens.
 
     Raises:
         ValueError: if the reader reads no annotations, or there is no annotator.
@@ -263,7 +265,7 @@ def annotate_for(
 
 
 def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
-    """Warns where a model reads the structure of text, but text is read without an annotator."""
+    """Warns that a model of annotated text reads without an annotator, if it does."""
     known = model.preprocessor
     if known.annotator and any(name.endswith(LINK_SUFFIXES) for name in model.features):
         behind = f" behind the truecaser {known.truecase}" if known.truecase else ""
@@ -282,9 +284,10 @@ def warn_of_unknown_words(
     stacklevel: int = 2,
     share: float | None = None,
 ) -> list[tuple[str, ...]]:
-    """Returns the words of each row of texts that a reader does not know; warns of all of them.
+    """Returns the unknown words of each row of texts, and warns of all of them.
 
-    With their `share` among all words, too large for texts that it was made for, it stops at some.
+    If their `share` among all words is passed, which means that the model was made for other texts,
+    it stops after a few and warns of that share.
     """
     unknown: list[tuple[str, ...]] = []
     words: dict[str, None] = {}
@@ -292,7 +295,7 @@ def warn_of_unknown_words(
         unknown.append(preprocessor.unknown_words(*row))
         new: Sequence[str] = unknown[-1]
         if preprocessor.free_symbols:
-            # They are read as words of their own.
+            # Words that are read as free symbols need no warning.
             new = list(filter(has_letters, new))[preprocessor.free_symbols :]
         words |= dict.fromkeys(new)
         if share is not None and len(words) >= SHOWN_WORDS:
@@ -317,7 +320,7 @@ def _readings(
     sequences, logs = best_sequences(np.stack(list(map(present_logits, logits, answers))), top)
     readings = []
     for rows, odds, words, known in zip(sequences, np.exp(logs), unknown, answers, strict=True):
-        # A passage may have fewer candidates than the model has room for.
+        # A passage may have fewer candidates than the model has outputs.
         there = [n for n, row in enumerate(rows) if all(m < len(known) and known[m] for m in row)]
         texts = tuple(answer_text(rows[n], known) for n in there)
         likely = tuple(odds[there].tolist())
@@ -326,7 +329,7 @@ def _readings(
 
 
 def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
-    """Returns logits `(…, answers)` of each example, float32, in their order."""
+    """Returns the logits `(…, answers)` of each example, float32, in order."""
     preprocessor = model.preprocessor
     sizes = preprocessor.length, preprocessor.question_length
     lengths, questions = (np.unique(coarse_length(list(map(size, encoded)))) for size in sizes)
@@ -339,6 +342,6 @@ def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
     )
     found: dict[int, np.ndarray] = {}
     for n, (members, *_) in enumerate(batches.batches):
-        # Behind its members, a batch has empty rows.
+        # The rows after the members of a batch are empty.
         found |= zip(members.tolist(), model.inspect(batches[n][0])[0], strict=False)
     return [found[n] for n in range(len(encoded))]

@@ -1,4 +1,4 @@
-"""Records of what a model makes of raw text."""
+"""Records of a model's answers and tags for raw text."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ class Reading:
         probability: its probability.
         answers: tuple of the best answers, best first.
         probabilities: tuple of their probabilities.
-        unknown_words: tuple of the words of the text that the reader does not know.
+        unknown_words: tuple of the words of the text that the model does not know.
 
     Example:
         >>> zoo.Reading("kitchen", 0.9, ("kitchen", "garden"), (0.9, 0.1), ()).answer
@@ -31,7 +31,7 @@ class Tagging:
     """Tags of the words of one sentence.
 
     Args:
-        words: tuple of its words, as the tokenizer cuts them.
+        words: tuple of the words into which the tokenizer splits it.
         tags: tuple of the best tag of each word.
         probabilities: tuple of their probabilities.
         unknown_words: tuple of the words that the tagger does not know.

@@ -1,4 +1,4 @@
-"""Models where they answer: as SavedModels, without this package, and in spaCy pipelines."""
+"""Deployment of models: SavedModels, ONNX and LiteRT, spaCy pipelines, and a demo page."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Batches of few shapes inside a TensorFlow graph, however many texts come, and however long."""
+"""Batches of few shapes inside a TensorFlow graph, for any number of texts of any length."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from zoo.reading.answers import BATCH_SIZES
 
 
 def in_batches(answer: Any, texts: Sequence, lengths: Any) -> dict[str, Any]:
-    """Answers texts in batches of those of like length; the answers come in the order of texts.
+    """Answers texts in batches of similar length, and returns the answers in the original order.
 
     Args:
         answer: `tf.function` with an input signature, from rows of `texts` to tensors by name with
-            a row for each.
-        texts: tensors, dense or ragged, with a row for each text, of which there is at least one.
-        lengths: `(texts,)`, the length of each.
+            one row for each.
+        texts: tensors, dense or ragged, with one row for each text; there is at least one.
+        lengths: `(texts,)`, the length of each text.
     """
     import tensorflow as tf
 
@@ -36,7 +36,7 @@ def in_batches(answer: Any, texts: Sequence, lengths: Any) -> dict[str, Any]:
         for name, result in answer(*(tf.gather(text, rows) for text in texts)).items():
             result = result[:count]
             if None in specs[name].shape[1:]:
-                # A result for each token.
+                # The result has an entry for each token.
                 result = widened(result, width)
             written[name] = arrays[name].write(n, result)
         return n + 1, written
@@ -49,7 +49,7 @@ def in_batches(answer: Any, texts: Sequence, lengths: Any) -> dict[str, Any]:
 def pad_coarsely(
     features: dict[str, Any], shapes: dict[str, Sequence[int | None]]
 ) -> dict[str, Any]:
-    """Pads features with zeros to one of few lengths wherever a shape leaves the length open."""
+    """Pads axes of unknown size with zeros to one of a few lengths."""
     import tensorflow as tf
 
     padded = {}

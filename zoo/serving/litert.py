@@ -1,4 +1,4 @@
-"""Readers as LiteRT, from features of one text to logits, with their preprocessing beside them."""
+"""Export to LiteRT, from features of one text to logits, with the preprocessor beside it."""
 
 import os
 import tempfile
@@ -9,29 +9,30 @@ from keras_corefmem.utils.extras import extra
 from zoo.serving.portable import answers_alike, check_export, trace, write_portable
 
 MODEL = "model.tflite"
-# What the converter changes, such as recurrences along edges from right to left.
+# The converter gets these wrong, such as recurrences along edges from right to left.
 LACKS = "retrieval", "edges"
 
 
 def export_litert(
     model: Any, path: str | os.PathLike, length: int = 100, question_length: int = 20
 ) -> None:
-    """Writes a reader as LiteRT, which takes the features of one text, padded to a length.
+    """Writes a reader as a LiteRT model of the features of one text, padded to a fixed length.
 
-    LiteRT's converter takes no lengths that vary. Text is the preprocessor's, as in ONNX.
+    The length is fixed because LiteRT's converter does not take variable ones. As in ONNX, the
+    preprocessor makes the features of text.
 
     Args:
         model: a reader with a preprocessor.
-        path: folder to write, `model.tflite` and `preprocessor.json` in it. An older one is
-            replaced, once the new one is complete.
-        length: the length that passages are padded to, in what `preprocessor.length` counts:
-            tokens, or sentences of a story.
-        question_length: the length that questions are padded to, in tokens.
+        path: folder to write `model.tflite` and `preprocessor.json` to. An older one is replaced
+            once the new one is complete.
+        length: length that passages are padded to, in the unit of `preprocessor.length`: tokens,
+            or sentences of a story.
+        question_length: length that questions are padded to, in tokens.
 
     Raises:
         ImportError: if `ai-edge-litert` is not installed.
-        ValueError: if the model has no preprocessor or does something that LiteRT does not, a
-            length is not positive, the path holds something else, or Keras does not run on
+        ValueError: if the model has no preprocessor or an operation that LiteRT lacks, a length
+            is not positive, the path contains something else, or Keras does not run on
             TensorFlow.
 
     Example:
@@ -51,7 +52,7 @@ def export_litert(
         content = _convert(*trace(model, shapes))
         run = Interpreter(model_content=content).get_signature_runner()
         same = answers_alike(lambda features: run(**features)["logits"], model, shapes)
-    # What its runtime raises.
+    # The runtime raises RuntimeError.
     except (ConverterError, RuntimeError):
         same = False
     if not same:
@@ -65,7 +66,7 @@ def _convert(function: Any, signature: dict[str, Any]) -> bytes:
         convert_variables_to_constants_v2 as freeze,
     )
 
-    # Of variables the converter makes others, without their values.
+    # The converter would make new variables, without the values.
     frozen = freeze(function.get_concrete_function())
     names = [tensor.name.partition(":")[0] for tensor in frozen.inputs]
     named = tf.function(

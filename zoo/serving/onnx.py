@@ -1,4 +1,4 @@
-"""Readers as ONNX, from features to logits, with their preprocessing beside them."""
+"""Export to ONNX, from features to logits, with the preprocessor beside it."""
 
 import contextlib
 import functools
@@ -12,28 +12,28 @@ from keras_corefmem.utils.extras import extra
 from zoo.serving.portable import answers_alike, check_export, trace, write_portable
 
 MODEL = "model.onnx"
-# The first with the loops and scattered updates of the recurrences.
+# The first version with the loops and scatter updates that the recurrences need.
 OPSET = 18
-# What the converter changes.
+# The converter gets these wrong.
 LACKS = "retrieval", "attention"
 
 
 def export_onnx(model: Any, path: str | os.PathLike) -> None:
-    """Writes a reader as ONNX, which takes the features of a batch of any size and lengths.
+    """Writes a reader as an ONNX model of the features of a batch, of any size and lengths.
 
-    ONNX holds no strings of any length, no tokenizer and no coreference: those stay with the
-    preprocessor, which is written beside it and needs NumPy and Keras, on any backend: the guide to
-    SavedModels shows a program that asks it.
+    ONNX has no strings of variable length, tokenizer or coreference. These are the job of the
+    preprocessor, which is written beside the model and needs NumPy and Keras, on any backend. The
+    guide to SavedModels shows a program that uses both.
 
     Args:
         model: a reader with a preprocessor.
-        path: folder to write, `model.onnx` and `preprocessor.json` in it. An older one is replaced,
+        path: folder to write `model.onnx` and `preprocessor.json` to. An older one is replaced
             once the new one is complete.
 
     Raises:
         ImportError: if `tf2onnx` or `onnxruntime` is not installed.
-        ValueError: if the model has no preprocessor or does something that ONNX does not, the path
-            holds something else, or Keras does not run on TensorFlow.
+        ValueError: if the model has no preprocessor or an operation that ONNX lacks, the path
+            contains something else, or Keras does not run on TensorFlow.
 
     Example:
         >>> export_onnx(keras.Sequential([keras.Input((1,))]), "model")
@@ -46,7 +46,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         import tf2onnx
         from keras.src.export.tf2onnx_lib import patch_tf2onnx
 
-    # It was written for an older NumPy; newer versions warn of the names that it uses.
+    # The patch was written for an older NumPy; newer versions warn about names that it uses.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         patch_tf2onnx()
@@ -54,7 +54,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
     with _quiet():
         converted, _ = tf2onnx.convert.from_function(function, [signature], opset=OPSET)
     content = converted.SerializeToString()
-    # The converter leaves out or changes what it does not know.
+    # The converter may silently drop or change unknown operations.
     try:
         session = onnxruntime.InferenceSession(content)
         same = all(
@@ -72,7 +72,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the tracebacks of what the converter does not make faster, and leaves as it is."""
+    """Silences the tracebacks that the converter logs for operations it does not optimize."""
     logger = logging.getLogger("tf2onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -83,7 +83,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _shapes(model: Any, count: int) -> dict[str, list[int]]:
-    """Shapes of a batch of so many short texts."""
+    """Returns the shapes of features of a batch of `count` short texts."""
     shapes = {}
     for name, tensor in model.input.items():
         time = 4 if name.startswith("question") else 4 + count

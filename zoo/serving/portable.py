@@ -1,4 +1,4 @@
-"""Readers for runtimes without text: features to logits, with their preprocessing beside them."""
+"""Parts of the exports to ONNX and LiteRT, which map features to logits and read no text."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from keras_corefmem.layers.kernels.compilation import uncompiled
 from keras_corefmem.utils.files import replacing_folder
 from zoo.reading.answers import preprocessor_of
 
-# How names of features end that hold edges.
+# Suffixes of the names of features of edges.
 EDGES = ("antecedents", "sources")
 PREPROCESSOR = "preprocessor.json"
 
@@ -21,19 +21,19 @@ PREPROCESSOR = "preprocessor.json"
 def check_export(
     model: Any, path: str | os.PathLike, file: str, name: str, lacks: Collection[str]
 ) -> pathlib.Path:
-    """Returns the absolute path of a folder for a model of a format.
+    """Checks that a model can be exported to a format, and returns the absolute path of the folder.
 
     Args:
         model: a reader with a preprocessor.
         path: the folder.
         file: name of the file of an older model there, which may be replaced.
         name: name of the format.
-        lacks: what a model may need that the format does not do: `"retrieval"` of sentences,
+        lacks: needs of models that the format does not support: `"retrieval"` of sentences,
             `"attention"` in both directions, or `"edges"`.
 
     Raises:
         ValueError: if the model has no preprocessor or needs what the format lacks, the folder
-            holds something else, or Keras does not run on TensorFlow.
+            contains something else, or Keras does not run on TensorFlow.
     """
     preprocessor_of(model)
     if keras.backend.backend() != "tensorflow":
@@ -65,7 +65,7 @@ def _check_needs(model: Any, name: str, lacks: Collection[str]) -> None:
 
 
 def trace(model: Any, shapes: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Returns the graph from features of some shapes to logits, and its signature."""
+    """Returns the graph from features of these shapes to logits, and its signature."""
     import tensorflow as tf
 
     signature = {
@@ -85,13 +85,13 @@ def trace(model: Any, shapes: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 def answers_alike(
     run: Callable[[dict[str, np.ndarray]], np.ndarray], model: Any, shapes: Mapping[str, Any]
 ) -> bool:
-    """Whether a runtime has the model's logits of texts of unknown words, edges and padding."""
+    """Returns whether a runtime computes the model's logits of random features."""
     random = np.random.default_rng(0)
     features = {}
     for name, tensor in model.input.items():
         most = np.ones((1, shapes[name][1], *[1] * (len(shapes[name]) - 2)), int)
         if name.endswith(EDGES):
-            # Positions, 1-based, before that of each token.
+            # Edges come from 1-based positions before each token; 0 is none.
             most = np.cumsum(most, axis=1) - 1
         features[name] = random.integers(0, most + 1, shapes[name]).astype(tensor.dtype)
         if not name.endswith(EDGES):

@@ -1,4 +1,4 @@
-"""Readers as SavedModels that answer raw strings."""
+"""Export to SavedModels that answer raw strings."""
 
 import contextlib
 import functools
@@ -26,8 +26,8 @@ def export(
 ) -> None:
     """Writes a reader, from text to answer, as a SavedModel.
 
-    Tokenizing, vocabulary, coreference and padding are part of its graph, so that a program which
-    imports nothing but `tensorflow` (and `tensorflow_text`, if the reader's tokenizer is
+    Tokenization, vocabulary, coreference and padding are part of its graph, so a program that
+    imports nothing but `tensorflow` (and `tensorflow_text` if the reader's tokenizer is
     `"unicode_script"`) gets the answers of `model.read`:
 
     ```python
@@ -38,34 +38,34 @@ def export(
     The signature takes strings `passage` and `question`, both `(batch,)`, and returns `answer` and
     `probability` `(batch,)`, and `answers` and `probabilities` `(batch, top)`, best first. A model
     of single sentences takes `sentence` `(batch,)`; a tagger returns `words`, `tags` and
-    `probabilities`, `(batch, words)`, empty strings and 0 behind a sentence. Where answers are
-    words of the passage, fewer than `top`, the rest are empty strings. A row that `read` refuses,
-    such as an empty text, has empty strings and probability 0; the others are answered.
+    `probabilities`, `(batch, words)`, padded with empty strings and 0. If answers are words of the
+    passage and there are fewer than `top`, the rest are empty strings. A row that `read` would
+    refuse, such as an empty text, has empty strings and probability 0; other rows are answered.
 
     A reader of annotated text has a signature `annotated`, which answers as `model.read` does with
-    an annotator. It takes `passage` and `question` as tokens between spaces, and the coreference
-    chain of each of these, int32 `passage_chains` `(batch, passage tokens)` and `question_chains`
-    `(batch, question tokens)`, 0 where there is none; chains run across both. The signature
-    `logits` takes the features of the model and returns `logits`. Works on the TensorFlow and JAX
-    backends.
+    an annotator. It takes `passage` and `question` as tokens separated by spaces, and the
+    coreference chain of each token, int32 `passage_chains` `(batch, passage tokens)` and
+    `question_chains` `(batch, question tokens)`, 0 for none; passage and question share chain
+    numbers. The signature `logits` takes the features of the model and returns `logits`. Works on
+    the TensorFlow and JAX backends.
 
     Args:
         model: a reader with a preprocessor.
-        path: folder to write. An older SavedModel there is replaced, once the new one is complete.
-        top: how many answers to return, at most all that the reader knows.
-        jit_compile: whether XLA compiles the recurrences, for a few lengths and sizes of batches,
-            when they are first met; without, it also answers where TensorFlow was built without
-            XLA, several times slower. What the JAX backend exports needs XLA.
-        format: `"saved_model"`, or `"onnx"` and `"litert"` for features to logits alone, with the
-            preprocessor beside them, see `zoo.serving.onnx.export_onnx` and
+        path: folder to write. An older SavedModel there is replaced once the new one is complete.
+        top: number of answers to return, at most all that the reader knows.
+        jit_compile: whether XLA compiles the recurrences, at the first use of each of a few
+            lengths and batch sizes. With `False`, the model is several times slower, but also runs
+            if TensorFlow was built without XLA. Exports of the JAX backend need XLA.
+        format: `"saved_model"`; or `"onnx"` or `"litert"` for a model from features to logits with
+            the preprocessor beside it, see `zoo.serving.onnx.export_onnx` and
             `zoo.serving.litert.export_litert`.
         **lengths: `length` and `question_length` of LiteRT.
 
     Raises:
         BlockingIOError: if another process writes to the folder.
-        OSError: if nothing can be written there.
-        ValueError: if the model has no preprocessor, the path holds something else, or there is no
-            such format.
+        OSError: if the folder is not writable.
+        ValueError: if the model has no preprocessor, the path contains something else, or there is
+            no such format.
 
     Example:
         >>> zoo.export(keras.Sequential([keras.Input((1,))]), "model")
@@ -94,7 +94,7 @@ def export(
     with contextlib.nullcontext() if jit_compile else uncompiled():
         module, signatures = _module(model, preprocessor, top)
     with replacing_folder(path) as partial:
-        # The gradient of the recurrence is of no use here.
+        # Inference does not need the gradient of the recurrence.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
         try:
             tf.saved_model.save(module, str(partial), signatures, options)
@@ -109,7 +109,7 @@ def _may_replace(folder: pathlib.Path) -> bool:
 
 
 def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict[str, Any]]:
-    """Makes a `tf.Module` and its signatures, each traced once; an `ExportArchive` traces twice."""
+    """Makes a `tf.Module` and its signatures, traced once each; `ExportArchive` traces twice."""
     import tensorflow as tf
 
     tables, strings = preprocessor.graph_tables(), preprocessor.strings
@@ -168,7 +168,7 @@ def _module(model: Any, preprocessor: Preprocessor, top: int) -> tuple[Any, dict
 
 
 def _chains(chains: Any, tokens: Any, name: str) -> Any:
-    """Checks that there is a chain, or 0, for each token, and makes them as wide as the tokens."""
+    """Checks that chains have one number for each token, and sets those of padding to 0."""
     import tensorflow as tf
 
     shape = tf.stack([tokens.nrows(), tf.maximum(tokens.bounding_shape()[1], 1)])
@@ -183,7 +183,7 @@ def _chains(chains: Any, tokens: Any, name: str) -> Any:
 
 
 def _blanked(result: Any, rows: Any) -> Any:
-    """A result without what was answered in some rows: empty strings and zeros."""
+    """Replaces the marked rows of a result by empty strings or zeros."""
     import tensorflow as tf
 
     rows = tf.reshape(rows, [-1, *[1] * (result.shape.rank - 1)])
@@ -199,7 +199,7 @@ def _logits_of(model: Any) -> Any:
         for name, tensor in model.input.items()
     }
     if keras.config.backend() == "jax":
-        # It converts the model and its variables.
+        # ExportArchive converts the model and its variables.
         archive = keras.export.ExportArchive()
         options = _options_of_jax({name: tensor.shape for name, tensor in model.input.items()})
         model = archive.track_and_add_endpoint("logits", model, [signature], jax2tf_kwargs=options)
@@ -210,7 +210,7 @@ def _logits_of(model: Any) -> Any:
 
 
 def _options_of_jax(inputs: dict[str, Any]) -> dict[str, Any]:
-    # All features of a text are equally long, but for targets.
+    # All features of a text have the same length, except targets.
     shapes = {
         name: tuple(str(size or _length_of(name)) for size in shape[1:])
         for name, shape in inputs.items()
@@ -219,7 +219,7 @@ def _options_of_jax(inputs: dict[str, Any]) -> dict[str, Any]:
     named = {name: f"(batch, {', '.join(sizes)})" for name, sizes in shapes.items()}
     return {
         "polymorphic_shapes": [named],
-        # What JAX cannot work out: there are fewer texts than tokens.
+        # JAX cannot derive that there are no more texts than tokens.
         "polymorphic_constraints": [f"batch*{length} >= batch" for length in lengths],
         "native_serialization_platforms": ("cpu", "cuda"),
     }

@@ -16,14 +16,14 @@ from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.answers import preprocessor_of, read, read_examples
 from zoo.reading.readings import Reading
 
-# What a question is, in `user_data` or in the context that comes with a text.
+# Key of the question in `user_data` or in the context of a text.
 QUESTION = "question"
 
 for name in (QUESTION, "answer", "answers"):
     if not Doc.has_extension(name):
         Doc.set_extension(name, default=None)
 
-# Whether this process was forked from one whose TensorFlow had begun to run.
+# Whether this process was forked from one in which TensorFlow was already initialized.
 _forked = {"from_tensorflow": False}
 
 
@@ -32,7 +32,7 @@ def _note_fork() -> None:
     _forked["from_tensorflow"] = getattr(context, "_initialized", False)
 
 
-# Windows has no forks.
+# Windows does not fork.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
 
@@ -41,26 +41,26 @@ class DocReader:
     """A spaCy component that answers a question about each Doc.
 
     The question is `doc._.question`, else `doc.user_data["question"]`, else that of the context
-    which comes with a text, `nlp.pipe([(text, {"question": …})], as_tuples=True)`; a Doc without
-    one stays as it is, and so does one where text or question has no word. `doc._.answer` is the
+    of a text, as in `nlp.pipe([(text, {"question": …})], as_tuples=True)`. A Doc without a
+    question is not changed, nor is one whose text or question has no words. `doc._.answer` is the
     best answer, `doc._.answers` a list of the best ones with their probabilities,
     `[["kitchen", 0.9], …]`, best first.
 
-    A reader of annotated text reads the coreference chains that a component before it has found,
-    such as `corefmem_resolver`, which may be none; where nothing has resolved the Doc, it links
-    repeated words alone.
+    A reader of annotated text uses the coreference chains found by an earlier component, such as
+    `corefmem_resolver`, even if it found none. If no component has resolved the Doc, the reader
+    only links repeated words.
 
-    Docs that cannot be read go to the function of `nlp.set_error_handler`, the others of their
-    batch are answered; without one, the error is raised.
+    Docs that cannot be read are passed to the function set by `nlp.set_error_handler`, and the
+    others of their batch are answered; without such a function, the error is raised.
 
-    The model is loaded when it is first needed, once in each process; where TensorFlow was in use
-    before `nlp.pipe(n_process=…)`, `multiprocessing` must start processes by `"spawn"`.
-    `nlp.to_disk` writes it into the folder of the pipeline, which then needs nothing else.
+    The model is loaded on first use, once in each process. If TensorFlow was in use before
+    `nlp.pipe(n_process=…)`, `multiprocessing` must start processes by `"spawn"`. `nlp.to_disk`
+    writes the model into the folder of the pipeline, which then needs nothing else.
 
     Args:
         model: name of a preset, a folder of one, `"hf://user/name"`, or the path of a `.keras`
             file.
-        top: how many answers to give.
+        top: number of answers.
         name: name of the component in its pipeline, for error handlers.
     """
 
@@ -73,8 +73,8 @@ class DocReader:
 
     @property
     def reader(self) -> Any:
-        """The model, under another name than those that spaCy looks at, and would so load."""
-        # TensorFlow would wait for threads that a fork leaves behind.
+        """The model, loaded on first use; spaCy inspects other attribute names."""
+        # TensorFlow would wait for threads that a fork does not copy.
         if _forked["from_tensorflow"]:
             raise ValueError(
                 "TensorFlow was in use before n_process split the work, and would wait forever: "
@@ -102,7 +102,7 @@ class DocReader:
         return model
 
     def ask(self, doc: Doc, question: str) -> Reading:
-        """Answers a question about a Doc, which it leaves as it is."""
+        """Answers a question about a Doc without changing the Doc."""
         (reading,) = self._read([(doc, question)])
         return reading
 
@@ -111,16 +111,16 @@ class DocReader:
         return doc
 
     def pipe(self, docs: Iterable[Doc], batch_size: int = 32) -> Iterator[Doc]:
-        """Answers the questions of Docs, a batch at a time."""
+        """Answers the questions of Docs in batches."""
         for batch in minibatch(docs, batch_size):
             yield from self._answered(batch)
 
     def set_error_handler(self, error_handler: Callable) -> None:
-        """Sets what is called with Docs that cannot be read, see `nlp.set_error_handler`."""
+        """Sets the function for Docs that cannot be read, see `nlp.set_error_handler`."""
         self._error_handler = error_handler
 
     def get_error_handler(self) -> Callable:
-        """Returns what is called with Docs that cannot be read; it raises unless set."""
+        """Returns the function for Docs that cannot be read, which raises by default."""
         return self._error_handler
 
     def _answered(self, docs: Sequence[Doc]) -> list[Doc]:
@@ -135,11 +135,11 @@ class DocReader:
         return [answered for doc in docs for answered in self._answered([doc])]
 
     def _has_words(self, doc: Doc) -> bool:
-        """Whether there is a question about a Doc, and words in both."""
+        """Returns whether a Doc has a question, and both have words."""
         question = question_of(doc)
         if not question or not isinstance(question, str):
             return bool(question)
-        # A letter is part of some word: few texts are cut to see whether there is one.
+        # A text with a letter has a word, so only the few texts without letters are tokenized.
         wordless = [text for text in (doc.text, question) if not has_letters(text)]
         preprocessor = preprocessor_of(self.reader)
         if preprocessor.local and doc.text in wordless:
@@ -154,7 +154,7 @@ class DocReader:
             doc._.answers = list(map(list, best))
 
     def _read(self, pairs: Sequence[tuple[Doc, str]]) -> list[Reading]:
-        """Reads pairs of a Doc and its question, in their order."""
+        """Reads pairs of a Doc and its question, and returns the answers in the same order."""
         readings: dict[int, Reading] = {}
         for resolved in (True, False):
             rows = [n for n, (doc, _) in enumerate(pairs) if self._has_chains(doc) == resolved]
@@ -168,7 +168,7 @@ class DocReader:
         return [readings[n] for n in range(len(pairs))]
 
     def _has_chains(self, doc: Doc) -> bool:
-        """Whether there are chains on a Doc, and the model reads chains."""
+        """Returns whether a Doc has chains and the model reads them."""
         return preprocessor_of(self.reader).local and chains_of(doc) is not None
 
     def to_disk(self, path: str | os.PathLike, **_: Any) -> None:
@@ -176,18 +176,18 @@ class DocReader:
         self.reader.save_to_preset(path)
 
     def from_disk(self, path: str | os.PathLike, **_: Any) -> "DocReader":
-        """Reads the model that `to_disk` wrote, when it is first needed."""
+        """Sets the model to the one that `to_disk` wrote, which is loaded on first use."""
         self.handle = os.fspath(path)
         self._model = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process loads the model for itself.
+        # Each process loads its own model.
         return vars(self) | {"_model": None}
 
 
 def question_of(doc: Doc) -> str | None:
-    """The question that comes with a Doc."""
+    """Returns the question about a Doc, or `None`."""
     context = doc._context if isinstance(doc._context, Mapping) else {}
     return doc._.question or doc.user_data.get(QUESTION) or context.get(QUESTION)
 

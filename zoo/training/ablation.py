@@ -1,4 +1,4 @@
-"""Ablation of mentions: readers are told fewer of them, or random ones."""
+"""Ablation of mentions: readers see only some of them, or random ones."""
 
 import dataclasses
 import zlib
@@ -11,7 +11,7 @@ from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 
 
 def check_reads_mentions(model: Any, name: str) -> None:
-    """Checks that mentions reach a model."""
+    """Checks that a model reads mentions."""
     if not any(feature.rpartition("_")[2] in LINKS for feature in model.features):
         raise ValueError(
             f"mentions: {name} reads no mentions, so that none can be left out; take a model that "
@@ -22,7 +22,7 @@ def check_reads_mentions(model: Any, name: str) -> None:
 def encode_examples(
     examples: Sequence, preprocessor: Any, mentions: float | str | None, seed: int
 ) -> list:
-    """Encodes examples, with all their mentions or with those that `draw_mentions` leaves."""
+    """Encodes examples with all their mentions, or with those that `draw_mentions` keeps."""
     encoded = map(preprocessor.encode, examples)
     if mentions is None:
         return list(encoded)
@@ -33,7 +33,7 @@ def encode_examples(
 
 
 def draw_mentions(example: Any, encoded: Any, mentions: float | str, seed: int) -> Any:
-    """Leaves an encoded example some of its mentions, or moves all to random tokens."""
+    """Keeps a share of the mentions of an encoded example, or moves all to random tokens."""
     chain_ids = encoded.chain_ids
     text = zlib.crc32(f"{example.passage}\n{example.question}".encode())
     numbers = np.random.default_rng([seed, text]).random(len(chain_ids))

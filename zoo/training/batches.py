@@ -17,7 +17,7 @@ PARTS = ("train", "valid", "test")
 
 
 def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
-    """Makes batches of examples for a model, which is now `model.batches(examples)`.
+    """Makes batches of examples for a model. Deprecated: use `model.batches(examples)`.
 
     Args:
         model: a model with a preprocessor.
@@ -36,14 +36,18 @@ def make_batches(model: Any, examples: Sequence, **kwargs: Any) -> Any:
 
 
 def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
-    """Returns training examples, as many as the settings say, validation and test examples.
+    """Returns the training, validation and test examples of a run.
+
+    Training examples are reduced to `train_size`. With `unanswerable`, questions without an answer
+    are added to the training and validation examples.
 
     Args:
         splits: a `Splits`.
         settings: the settings.
 
     Raises:
-        ValueError: if the settings ask for more training questions than there are.
+        ValueError: if the settings ask for more training questions than there are, or for
+            unanswerable questions that cannot be made from the examples.
 
     Example:
         >>> splits = keras_corefmem.datasets.simulator.load(1)
@@ -68,10 +72,10 @@ def draw_parts(splits: Any, settings: Settings) -> tuple[list, list, list]:
 
 
 def calibration_examples(splits: Any, settings: Settings) -> list:
-    """Returns what probabilities are fitted on, see `calibrate`: the validation examples.
+    """Returns the examples that `calibrate` fits probabilities to: those of validation.
 
-    With `unanswerable` each is asked once more without its evidence, where that can be taken out:
-    the few such questions of validation say little of how certain "unknown" is.
+    With `unanswerable`, each question is repeated without its evidence where that can be removed,
+    because validation has too few such questions to fit the probability of "unknown".
 
     Args:
         splits: a `Splits`.
@@ -90,7 +94,7 @@ def calibration_examples(splits: Any, settings: Settings) -> list:
 
 
 def fit_removals(train: list) -> list[RemoveEvidence]:
-    """Learns from training examples to take out all of what is asked about, and half of it."""
+    """Fits two augmentations to training examples that remove all of the evidence, or half."""
     remove = RemoveEvidence.fit(train)
     return [remove, RemoveEvidence(remove.entities, remove.tokenizer, half=True)]
 
@@ -98,9 +102,9 @@ def fit_removals(train: list) -> list[RemoveEvidence]:
 def add_unanswerable(
     examples: list, removals: Sequence[RemoveEvidence], share: float, seed: int
 ) -> list:
-    """Adds a share of the examples once more, as questions without an answer.
+    """Adds copies of a share of the examples as questions without an answer.
 
-    Kinds of removal take turns; where one changes nothing, the next is tried.
+    The removals alternate; where one changes nothing, the next is tried.
     """
     removed = []
     for number, old in enumerate(examples):
@@ -112,7 +116,7 @@ def add_unanswerable(
 
 
 def draw_examples(examples: list, count: int | None, seed: int) -> list:
-    """Draws examples, in their order; those of a smaller count are among those of a larger one."""
+    """Draws examples and keeps their order; a smaller count draws a subset of a larger one's."""
     if count is None:
         return examples
     if count > len(examples):
@@ -124,7 +128,7 @@ def draw_examples(examples: list, count: int | None, seed: int) -> list:
 
 
 def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[str, Any]:
-    """Makes batches of all parts of a data set, in few shapes.
+    """Makes batches of all parts of a data set, with few distinct shapes.
 
     Args:
         model: a model with a preprocessor.
@@ -132,11 +136,11 @@ def batch_parts(model: Any, parts: Sequence[list], settings: Settings) -> dict[s
         settings: the settings.
 
     Returns:
-        `Batches` by name of the part; of no empty part.
+        `Batches` by name of the part, without empty parts.
 
     Raises:
-        ValueError: if the settings have a share of mentions, and the model reads none, or
-            augmentations that do not fit the examples.
+        ValueError: if the settings have a share of mentions but the model reads none, or if their
+            augmentations do not fit the examples.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)

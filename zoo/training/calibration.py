@@ -1,4 +1,4 @@
-"""Probabilities that mean something: a temperature, fitted on validation."""
+"""Calibration of probabilities by a temperature that is fitted on validation."""
 
 from typing import Any
 
@@ -7,20 +7,20 @@ import scipy
 
 from zoo.training.evaluation import predicted_logits
 
-# Temperatures to choose of, as logarithms.
+# Logarithms of the lowest and the highest temperature.
 BOUNDS = np.log((0.1, 20.0))
-# Log probability below which an answer is one that the model cannot give, at any temperature.
+# Log probability below which the model cannot give an answer at any temperature.
 IMPOSSIBLE = -50.0
 
 
 def calibrate(model: Any, batches: Any) -> float:
     """Fits the temperature `T` of a model, `P = softmax(logits / T)`, to how often it is right.
 
-    It is the one with the lowest cross-entropy of right answers against all others, whose targets
-    are those of Platt, `(n + 1) / (n + 2)` for `n` questions: a few without an error do not make a
-    model certain. Answers stay what they are, and so does what `predict` returns. `read`, pictures,
-    SavedModels and ONNX tell the new probabilities, and the model is saved with its temperature.
-    That of a model whose answers are several words stays 1, for another could change these.
+    `T` minimizes the cross-entropy of the right answer against all others. Targets are those of
+    Platt, `(n + 1) / (n + 2)` for `n` questions, so that a model is not certain after a few
+    questions without an error. The answers and the output of `predict` do not change; `read`,
+    pictures, SavedModels and ONNX report the new probabilities, and the temperature is saved with
+    the model. It stays 1 if answers have several words, since another `T` could change these.
 
     Args:
         model: a compiled model.
@@ -42,7 +42,7 @@ def calibrate(model: Any, batches: Any) -> float:
     for _, logits, answers, weights in predicted_logits(model, batches):
         if answers.ndim > weights.ndim:
             return model.temperature
-        # A tagger answers for every word, and number 0 is an unknown answer.
+        # A tagger answers for every word; answer 0 is unknown.
         known = (weights > 0) & (answers > 0)
         parts.append((logits[known], answers[known]))
     logits, answers = map(np.concatenate, zip(*parts, strict=True))

@@ -12,18 +12,18 @@ from zoo.architectures.devices import first_replica
 
 
 def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
-    """Scores a compiled model on every question, or on every word that is tagged.
+    """Scores a compiled model on all questions, or on all tagged words.
 
     Args:
         model: a compiled model.
         batches: its `Batches`.
-        texts: whether to return the wrong answers too.
+        texts: whether to return the texts of wrong answers too.
 
     Returns:
         A dictionary: `accuracy`, `loss` (the mean over the answers that the model knows; others
-        are wrong, and no probability is theirs), `count`, `calibration_error` of the
-        probabilities at the model's temperature, and `wrong`, the indices of the answers that are
-        wrong; with `texts`, `predicted`, the text of each of these.
+        have no probability and count as wrong), `count`, `calibration_error` of the probabilities
+        at the model's temperature, and `wrong`, the indices of wrong answers; with `texts`, also
+        `predicted`, their texts.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)
@@ -40,7 +40,7 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
     for index, logits, answers, weights in predicted_logits(model, batches):
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
         scaled = logits / getattr(model, "temperature", 1.0)
-        # Number 0 is an unknown answer, or an unknown word of one.
+        # 0 is an unknown answer, or an unknown word of an answer.
         if answers.ndim > weights.ndim:
             best, logs = (each[:, 0] for each in best_sequences(scaled, 1))
             right = ((best == answers) & (answers > 0)).all(axis=-1)
@@ -72,12 +72,12 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
 def expected_calibration_error(
     probabilities: np.ndarray, right: np.ndarray, bins: int = 15
 ) -> float:
-    """How far probabilities are from how often they are right, `Σ_b |b| / n · |acc_b − conf_b|`.
+    """Computes the expected calibration error, `Σ_b |b| / n · |acc_b − conf_b|`.
 
     Args:
         probabilities: probabilities of the best answers, `(questions,)`.
         right: whether these are right.
-        bins: number of bins of equal width that probabilities are sorted into.
+        bins: number of bins of equal width for the probabilities.
 
     Reference: [Naeini et al., AAAI 2015](https://doi.org/10.1609/aaai.v29i1.9602).
 
@@ -85,7 +85,7 @@ def expected_calibration_error(
         >>> round(zoo.training.expected_calibration_error([0.9, 0.9, 0.6], [True, False, True]), 3)
         0.4
     """
-    # A model whose training diverged has none.
+    # Probabilities are NaN if training diverged.
     probabilities = np.nan_to_num(np.asarray(probabilities, "float64"))
     bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
     gaps = np.bincount(bin_of, np.asarray(right) - probabilities, bins)
@@ -100,9 +100,9 @@ def predicted_logits(model: Any, batches: Any) -> Iterator[tuple[int, Any, Any, 
 
 
 def _text(batches: Any, number: int, best: Any) -> str:
-    """The text of an answer, by the number of the example or, of a tagger, of the word."""
+    """Returns the text of an answer by the number of its example or, for a tagger, its word."""
     known = batches.preprocessor.answers
     if not batches.preprocessor.tags:
         known = batches.preprocessor.answers_of(batches.encoded[number])
-    # A passage may have fewer candidates than the model has room for.
+    # A passage may have fewer candidates than the model has outputs.
     return answer_text([n if n < len(known) else 0 for n in np.ravel(best)], known)

@@ -1,4 +1,4 @@
-"""From examples and settings to a trained model."""
+"""Building and training of models from examples and settings."""
 
 import pathlib
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def make_model(examples: Sequence, settings: Settings, **options: Any) -> Any:
     Args:
         examples: training examples.
         settings: the settings.
-        **options: arguments of the model's `from_examples` that belong to this machine, such as
+        **options: arguments of the model's `from_examples` that depend on this machine, such as
             paths.
 
     Raises:
@@ -63,8 +63,7 @@ def prepare(splits: Any, settings: Settings, **options: Any) -> tuple[Any, dict[
         The model, and `Batches` by name of the part: `train`, `valid`, `test`.
 
     Raises:
-        ValueError: as `make_model` does, or if the settings ask for more training questions than
-            there are, or for a share of mentions of a model that reads none.
+        ValueError: as for `make_model`, `draw_parts` and `batch_parts`.
 
     Example:
         >>> stories = keras_corefmem.datasets.simulator.load(1)
@@ -86,9 +85,9 @@ def fit(
     callbacks: Sequence[keras.callbacks.Callback] = (),
     verbose: int = 0,
 ) -> Progress:
-    """Trains a prepared model and leaves it with the weights of its best epoch.
+    """Trains a prepared model and loads the weights of its best epoch.
 
-    A run that was interrupted continues after its last complete epoch, to the same result.
+    An interrupted run continues after its last complete epoch, with the same result.
 
     Args:
         model: a compiled model.
@@ -112,7 +111,7 @@ def fit(
     epoch = progress.restore(model)
     last = epoch if progress.finished else max(epoch, settings.epochs)
     if epoch < last or not progress.ended:
-        # After its last epoch, a run that was interrupted has only its end to tell the callbacks.
+        # A run that was interrupted after its last epoch only calls the callbacks for its end.
         keep = keras.callbacks.LambdaCallback(on_epoch_end=lambda *_: progress.keep(model))
         model.fit(
             batches["train"],

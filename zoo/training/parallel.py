@@ -1,4 +1,4 @@
-"""Training on several devices: every batch is shared among them."""
+"""Training on several devices, each of which takes a part of every batch."""
 
 import contextlib
 import functools
@@ -12,16 +12,16 @@ from keras_corefmem.utils.processes import available_cores
 
 @contextlib.contextmanager
 def data_parallel(devices: int | None) -> Iterator[None]:
-    """Trains models that are made and trained in the block on several devices of this machine.
+    """Trains models on several devices if they are built and trained within the context.
 
     On JAX this is `keras.distribution.DataParallel`; on TensorFlow, where that does nothing,
-    `tf.distribute.MirroredStrategy`, under which models are compiled without XLA. A step's loss and
-    gradients are those of the whole batch on one device; only what dropout drops differs on
-    TensorFlow. The batch size must be a multiple of the number of devices.
+    `tf.distribute.MirroredStrategy`, under which models are compiled without XLA. The loss and the
+    gradients of a step equal those of the whole batch on one device, except that dropout drops
+    other units on TensorFlow. The batch size must be a multiple of the number of devices.
 
-    On several machines, with JAX, the same program runs on each: it begins with
-    `keras.distribution.initialize()`, told by the environment, and takes `data_parallel(None)`.
-    `fit` then trains on the rows of each batch that are this process' own; validate apart from it.
+    With JAX on several machines, the same program runs on each of them. It begins with
+    `keras.distribution.initialize()`, which reads the environment, and uses `data_parallel(None)`.
+    `fit` then trains on this process' own rows of each batch; validate outside `fit`.
 
     ```
     KERAS_BACKEND=jax KERAS_DISTRIBUTION_JOB_ADDRESSES=first-machine:1234 \\
@@ -29,11 +29,11 @@ def data_parallel(devices: int | None) -> Iterator[None]:
     ```
 
     Args:
-        devices: how many devices, the first ones; 1 changes nothing, `None` takes all of all
-            machines.
+        devices: number of devices, the first ones being used; 1 changes nothing, `None` means all
+            devices of all machines.
 
     Raises:
-        ValueError: if there are not as many devices, or the backend cannot share batches.
+        ValueError: if there are fewer devices, or the backend has no data parallelism.
 
     Example:
         >>> def train(stories):
@@ -65,27 +65,27 @@ def data_parallel(devices: int | None) -> Iterator[None]:
 
 @functools.cache
 def _mirrored(names: tuple[str, ...]) -> Any:
-    """The strategy of some devices: the sums of another one over them would mix with its own."""
+    """Returns the only strategy of some devices: reductions of a second one would interfere."""
     import tensorflow as tf
 
     return tf.distribute.MirroredStrategy(list(names))
 
 
 def first_jax_devices(count: int | None) -> list[str]:
-    """Names of the first devices that JAX sees, of all for `None`."""
+    """Returns the names of the first devices of JAX, or of all for `None`."""
     cpus = f"--xla_force_host_platform_device_count={max(count or 1, 1)}"
     visible = keras.distribution.list_devices()
     return _first(count, visible, f"JAX sees {len(visible)}; on CPUs, set XLA_FLAGS={cpus}.")
 
 
 def first_tensorflow_devices(count: int | None) -> list[str]:
-    """Names of the first GPUs, all for `None`; without any, of parts of the CPU, one a core."""
+    """Returns the names of the first GPUs, or all for `None`; without GPUs, of CPU cores."""
     import tensorflow as tf
 
     kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
     if kind == "CPU" and count and 1 < count <= len(available_cores()):
         parts = [tf.config.LogicalDeviceConfiguration()] * count
-        # It fails once TensorFlow is at work.
+        # Fails once TensorFlow is initialized.
         with contextlib.suppress(RuntimeError):
             cpu = tf.config.list_physical_devices(kind)[0]
             tf.config.set_logical_device_configuration(cpu, parts)

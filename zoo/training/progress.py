@@ -11,12 +11,12 @@ from keras_corefmem.utils.locks import check_room, naming_full
 from zoo.training.evaluation import evaluate
 from zoo.training.state import REMEDY, read_state
 
-# Bytes that files of weights hold beside these.
+# Bytes that a file of weights holds beside the weights.
 MARGIN = 2**20
 
 
 def _random_state(model: Any) -> list:
-    """The variables of a model that weights files lack: the states of its random numbers."""
+    """Returns the variables that files of weights lack: the states of random number generators."""
     weights = {id(variable) for variable in model.weights}
     return [variable for variable in model.variables if id(variable) not in weights]
 
@@ -24,20 +24,20 @@ def _random_state(model: Any) -> list:
 class Progress(keras.callbacks.Callback):
     """Keeps the best weights, and the state to continue from after an interruption.
 
-    Where the optimizer averages weights, the averages are validated, kept as the best, and seen by
-    the callbacks behind this one; training goes on from the weights themselves.
+    If the optimizer averages weights, the averages are validated, saved as the best weights and
+    seen by the callbacks after this one, while training continues from the weights themselves.
 
-    Validation is prediction, as tests are: XLA compiles one function less than Keras' evaluation
-    needs. The best epoch has the highest validation accuracy, then the lowest loss. Training
-    stops when that has not improved for `patience` epochs, and, unless augmentation makes
-    every epoch new, for a quarter of them where there is nothing left to learn (99.5% training
-    accuracy), or when three epochs in a row answered all validation questions.
+    Validation uses `predict`, as testing does, so XLA compiles one function less than with Keras'
+    `evaluate`. The best epoch has the highest validation accuracy, then the lowest loss. Training
+    stops after `patience` epochs without a better one. Unless augmentation changes the examples
+    every epoch, it also stops after a quarter of `patience` once the training accuracy is 99.5%,
+    and when three epochs in a row answered all validation questions.
 
     Args:
         batches: `Batches` by part, of which `train` and `valid` are used.
-        folder: where the state is kept.
+        folder: folder of the state.
         patience: epochs without improvement after which training stops.
-        warm_up: first epochs, whose lack of improvement does not count.
+        warm_up: number of first epochs that do not count towards `patience`.
         averages: whether the optimizer averages weights.
 
     Example:
@@ -79,25 +79,25 @@ class Progress(keras.callbacks.Callback):
         solved = [logs["val_accuracy"] == 1 for logs in self.history[-3:]]
         stale = len(self.history) - max(self.best_epoch + 1, self.warm_up)
         if getattr(self.batches.get("train"), "augment", ()):
-            # There is always something new to learn.
+            # Augmentation always leaves something to learn.
             return stale >= self.patience
         learned = bool(self.history) and self.history[-1]["accuracy"] >= 0.995
         patience = self.patience / 4 if learned else self.patience
         return len(solved) == 3 and all(solved) or stale >= patience
 
     def weights_file(self, name: str) -> pathlib.Path:
-        """The file of the weights `best`, or of an `epoch-N`."""
+        """Returns the path of the weights `best` or `epoch-N`."""
         return self.folder / f"{name}.weights.h5"
 
     def restore(self, model: Any) -> int:
-        """Loads the state of an interrupted run; returns the epoch to start with."""
+        """Loads the state of an interrupted run and returns the epoch to start with."""
         self.folder.mkdir(parents=True, exist_ok=True)
         state = self.folder / "state.json"
         if state.exists():
             content: dict[str, Any] = {**read_state(state)}
             self.history = content["history"]
             self.seconds = {name: content.get(name, 0.0) for name in self.seconds}
-            # States of before do not say.
+            # Older states lack these.
             self.ended, self.digests = content.get("ended", True), content.get("sha256", {})
             with naming_damage(state, REMEDY):
                 name = content["weights"]
@@ -112,10 +112,10 @@ class Progress(keras.callbacks.Callback):
         return len(self.history)
 
     def load(self, model: Any, name: str) -> None:
-        """Loads the weights `best`, or of an `epoch-N`.
+        """Loads the weights `best` or `epoch-N`.
 
         Raises:
-            BadFileError: if they are damaged, or those of another model.
+            BadFileError: if they are damaged, or belong to another model.
         """
         path = self.weights_file(name)
         with naming_damage(path, REMEDY):
@@ -130,7 +130,7 @@ class Progress(keras.callbacks.Callback):
         self.started = _clocks()
 
     def on_train_begin(self, logs: dict | None = None) -> None:
-        # With two moments of the optimizer; the last, the best and a new one of each.
+        # Float32 weights and two moments each; room for the last, the best and a new file.
         self.file_size = 4 * 3 * self.model.count_params() + MARGIN
         check_room(self.folder, 3 * self.file_size, self.file_size)
 
@@ -141,7 +141,7 @@ class Progress(keras.callbacks.Callback):
             self.trained = self.model.get_weights()
             self.model.optimizer.finalize_variable_values(self.model.trainable_variables)
         score = evaluate(self.model, self.batches["valid"])
-        # The callbacks behind this one see it too.
+        # Later callbacks see the scores too.
         logs = {} if logs is None else logs
         logs.update({f"val_{name}": score[name] for name in ("accuracy", "loss")})
         self.history.append({name: float(value) for name, value in logs.items()})
@@ -153,11 +153,11 @@ class Progress(keras.callbacks.Callback):
         self.model.stop_training = self.model.stop_training or self.finished
 
     def keep(self, model: Any, ended: bool = False) -> None:
-        """Keeps the state after an epoch, once nothing of the epoch is left to do.
+        """Saves the state of a complete epoch, after all callbacks have run.
 
         Args:
             model: the model.
-            ended: whether nothing of the run is left to do.
+            ended: whether the run is complete too.
         """
         epoch, self.ended = len(self.history) - 1, ended
         names = f"epoch-{epoch}", "best"
@@ -174,7 +174,7 @@ class Progress(keras.callbacks.Callback):
         self.weights_file(f"epoch-{epoch - 1}").unlink(missing_ok=True)
 
     def _save_weights(self, path: pathlib.Path) -> None:
-        """Saves weights, which HDF5 must not find a disk too full for: it crashes."""
+        """Saves weights after a check of the disk space, since HDF5 crashes on a full disk."""
         check_room(path.parent, self.file_size, self.file_size)
         with naming_full(path):
             self.model.save_weights(path)
@@ -182,5 +182,5 @@ class Progress(keras.callbacks.Callback):
 
 
 def _clocks() -> dict[str, float]:
-    """Time on the clock, and of all cores; a machine that does other things slows the former."""
+    """Returns the wall time, and the CPU time of all cores, which other processes do not affect."""
     return {"seconds": time.perf_counter(), "cpu_seconds": time.process_time()}

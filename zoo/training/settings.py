@@ -1,4 +1,4 @@
-"""Settings of a training run: fields of `Settings`, and arguments of its model."""
+"""Settings of a training run, including the arguments of its model."""
 
 import dataclasses
 import warnings
@@ -23,27 +23,27 @@ class Settings:
         patience: epochs without a better validation score after which training stops.
         batch_size: questions per update.
         learning_rate: first learning rate.
-        halve_every: updates after which the learning rate halves, again and again; `None` keeps it.
+        halve_every: number of updates between halvings of the learning rate; `None` for none.
         optimizer: `"adam"`, `"rmsprop"`, `"sgd"` or `"adagrad"`.
-        clip_norm: largest norm of all gradients together.
-        clip_each: whether `clip_norm` bounds the gradient of each weight instead.
-        average: momentum of the running averages of the weights, which are validated and kept
-            instead of the last ones; 0 for none.
-        buckets: largest number of lengths that passages are padded to; each costs a compilation.
+        clip_norm: largest global norm of the gradients.
+        clip_each: whether `clip_norm` bounds the norm of each weight's gradient instead.
+        average: momentum of the moving averages of the weights, which are validated and kept
+            instead of the weights themselves; 0 for none.
+        buckets: largest number of padded passage lengths; each costs a compilation.
         train_size: number of training questions, drawn by the seed; `None` for all.
-        mentions: share of the mentions in passages and questions, of all parts, that the model is
-            told, drawn by the seed, or `"random"`: as many mentions, at random tokens. `None` for
-            all, as the trained model reads text of its own.
-        unanswerable: share of the questions, drawn by the seed, that are trained and validated on
-            once more without what they ask about, or half of it, see `RemoveEvidence`: the answer
-            is "unknown". `None` for none.
+        mentions: share of the mentions in passages and questions of all parts that the model
+            sees, drawn by the seed, or `"random"` for as many mentions at random tokens. `None`
+            for all, as when the trained model reads new text.
+        unanswerable: share of the questions, drawn by the seed, that training and validation
+            repeat without all or half of their evidence (see `RemoveEvidence`) and with the
+            answer "unknown". `None` for none.
         augment: augmentations of the training examples, joined by `+`, such as
-            `"rename-classes+shuffle"`, or a table of such by kind of question, see
-            `keras_corefmem.preprocessing.augmentations`; `None`, or `"none"`, for none.
+            `"rename-classes+shuffle"`, or a table of these by kind of question, see
+            `keras_corefmem.preprocessing.augmentations`; `None` or `"none"` for none.
         arguments: arguments of the model's `from_examples` that differ from its configuration.
 
     Raises:
-        ValueError: naming the field that is not as described.
+        ValueError: if a field is not as described; the error names it.
 
     Example:
         >>> zoo.training.Settings("qdren", batch_size=8).batch_size
@@ -62,7 +62,7 @@ class Settings:
     clip_each: bool = False
     average: float = 0.0
     buckets: int = 6
-    # None, as in the states of runs that do not know them.
+    # None also stands for fields that the states of older runs lack.
     train_size: int | None = None
     mentions: float | str | None = None
     unanswerable: float | None = None
@@ -88,13 +88,13 @@ class Settings:
         task: int | str | None = None,
         **changes: Any,
     ) -> "Settings":
-        """Returns the settings that a model is trained with by default, with changes.
+        """Returns the default settings of a model, with changes.
 
         Args:
             model: name of the model.
-            dataset: name of the data set; some have settings of their own.
-            task: task of the data set, the same.
-            **changes: fields that differ; of the arguments, those that differ.
+            dataset: name of the data set, which may have settings of its own.
+            task: task of the data set, which may too.
+            **changes: fields that differ; in `arguments`, only the arguments that differ.
         """
         chosen = configuration(model)
         defaults = dict(chosen.training_options(dataset, task))
@@ -120,11 +120,11 @@ def split_settings(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge_settings(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Merges fields of `Settings`, and the arguments of a model in them.
+    """Merges changes into fields of `Settings`, and into the arguments of the model.
 
     Args:
         settings: fields by name.
-        changes: fields that replace them, and `arguments` that replace single ones.
+        changes: fields that replace others; `arguments` are merged one by one.
 
     Example:
         >>> zoo.training.merge_settings({"arguments": {"units": 8}}, {"arguments": {"layers": 1}})
@@ -136,14 +136,14 @@ def merge_settings(settings: dict[str, Any], changes: dict[str, Any]) -> dict[st
 
 
 def check_arguments(model: str, names: Iterable[str]) -> None:
-    """Checks names of arguments of a model.
+    """Checks that a model takes arguments with these names.
 
     Args:
         model: name of the model.
         names: the names.
 
     Raises:
-        ValueError: if the model does not take one of them, or there is no such model.
+        ValueError: if the model does not take one of them, or the model does not exist.
 
     Example:
         >>> zoo.training.check_arguments("qrn", ["units"])

@@ -1,4 +1,4 @@
-"""The state of a run between two epochs, as its folder keeps it."""
+"""The state of a run between two epochs, as saved in its folder."""
 
 import pathlib
 from typing import Annotated, Any, NotRequired
@@ -12,7 +12,7 @@ REMEDY = "start the run again with --fresh, or remove its folder."
 
 
 class State(TypedDict):
-    """The content of `state.json`: weights, states of random numbers, and logs of each epoch."""
+    """The content of `state.json`: weights, random number states, and the logs of each epoch."""
 
     history: list[dict[str, float]]
     weights: NotRequired[Annotated[str, pydantic.Field(pattern=r"^epoch-\d+$")]]
@@ -27,6 +27,6 @@ def read_state(path: str | pathlib.Path) -> State:
     """Reads a state.
 
     Raises:
-        ValueError: if the file is damaged; it is named.
+        ValueError: if the file is damaged; the error names it.
     """
     return load_json(path, remedy=REMEDY, kind=State)

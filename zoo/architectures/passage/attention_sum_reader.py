@@ -34,8 +34,8 @@ class AttentionSumReader(ReaderModel):
     P(c) ∝ Σ_{t mentions c} exp(D^K_t · q)
     ```
 
-    `X^0` and `Q^0` are word vectors. It is a `GatedAttentionReader` without its gates: same
-    arguments, input and output. The paper's own reader has `encoder="gru"`, `joint=False`,
+    `X^0` and `Q^0` are word vectors. This is a `GatedAttentionReader` without gates, with the same
+    arguments, input and output. The reader of the paper has `encoder="gru"`, `joint=False`,
     `dropout=0` and one layer.
 
     Args:
@@ -43,38 +43,38 @@ class AttentionSumReader(ReaderModel):
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
         encoder: str or layer, `"gru"`, `"one_hot"`, `"dag_rnn"`, `"mage_gru"`, `"mage_gru_shared"`
             or `"coref_gru"`, also with hyphens; or any Keras layer that returns a state for each
-            token, of which each place has a copy with weights of its own. It is called with the
+            token. Each use of the layer is a copy with its own weights, which is called with the
             `antecedents` or `sources` of the tokens if its `call` takes them.
-        units: int, width of the state per direction of an encoder that has a name; even for a
-            `coref_gru`.
-        edge_units: int or list of ints, units of these that the edges of each type carry in a
-            `mage_gru`; some are left to the sequence.
+        units: int, width of the state per direction of a named encoder; even for a `coref_gru`.
+        edge_units: int or list of ints, how many of the units the edges of each type carry in a
+            `mage_gru`; the rest, at least one, is for the sequence.
         carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
         edge_types: list of str, the edge types that an encoder of `sources` reads, in the order of
-            `edge_units`, see `ReaderPreprocessor`: `["coreference", "dependency", "married_to"]`.
-            The backward direction reads every edge from target to source.
-        edge_attention: bool, whether a MAGE-GRU weighs the edges into a token by attention.
-        max_sources: int, edges of one type that enter a token at most, the nearest ones.
+            `edge_units`, such as `["coreference", "dependency", "married_to"]`, see
+            `ReaderPreprocessor`. The backward direction reads each edge from target to source.
+        edge_attention: bool, whether a MAGE-GRU weights the edges into a token by attention.
+        max_sources: int, largest number of edges of one type into a token; the nearest are kept.
         embedding_dim: int, width of the word vectors.
-        dropout: float, dropout rate between layers and before the output, on the passage, one mask
-            for all tokens of a sequence.
+        dropout: float, dropout rate of the passage between layers and before the output, with one
+            mask for all tokens of a sequence.
         max_chains: int, number of chains of the one-hot baseline.
-        num_characters: int, number of character ids where words are spelled, otherwise 0.
-        word_length: int, characters of a word that are read.
-        character_units: int, filters of width 5 over the characters of a word, of 10 units each.
-        character_activation: str, what follows these filters.
-        answer_head: str, `"pointer_sum"`, where the answer is a word of the passage; `"span_sum"`,
-            where it is a candidate of several words; `"classification"`; or `"pointer_or_class"`, a
-            mixture of a pointer sum and a classification.
+        num_characters: int, number of character ids, 0 if characters are not read.
+        word_length: int, number of characters of a word that are read.
+        character_units: int, number of filters of width 5 over the characters of a word, which have
+            vectors of 10 units.
+        character_activation: str, activation of these filters.
+        answer_head: str, `"pointer_sum"` if the answer is a word of the passage, `"span_sum"` if it
+            is a candidate of several words, `"classification"`, or `"pointer_or_class"`, a mixture
+            of a pointer sum and a classification.
         joint: bool, whether question and passage are one sequence, linked by coreference.
-        order: str, the first of the two where joint: `"question_first"`, `"passage_first"`, or
-            `"random"` as in Section 3.3 of the paper of the MAGE-GRU, drawn for each text by its
-            words.
+        order: str, order of the joint sequence: `"question_first"`, `"passage_first"`, or
+            `"random"`, which depends on the words of each text, as in Section 3.3 of the paper on
+            the MAGE-GRU.
         question_overlap: bool, whether each word of the passage has a feature that says if the
-            question has it too.
+            question contains it too.
         layers: int, number K of layers.
-        tied: bool, whether all layers but the first, which reads word vectors, share their weights;
-            it makes a difference from three layers on.
+        tied: bool, whether all layers share their weights, except the first, which reads word
+            vectors; this makes a difference from three layers on.
         preprocessor: the `ReaderPreprocessor` or `CandidatePreprocessor` (or its configuration)
             that turns text into features.
         name: str, name of the model.
@@ -83,7 +83,7 @@ class AttentionSumReader(ReaderModel):
             default.
 
     Raises:
-        ValueError: if an argument is not as described, or the preprocessor does not fit the model.
+        ValueError: if an argument is invalid, or the preprocessor does not fit the model.
 
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
 

@@ -29,7 +29,7 @@ EPSILON = 1e-6
 
 
 def bidaf_inputs(config):
-    """Symbolic inputs by name."""
+    """Makes the symbolic inputs by name."""
     inputs = make_inputs(config)
     if any(windows for place in ("early", "late") for windows in heads_at(config, place)[1:]):
         name = "passage_sentences"
@@ -41,7 +41,7 @@ def bidaf_inputs(config):
 
 
 def build_bidaf(inputs, config, word_encoder):
-    """The symbolic score of every token of the passage, and the attention of supervised heads."""
+    """Builds the score of each token of the passage, and the attention of supervised heads."""
     drop = HashDropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
     table = None
     if word_encoder is not None:
@@ -78,7 +78,7 @@ def build_bidaf(inputs, config, word_encoder):
 
 
 def contextual(inputs, config, vectors, masks, shown):
-    """States of passage and question, each `(batch, time, 2 · units)`, of one encoder for both."""
+    """Encodes passage and question by one encoder, each to `(batch, time, 2 · units)`."""
     if "early" in SELF_ATTENTION[config.self_attention]:
         early = make_attention(config, "early")
         passage = attend_to_passage(early, vectors["passage"], inputs, masks["passage"], shown)
@@ -110,7 +110,7 @@ def make_attention(config, place):
 
 
 def attend_to_passage(encoder, vectors, inputs, mask, shown):
-    """States of the passage; adds the attention of supervised heads to `shown`, by signal."""
+    """Encodes the passage, and adds the attention of supervised heads to `shown`, by signal."""
     signals = [signal for *_, signal in encoder.signals]
     targets = [inputs[target_name(signal)] for signal in signals] or None
     sentences = inputs["passage_sentences"] if encoder.windows else None
@@ -123,7 +123,7 @@ def attend_to_passage(encoder, vectors, inputs, mask, shown):
 
 
 def attend_to_question(encoder, vectors, mask):
-    """States of the question, which is one sentence and has no targets."""
+    """Encodes the question, which is one sentence and has no targets."""
     sentences = ops.cast(mask, "int32") if encoder.windows else None
     states = encoder(vectors, None, sentences, mask=mask)
     return states[0] if encoder.signals else states

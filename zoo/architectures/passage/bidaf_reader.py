@@ -40,7 +40,7 @@ from zoo.architectures.text_model import Graph
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class BiDAFReader(ReportsSupervision, PassageModel):
-    """Attends from passage to question and back, with self-attention that knows the structure.
+    """Attends from passage to question and back, with self-attention supervised by structure.
 
     ```
     X = Highway(words ‖ CharacterCNN(characters)),  of passage and question
@@ -50,50 +50,51 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     P(c) ∝ Σ_{t mentions c} exp(w · [G_t ; M_t])
     ```
 
-    The loss of each supervised head is that of a `SupervisedMultiHeadAttention`; its loss and its
+    Supervised heads have the loss of `SupervisedMultiHeadAttention`. The loss of each head and its
     attention mass on targets are in the logs of `fit` and `evaluate`, as `<signal>_loss` and
     `<signal>_attention_mass`.
 
     Args:
         vocabulary_size: int, number of token ids.
-        num_answers: int, largest number of candidates of a passage, and one.
-        encoder: str or layer, recurrent encoder in the contextual or the modeling layer, where the
-            other one has GRUs: as of a `GatedAttentionReader`, `"gru"`, `"coref_gru"`,
-            `"mage_gru"` or any Keras layer, for instance.
-        encoder_at: str, `"contextual"` or `"modeling"`.
+        num_answers: int, largest number of candidates of a passage, plus one.
+        encoder: str or layer, recurrent encoder of the contextual or the modeling layer, as for a
+            `GatedAttentionReader`: `"gru"`, `"coref_gru"`, `"mage_gru"` or any Keras layer, for
+            instance. The other layer has GRUs.
+        encoder_at: str, layer of the encoder, `"contextual"` or `"modeling"`.
         self_attention: str, `"none"`; `"early"`, in place of the contextual encoder; `"late"`,
-            behind the bidirectional attention; or `"both"`.
-        supervision: list, names of the signals that supervise a head each, see `attention_pairs`;
-            or sequences of signal, `"early"` or `"late"`, layer from 1 and head from 0, of which
-            the last ones may be left out. By default layer 3 of the first place, and the next head.
+            after the bidirectional attention; or `"both"`.
+        supervision: list, names of signals that supervise one head each, see `attention_pairs`;
+            or sequences of a signal, `"early"` or `"late"`, a layer (from 1) and a head (from 0),
+            whose last items may be left out. The default is layer 3 of the first place, or its last
+            layer if it has fewer, and the next free head.
         loss_weight: float, λ, the weight of the loss of supervision.
         row_weight: str, `"count"` or `"mean"`, see `SupervisedMultiHeadAttention`.
         units: int, width of the state per direction; attention is twice as wide.
-        early_layers: int, layers of early self-attention.
-        late_layers: int, layers of late self-attention.
-        heads: int, heads of each of these layers.
-        inner_units: int, width inside of their feed-forward networks.
-        edge_units: int or list of ints, units of these that the edges of each type carry in a
-            `mage_gru`; some are left to the sequence.
+        early_layers: int, number of layers of early self-attention.
+        late_layers: int, number of layers of late self-attention.
+        heads: int, number of heads of each of these layers.
+        inner_units: int, width of the hidden layers of their feed-forward networks.
+        edge_units: int or list of ints, how many of the units the edges of each type carry in a
+            `mage_gru`; the rest, at least one, is for the sequence.
         carry: str, carry rule of a MAGE-GRU: `"gathered"`, `"previous"` or `"mixed"`.
         edge_types: list of str, the edge types that an encoder of `sources` reads, in the order of
-            `edge_units`, see `ReaderPreprocessor`: `["coreference", "dependency", "married_to"]`.
-            The backward direction reads every edge from target to source.
-        edge_attention: bool, whether a MAGE-GRU weighs the edges into a token by attention.
-        max_sources: int, edges of one type that enter a token at most, the nearest ones.
+            `edge_units`, such as `["coreference", "dependency", "married_to"]`, see
+            `ReaderPreprocessor`. The backward direction reads each edge from target to source.
+        edge_attention: bool, whether a MAGE-GRU weights the edges into a token by attention.
+        max_sources: int, largest number of edges of one type into a token; the nearest are kept.
         embedding_dim: int, width of the word vectors.
-        dropout: float, dropout rate of every layer, one mask for all tokens of a sequence.
-        joint: bool, whether the contextual encoder reads the question behind the passage, with
-            chains across, rather than apart; `None` does so where it reads structure.
+        dropout: float, dropout rate of all layers, with one mask for all tokens of a sequence.
+        joint: bool, whether the contextual encoder reads passage and question as one sequence with
+            common chains, rather than separately; with `None`, it does if it reads structure.
         max_chains: int, number of chains of a `"one_hot"` encoder.
-        num_characters: int, number of character ids, 0 where words are not spelled.
-        word_length: int, characters of a word that are read.
-        character_units: int, filters of width 5 over the characters of a word.
-        freeze_word_vectors: bool, whether word vectors stay as they are in training.
-        word_encoder: layer, in place of word vectors, a Keras layer or registered function from ids
-            of words to contextual vectors, see `ContextualVectors`.
-        freeze_word_encoder: bool, whether it stays as it is in training.
-        answer_head: str, `"pointer_sum"`, where candidates are words, or `"span_sum"`, where they
+        num_characters: int, number of character ids, 0 if characters are not read.
+        word_length: int, number of characters of a word that are read.
+        character_units: int, number of filters of width 5 over the characters of a word.
+        freeze_word_vectors: bool, whether word vectors are not trained.
+        word_encoder: a Keras layer or registered function from word ids to contextual vectors,
+            which replace word vectors, see `ContextualVectors`.
+        freeze_word_encoder: bool, whether the word encoder is not trained.
+        answer_head: str, `"pointer_sum"` if candidates are single words, or `"span_sum"` if they
             may be longer.
         preprocessor: the `CandidatePreprocessor` (or its configuration) that turns text into
             features.
@@ -104,14 +105,14 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
     Input: a dictionary of int32 features, listed by `model.features`: those of a
     `GatedAttentionReader`,
-    `passage_targets_<signal>` `(batch, pairs, 2)` and, where a head attends within sentences,
-    `passage_sentences` `(batch, time)`. Targets matter to the loss alone.
+    `passage_targets_<signal>` `(batch, pairs, 2)` and, if a head attends within sentences,
+    `passage_sentences` `(batch, time)`. Targets affect only the loss.
 
-    Output: logits `(batch, num_answers)`, float32. `attend` gives the attention over the passage
+    Output: logits `(batch, num_answers)`, float32. `attend` returns the attention over the passage
     `(batch, time)`, `look` that of supervised heads.
 
     Raises:
-        ValueError: if an argument is not as described.
+        ValueError: if an argument is invalid.
 
     References: Cheng and Erk, "Attending to Entities for Better Text Understanding",
     [AAAI 2020](https://arxiv.org/abs/1911.04361); [Seo et al., ICLR
@@ -127,7 +128,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
     ()
     """
 
-    # As of readers that leave a choice.
+    # Arguments that other readers leave open.
     FIXED = {
         "order": "passage_first",
         "question_overlap": False,
@@ -243,37 +244,38 @@ class BiDAFReader(ReportsSupervision, PassageModel):
         language_model=None,
         **arguments,
     ):
-        """An untrained reader for the words of training examples.
+        """Makes an untrained reader for the words of training examples.
 
-        Answers are words, or the candidates that examples give, of the passage at hand. Targets
-        come from the `structure` of annotated examples; without one, those of coreference come from
+        Answers are words of the passage, or the candidates of the example if it has some. Targets
+        come from the `structure` of annotated examples; without it, those of coreference come from
         chains.
 
         Args:
-            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
-                examples of; its preprocessing is learned from them.
+            examples: training examples, in any form that `keras_corefmem.datasets.as_examples`
+                takes; the preprocessing is learned from them.
             tokenizer: name of the tokenizer.
-            characters: whether words are spelled.
-            max_words: how many words are known at most, the most frequent ones.
-            min_count: how often a word has to occur to be known.
+            characters: whether to read the characters of words.
+            max_words: number of the most frequent words that are known; `None` for all.
+            min_count: number of times that a word must occur to be known.
             unknown_types: number of types of unknown words, see `Vocabulary`.
-            num_candidates: most candidates of a passage; `None` for the examples' largest number.
-            entity_words: words in lower case that are linked where they are repeated, as answers
-                are, in text without annotation; `None` learns them from examples that have neither
-                annotation nor candidates.
-            max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
-                the least of 1, 2 and 4 that keeps 99% of the examples' edges.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
+            num_candidates: largest number of candidates; `None` for that of the examples.
+            entity_words: words in lower case that, like answers, are linked if they are repeated in
+                text without annotation; with `None`, they are learned from examples that have
+                neither annotation nor candidates.
+            max_sources: largest number of edges of one type into a token; the nearest are kept.
+                `None` for the least of 1, 2 and 4 that keeps 99% of the examples' edges.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains.
             make_word_encoder: function from the list of words, by id, to a `word_encoder`.
-            language_model: path of a `CharacterLanguageModel`, whose layers are mixed to vectors in
-                place of those of words and their characters.
+            language_model: path of a `CharacterLanguageModel`, a mixture of whose layers replaces
+                the vectors of words and characters.
             **arguments: arguments of the constructor.
 
         Raises:
-            ValueError: if the vectors have another width than an `embedding_dim` that is given, or
-                there are both files of vectors and an encoder of words, or no training example has
-                a target of one of the signals, or there is no language model at its path.
+            FileNotFoundError: if there is no language model at its path.
+            ValueError: if the vectors do not have the width `embedding_dim`, if this is passed,
+                there are both word vectors and a word encoder, or no training example has a target
+                of one of the signals.
         """
         if language_model is not None:
             make_word_encoder = load_language_model(language_model).word_encoder
@@ -310,20 +312,20 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
     @functools.cached_property
     def _look(self):
-        # Keras tracks dictionaries in a class of its own, which JAX takes for no container.
+        # A plain dictionary: JAX does not take those that Keras tracks for containers.
         return self.predictor(dict(self.heads_output))
 
     def look(self, features):
-        """The attention of supervised heads, before dropout.
+        """Computes the attention of supervised heads, before dropout.
 
         Args:
             features: dictionary of at least the features in `model.features`, as arrays.
 
         Returns:
-            Dictionary of float32 arrays `(batch, time, time)` by signal, 0 where masked.
+            Dictionary of float32 arrays `(batch, time, time)` by signal, 0 for masked tokens.
 
         Raises:
-            ValueError: if no head is supervised, or there is an id that the model does not know.
+            ValueError: if no head is supervised, or an id is out of range.
         """
         if not self.signals:
             raise ValueError("No head of this reader is supervised: give it `supervision`.")
@@ -345,7 +347,7 @@ class BiDAFReader(ReportsSupervision, PassageModel):
 
 
 def reads_jointly(joint, encoder, encoder_at):
-    """Whether passage and question are one sequence; by default where structure is read there."""
+    """Returns whether passage and question are one sequence, by default if structure is read."""
     if joint is not None:
         return joint
     return structure_read(encoder) is not None and encoder_at in (None, "contextual")

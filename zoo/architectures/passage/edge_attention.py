@@ -12,7 +12,7 @@ SEQUENCE = "sequence"
 
 
 class _EdgeWeights(keras.layers.Layer):
-    """The edge weights of an encoder, without its states."""
+    """A layer that returns the edge weights of an encoder, without its states."""
 
     def __init__(self, encoder):
         super().__init__()
@@ -26,9 +26,9 @@ class _EdgeWeights(keras.layers.Layer):
 
 
 def edge_weights(model):
-    """Symbolic weights and sources of each call of an encoder that attends to edges, by name."""
+    """Returns symbolic weights and sources for each call of an encoder with edge attention."""
     outputs = {}
-    # Calls, not layers: a tied layer is called several times.
+    # Iterates over calls, since a tied layer has several.
     for node in (node for level in model._nodes_by_depth.values() for node in level):
         layer = node.operation
         if isinstance(layer, MAGEGRU) and layer.cells[0].edge_attention:
@@ -39,11 +39,11 @@ def edge_weights(model):
 
 
 class EdgeAttentionLogs(keras.callbacks.Callback):
-    """Puts the mean attention to edges of each type into the logs, as `edge_attention_TYPE`.
+    """Adds the mean attention to edges of each type to the logs, as `edge_attention_TYPE`.
 
     Args:
         preprocessor: the preprocessor of the model.
-        encoded: encoded examples, which are read as one batch.
+        encoded: encoded examples to measure it on, in one batch.
     """
 
     def __init__(self, preprocessor, encoded):
@@ -72,7 +72,7 @@ class EdgeShares:
 
     def __init__(self, types):
         self.types, self.readers = types, 0
-        # By attention, and as if all edges into a token, the sequential one too, were alike.
+        # Sums of the attention, and of equal weights for all edges into a token.
         self.sums = np.zeros((2, len(types)))
 
     def add(self, outputs, rows=None):
@@ -81,12 +81,12 @@ class EdgeShares:
         Args:
             outputs: arrays of weights `(batch, directions, time, types, edges)` and sources, by
                 name of the call.
-            rows: examples that count, the first ones; `None` for all.
+            rows: number of examples that count, the first ones; `None` for all.
         """
         for weights, sources in outputs.values():
             weights, sources = np.asarray(weights)[:rows], np.asarray(sources)[:rows]
             row, token, number, _ = np.nonzero(sources)
-            # Forward, a token reads; backward, its source does.
+            # Forward, the token reads the edge; backward, its source does.
             for direction, reader in enumerate((token + 1, sources[sources > 0])):
                 if direction < weights.shape[1]:
                     key = row * (sources.shape[1] + 1) + reader
@@ -97,12 +97,12 @@ class EdgeShares:
 
     @property
     def shares(self):
-        """Shares by type, the sequence's first; they sum to 1."""
+        """Shares by type, which sum to 1; that of the sequence is first."""
         return self._named(self.sums[0])
 
     @property
     def even(self):
-        """The shares if attention told no edge from another."""
+        """Shares by type if all edges into a token had the same attention."""
         return self._named(self.sums[1])
 
     def _named(self, sums):

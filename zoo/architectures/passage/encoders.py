@@ -1,4 +1,4 @@
-"""Recurrent encoders of a reader: those with a name, and any Keras layer."""
+"""Recurrent encoders of a reader: named ones, and any Keras layer."""
 
 import copy
 import inspect
@@ -12,7 +12,7 @@ from zoo.configs.widths import edge_widths
 
 
 def structure_read(encoder):
-    """What an encoder reads besides the tokens, the argument of its `call`; `None` for nothing."""
+    """Returns the structure that an encoder reads besides the tokens, or `None`."""
     if isinstance(encoder, str):
         return STRUCTURE.get(underscored(encoder))
     if isinstance(encoder, dict):
@@ -24,8 +24,8 @@ def structure_read(encoder):
 
 
 def copy_layer(config, name=None):
-    """A layer of a configuration, which stays as it is, and with another name."""
-    # Layers may take their configuration apart.
+    """Makes a layer from a configuration, with another name if one is passed."""
+    # Layers may modify their configuration.
     config = copy.deepcopy(config)
     if name is not None:
         config["config"]["name"] = name
@@ -33,7 +33,7 @@ def copy_layer(config, name=None):
 
 
 def make_encoder(config, name, encoder=None):
-    """Makes a layer, called by `encode`; those with a name are bidirectional."""
+    """Makes an encoder, to be called by `encode`; named ones are bidirectional."""
     encoder, units = encoder or config.encoder, config.units
     if isinstance(encoder, dict):
         return copy_layer(encoder, name)
@@ -46,18 +46,18 @@ def make_encoder(config, name, encoder=None):
             if encoder == "mage_gru":
                 edge_units = edge_widths(config.edge_types, config.edge_units)
                 return layers.MAGEGRU((units - sum(edge_units), *edge_units), **options)
-            # Only their number and their sum matter.
+            # Only the number and the sum of the widths matter.
             count = len(config.edge_types)
             slices = [units // (count + 1)] * count
             return layers.MAGEGRU((*slices, units - sum(slices)), shared=True, **options)
         case "coref_gru":
             return layers.CorefGRU(units, **options)
-    # Called without edges, a plain GRU; `.keras` files find its weights by the class.
+    # Without edges this is a plain GRU; `.keras` files find its weights by the class.
     return layers.MAGEGRU((units,), **options)
 
 
 def encode(encoder, vectors, structure, mask):
-    """Runs an encoder over a sequence, with its structure where it reads some."""
+    """Runs an encoder over a sequence, with its structure if there is one."""
     options = {} if structure is None else {structure_read(encoder): structure}
     if "mask" in inspect.signature(encoder.call).parameters:
         options["mask"] = mask
@@ -73,9 +73,9 @@ def encode(encoder, vectors, structure, mask):
 
 
 def last_states(states, mask, encoder, units):
-    """The last state of a sequence; of both directions, the last forward and first backward one."""
+    """Returns the last state of a sequence: for two directions, last forward, first backward."""
     if isinstance(encoder, str):
-        # Padding carries the state, so that the last column holds the last token's.
+        # Padding keeps the state, so that the last column is the state of the last token.
         return ops.concatenate([states[:, -1, :units], states[:, 0, units:]], axis=-1)
     following = ops.pad(mask[:, 1:], [[0, 0], [0, 1]])
     is_last = ops.logical_and(mask, ops.logical_not(following))

@@ -69,16 +69,16 @@ def embed(inputs, config, character_dim=10, table=None, trainable=True):
 
 
 def structure_of(inputs, encoder):
-    """The structure that an encoder reads of passage and question, `None` where it reads none."""
-    # Chains of a one-hot encoder are among the vectors.
+    """Returns the structure of passage and question that an encoder reads, `None` for none."""
+    # Chains of a one-hot encoder are part of the vectors.
     feature = None if encoder == "one_hot" else structure_read(encoder)
     return {name: inputs.get(f"{name}_{feature}") for name in PARTS}
 
 
 def encode_joint(encoder, name, order, vectors, structure, masks, leads=None):
-    """Encodes passage and question as one sequence, and parts them again.
+    """Encodes passage and question as one sequence, and splits them again.
 
-    Where the passage `leads`, `(batch, 1)`, it comes first, whatever the order.
+    In rows where `leads`, `(batch, 1)`, is not 0, the passage comes first, whatever the order.
     """
     layout = Layout(order, {}, None if leads is None else ops.not_equal(leads, 0), ops)
     links = None if structure[order[0]] is None else layout.join(structure)
@@ -99,16 +99,16 @@ def encode_apart(encoders, vectors, structure, masks):
 
 
 def attend(passage, query, readable):
-    """Softmax of `passage · query` over the tokens that are readable, 0 elsewhere."""
+    """Computes the softmax of `passage · query` over readable tokens; 0 for others."""
     scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
     attention = ops.softmax(ops.where(readable, scores, MASKED), axis=-1)
     return ops.where(readable, attention, 0.0)
 
 
 def mix_answers(gate, pointed, classes, candidates):
-    """Logs of a mixture of two distributions, from their logits `(batch, answers)`.
+    """Computes log probabilities of a mixture of two distributions from logits `(batch, answers)`.
 
-    `gate`, `(batch, 1)`, is the logit of pointing, which needs a mention of some answer.
+    `gate`, `(batch, 1)`, is the logit of pointing, which is ignored without a mention of an answer.
     """
     there = ops.any(ops.not_equal(candidates, 0), axis=1, keepdims=True)
     gate = ops.where(there, gate, MASKED)
@@ -118,7 +118,7 @@ def mix_answers(gate, pointed, classes, candidates):
 
 
 def readable_tokens(inputs, masks, answer_head):
-    """Tokens that may be attended to: mentions of candidates where there are any."""
+    """Returns which tokens may be attended to: for pointers, only mentions of candidates."""
     if answer_head == "pointer_sum":
         return ops.not_equal(inputs["candidates"], 0)
     if answer_head == "span_sum":

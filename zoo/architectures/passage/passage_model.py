@@ -1,4 +1,4 @@
-"""The base of readers of passages: shared arguments, checked structure, views."""
+"""The base class of readers of passages."""
 
 import functools
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from zoo.architectures.passage.encoders import structure_read
 from zoo.architectures.text_model import TextModel, without_unknown
 from zoo.configs.widths import edge_widths
 
-# Examples whose attention to edges is in the logs of `fit`.
+# Number of examples on which `fit` measures the attention to edges.
 MEASURED = 128
 
 
 def check_edge_units(config):
-    """Checks that edges leave units of a `mage_gru` to the sequence."""
+    """Checks that the edges of a `mage_gru` leave units for the sequence."""
     units, edge_units, types = config.units, config.edge_units, config.edge_types
     widths = edge_widths(types, edge_units)
     if len(widths) != len(types):
@@ -36,7 +36,7 @@ def check_edge_units(config):
 
 
 class PassageModel(TextModel):
-    """A reader of passages, token by token."""
+    """A model that reads a passage token by token."""
 
     @classmethod
     def check_arguments(cls, config):
@@ -74,7 +74,7 @@ class PassageModel(TextModel):
 
     @property
     def order(self):
-        """Which of passage and question comes first where they are one sequence."""
+        """The order of passage and question if they are one sequence."""
         return {**self.config, **self.FIXED}["order"]
 
     @property
@@ -90,7 +90,7 @@ class PassageModel(TextModel):
         return {name: count for name, count in counts.items() if name in self.features}
 
     def check_features(self, features):
-        """Refuses, besides ids, edges that point forward or out of range."""
+        """Checks that ids are in range, and that edges are in range and point backward."""
         super().check_features(features)
         read = (s for s in ("sources", "antecedents") if f"passage_{s}" in self.features)
         structure = next(read, None)
@@ -98,7 +98,7 @@ class PassageModel(TextModel):
             return
         leads = features.get(PASSAGE_LEADS)
         leads = None if leads is None else np.asarray(leads) != 0
-        # Joint positions count from the start of what comes first.
+        # Positions of a joint sequence count from the start of its first part.
         for parts in sequences(self.config["joint"], self.order):
             names = {part: f"{part}_{structure}" for part in parts}
             links = {part: np.asarray(features[name]) for part, name in names.items()}
@@ -110,26 +110,25 @@ class PassageModel(TextModel):
         return self.predictor(edge_weights(self))
 
     def attend_to_edges(self, features, rows=None):
-        """The mean attention to edges of each type, over the tokens that read one.
+        """Computes the mean attention to edges of each type, over the tokens that read an edge.
 
-        It is the mean over layers and directions; what edges leave is that of `"sequence"`.
+        It is the mean over layers and directions; the rest is the attention to the `"sequence"`.
 
         Args:
             features: dictionary of at least the features in `model.features`, as arrays; or
-                `Batches` of examples, as `model.batches` makes them.
-            rows: examples that count, the first ones of a dictionary; `None` for all.
+                `Batches` of examples, from `model.batches`.
+            rows: number of examples of a dictionary that count, the first ones; `None` for all.
 
         Returns:
             Dictionary of floats by type, which sum to 1.
 
         Raises:
-            ValueError: if the model has no edge attention, or there is an id or edge that it does
-                not know.
+            ValueError: if the model has no edge attention, or an id or edge is out of range.
         """
         return self.edge_shares(features, rows).shares
 
     def edge_shares(self, features, rows=None):
-        """The `EdgeShares` of `attend_to_edges`."""
+        """Computes the `EdgeShares` of `attend_to_edges`."""
         if not self.config["edge_attention"]:
             raise ValueError("This reader sums its edges: give it edge_attention=True.")
         parts = [features]
@@ -146,10 +145,10 @@ class PassageModel(TextModel):
         return self.predictor({"logits": without_unknown(answer(self.states_output))})
 
     def follow(self, features, ends):
-        """Answers at the end of each sentence, from the states of one reading of the passage.
+        """Answers after each sentence, from the states of a single reading of the passage.
 
-        A classifier answers from the state of the last token of the sentence; a pointer sum, also
-        that of a mixture, points at the tokens up to it, where one of them mentions an answer.
+        A classifier answers from the state of the last token of the sentence. A pointer sum, also
+        one in a mixture, points at the tokens up to there if one of them mentions an answer.
 
         Args:
             features: dictionary of at least the features in `model.features`, as arrays.
@@ -157,8 +156,8 @@ class PassageModel(TextModel):
                 none.
 
         Returns:
-            Probabilities of the answers, `(batch, sentences, answers)`, which sum to 1, or to 0
-            where there is nothing to point at.
+            Probabilities of the answers, `(batch, sentences, answers)`, which sum to 1, or to 0 if
+            there is nothing to point at.
 
         Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
         """

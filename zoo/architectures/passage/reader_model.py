@@ -1,4 +1,4 @@
-"""The base of the Attention-Sum and the Gated-Attention Reader."""
+"""The base class of the Attention-Sum and the Gated-Attention Reader."""
 
 import keras
 from keras import ops
@@ -27,13 +27,13 @@ from zoo.architectures.precision import answer_dtype
 from zoo.architectures.text_model import Graph
 from zoo.configs.renamed import RENAMED
 
-# Arguments of `from_examples` that one kind of answers alone reads.
+# Arguments of `from_examples` that are read for only one kind of answers.
 OF_SHARED_ANSWERS = {"answer_head", "language", "lemmatizer", "tagger"}
 OF_LOCAL_ANSWERS = {"characters", "num_candidates"}
 
 
 class ReaderModel(PassageModel):
-    """A reader of recurrent layers, which the question may gate between them."""
+    """A reader of recurrent layers, between which the question may gate the passage."""
 
     FIXED = {"gated": True}
 
@@ -44,8 +44,8 @@ class ReaderModel(PassageModel):
         masks = {name: ops.not_equal(inputs[name], 0) for name in PARTS}
         structure, order = structure_of(inputs, config.encoder), ORDERS[config.order]
         gate = GatedAttention(name="gated_attention") if config.gated else None
-        # One mask for all tokens of a sequence: better for recurrences, and XLA on TensorFlow takes
-        # half a microsecond for every random number on a CPU.
+        # One mask for all tokens of a sequence is better for recurrences, and faster: on CPUs, XLA
+        # of TensorFlow takes half a microsecond for each random number.
         drop = keras.layers.Dropout(config.dropout, noise_shape=(None, 1, None), name="dropout")
         prefixes = {"joint": ""} if config.joint else {name: f"{name}_" for name in order}
         for n in range(1, config.layers + 1):
@@ -102,47 +102,48 @@ class ReaderModel(PassageModel):
         word_vectors=None,
         **arguments,
     ):
-        """An untrained reader for the words, entities and answers of training examples.
+        """Makes an untrained reader for the words, entities and answers of training examples.
 
-        Answers are those of all examples or, local ones, words or candidates of the passage at
-        hand.
+        Answers are shared by all examples, or local: words or candidates of each passage.
 
         Args:
-            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
-                examples of; its preprocessing is learned from them.
-            answer_head: name of the answer head, or `"auto"`: a pointer sum where the passage
-                mentions the answer of every question.
-            language: code of the language whose lemmas link words where the words themselves do not
-                make every answer a word of the passage; `None` for no such lemmas.
-            lemmatizer: what gives lemmas in any case: a spaCy pipeline, or a function from a word
-                to its lemma.
-            tokenizer: name of the tokenizer; `None` for `"spaces"` of cloze questions, and
-                `"words"` of others.
-            tagger: what tells entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; `None`
-                learns them from the examples; of cloze questions they are the markers.
-            entity_words: the entities themselves, words in lower case, or a table from words to
-                edge types of their own. Where `edge_types` has `"person"`, `"place"` or `"thing"`,
-                words that are learned are sorted so.
-            local_answers: whether answers are local; `None` does so for annotated examples and
-                those with candidates of their own, but not for cloze questions.
-            max_words: how many words are known at most, the most frequent ones; besides entities
-                and answers, where these are not local.
-            min_count: how often a word has to occur to be known, unless it is one of these.
+            examples: training examples, in any form that `keras_corefmem.datasets.as_examples`
+                takes; the preprocessing is learned from them.
+            answer_head: name of the answer head, or `"auto"`: a pointer sum if all answers are
+                words of their passages, `"pointer_or_class"` if only answers `"unknown"` are not,
+                and otherwise `"classification"`.
+            language: code of the language whose lemmas link words if some answers are not words of
+                their passages; `None` for no lemmas.
+            lemmatizer: lemmatizer to use in any case: a spaCy pipeline, a function from a word to
+                its lemma, or the code of a language.
+            tokenizer: name of the tokenizer; `None` for `"spaces"` if all examples are cloze
+                questions, and `"words"` otherwise.
+            tagger: finds entities, such as `keras_corefmem.graphs.spacy_tagger(nlp)`; with `None`,
+                they are learned from the examples, or are the markers of cloze questions.
+            entity_words: the entities, as words in lower case, or a table from words to edge types
+                of their own. Learned words are sorted into `"person"`, `"place"` and `"thing"` if
+                `edge_types` has one of these.
+            local_answers: whether answers are local; with `None`, they are for annotated examples
+                and those with their own candidates, but not for cloze questions.
+            max_words: number of the most frequent words that are known, besides entities and
+                answers if answers are shared.
+            min_count: number of times that other words must occur to be known.
             unknown_types: number of types of unknown words, see `Vocabulary`.
-            free_symbols: number of free symbols, which the unknown words of a text are, one each in
-                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+            free_symbols: number of free symbols. Each unknown word of a text is read as one, in the
+                order of first mention, and may be the answer. The augmentation `"unseen"` trains
                 them.
-            characters: whether words are spelled. It is for local answers, as the next one is.
-            num_candidates: most candidates of a passage; `None` for the examples' largest number.
-            max_sources: edges of one type that enter a token at most, the nearest ones; `None` for
-                the least of 1, 2 and 4 that keeps 99% of the examples' edges.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
+            characters: whether to read the characters of words, only for local answers.
+            num_candidates: largest number of candidates, only for local answers; `None` for that
+                of the examples.
+            max_sources: largest number of edges of one type into a token; the nearest are kept.
+                `None` for the least of 1, 2 and 4 that keeps 99% of the examples' edges.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains.
             **arguments: arguments of the constructor.
 
         Raises:
-            ValueError: as `fit_preprocessor` does, or if the vectors have another width than an
-                `embedding_dim` that is given.
+            ValueError: as for `fit_preprocessor`, or if the vectors do not have the width
+                `embedding_dim`, if this is passed.
         """
         answer_head = underscored(answer_head)
         names = "joint", "order", "max_chains", "edge_types"

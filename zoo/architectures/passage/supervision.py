@@ -1,14 +1,14 @@
-"""Which heads of a reader's self-attention are supervised by which signals."""
+"""Assignment of supervision signals to heads of a reader's self-attention."""
 
 import typing
 
 from keras_corefmem.graphs.targets import check_signal
 
-# Where a reader has self-attention, by the name of the variant.
+# Places of self-attention, by name of the variant.
 SELF_ATTENTION = {"none": (), "early": ("early",), "late": ("late",), "both": ("early", "late")}
-# The layer of the early encoder that the paper supervises, if there are as many.
+# The layer that the paper supervises; an encoder with fewer layers uses its last.
 LAYER = 3
-# Signals of which a head attends within its sentence alone.
+# Signals whose heads attend only within the sentence of the token.
 WITHIN_SENTENCES = ("dependency",)
 
 
@@ -22,7 +22,7 @@ class Supervision(typing.NamedTuple):
 
 
 def as_sequences(supervision):
-    """Writes the argument of `plan_supervision` as a list of sequences that start with a signal."""
+    """Converts `supervision` to a list of sequences that start with a signal."""
     items = [supervision] if isinstance(supervision, str) else supervision
     if not isinstance(items, list | tuple):
         raise ValueError(f"supervision must be a list of signals, got {supervision!r}.")
@@ -37,7 +37,7 @@ def as_sequences(supervision):
 
 
 def plan_supervision(supervision, self_attention, layers, heads):
-    """Fills in what a user leaves out, and checks the rest."""
+    """Checks `supervision`, and fills in places, layers and heads that are left out."""
     places = SELF_ATTENTION[self_attention]
     planned = []
     for signal, *rest in as_sequences(supervision):
@@ -74,7 +74,7 @@ def plan_supervision(supervision, self_attention, layers, heads):
 
 
 def heads_at(config, place):
-    """Signals and windows of an `AttentionEncoder` at a place of a reader."""
+    """Returns the signals and windows of an `AttentionEncoder` at a place of a reader."""
     here = [each for each in map(Supervision._make, config.supervision) if each.place == place]
     signals = [(each.layer, each.head, each.signal) for each in here]
     windows = [(each.layer, each.head) for each in here if each.signal in WITHIN_SENTENCES]

@@ -1,4 +1,4 @@
-"""A language model that reads characters, in both directions."""
+"""A bidirectional language model that reads characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoo.architectures.sentences.sentence_model import SentenceModel
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class CharacterLanguageModel(SentenceModel):
-    """Predicts each word of a text from the characters of those before it and behind it.
+    """Predicts each word of a text from the characters of the words before and after it.
 
     ```
     x_t = W Highway(CharacterCNN(characters of w_t)) + b
@@ -28,21 +28,21 @@ class CharacterLanguageModel(SentenceModel):
     P(w_t) = softmax(V [fᴷ_{t-1} ; bᴷ_{t+1}] + c)
     ```
 
-    Its layers `[fᵏ ; bᵏ]` are vectors of words in context: `word_encoder` gives them to a reader,
-    as `BiDAFReader.from_examples(..., language_model=)` does. They are ELMo's, whose two directions
-    have a softmax each, and LSTMs.
+    Its layers `[fᵏ ; bᵏ]` are contextual word vectors. `word_encoder` makes a layer of them for a
+    reader, as `BiDAFReader.from_examples(..., language_model=)` does. They are like those of ELMo,
+    which has LSTMs and a softmax for each direction.
 
     Args:
         vocabulary_size: int, number of word ids.
-        num_answers: int, number of words that are predicted, and one.
+        num_answers: int, number of words that are predicted, plus one.
         num_characters: int, number of character ids.
-        word_length: int, characters of a word.
-        output: str, `"tags"`: an answer a word.
+        word_length: int, number of characters of a word.
+        output: str, `"tags"`: an answer for each word.
         units: int, width of each direction.
         layers: int, number K of GRUs of each direction.
         character_dim: int, width of character vectors.
-        filters: int, filters of each width of the `CharacterCNN`.
-        filter_widths: tuple, these widths.
+        filters: int, number of filters of each width of the `CharacterCNN`.
+        filter_widths: tuple, widths of the filters.
         dropout: float, fraction of the units of x and of the last layers to drop.
         preprocessor: the `LanguagePreprocessor` (or its configuration) that turns text into
             features.
@@ -51,8 +51,8 @@ class CharacterLanguageModel(SentenceModel):
         dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
             default.
 
-    Input: a dictionary of int32 features: `words` `(batch, time)`, of which it reads what is
-    padding, 0 at the end, and `characters` `(batch, time, word_length)`.
+    Input: a dictionary of int32 features: `words` `(batch, time)`, of which only the padding, 0 at
+    the end, is used, and `characters` `(batch, time, word_length)`.
 
     Output: logits `(batch, time, num_answers)`, float32.
 
@@ -116,14 +116,14 @@ class CharacterLanguageModel(SentenceModel):
 
     @ExamplesMethod
     def from_examples(cls, examples, max_words=None, min_count=1, word_length=16, **arguments):
-        """An untrained model for the words and characters of training texts.
+        """Makes an untrained model for the words and characters of training texts.
 
         Args:
-            examples: list of `Sentence`, as `keras_corefmem.preprocessing.as_text` makes of
+            examples: list of `Sentence`, which `keras_corefmem.preprocessing.as_text` makes of
                 examples of any kind.
-            max_words: how many words are predicted at most, the most frequent ones; `None` for all.
-            min_count: how often a word has to occur to be predicted.
-            word_length: characters of a word that are read.
+            max_words: number of the most frequent words that are predicted; `None` for all.
+            min_count: number of times that a word must occur to be predicted.
+            word_length: number of characters of a word that are read.
             **arguments: arguments of the constructor.
         """
         preprocessor = LanguagePreprocessor.fit(
@@ -136,16 +136,17 @@ class CharacterLanguageModel(SentenceModel):
 
     def answer_lines(self, examples):
         for view in views.word_views(examples, self.preprocessor, self.inspect):
-            # How many words are right, without all those that are wrong.
+            # Only the number of right words, without the list of wrong ones.
             yield f"{view.question}  {view.heading[0][0]}"
 
     def word_encoder(self, words):
-        """Makes a layer from ids of words to the layers of this model, `(batch, time, 2 · units)`.
+        """Makes a layer from word ids to the layers of this model, `(batch, time, 2 · units)`.
 
         It shares its weights with the model.
 
         Args:
-            words: words by id, as of a `keras_corefmem.text.Vocabulary`; word 0 is padding.
+            words: words by id, such as those of a `keras_corefmem.text.Vocabulary`; word 0 is
+                padding.
 
         Example:
             >>> stories = keras_corefmem.datasets.simulator.simulate(1, 8)

@@ -1,4 +1,4 @@
-"""The dynamic memory network on single sentences: classification and tagging."""
+"""The dynamic memory network for classification and tagging of single sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zoo.architectures.sentences.sentence_model import SentenceModel
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SentenceDynamicMemoryNetwork(SentenceModel):
-    """Reads the words of a sentence again and again; every word is a fact.
+    """Reads a sentence in several passes over its words, which are the facts.
 
     ```
     x_t = [E w_t ; CharacterCNN(characters of w_t)]
@@ -26,34 +26,32 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
     m_i = EpisodicMemory(c_1 … c_i, q), P_i = softmax(W [m_i ; c_i] + b)      (tags)
     ```
 
-    Nothing is asked of a single sentence, and the paper does not say what stands in the question's
-    place: here q is learned, one for all sentences. Nor does it say how it answers without passes,
-    or what the later passes of a tagger read. Here the answer sees the memory beside the last state
-    of the input (the word's, for tags), which is all that is left without passes; and a tagger
-    remembers for each word what it would have remembered at the end of the sentence up to there,
-    which is the paper's e_i = h_i in the first pass.
+    The paper leaves three things open. A sentence has no question: here, q is one learned vector
+    for all sentences. The answer depends on the memory and on the last state of the input (for
+    tags, that of the word), so that there is an answer even without passes. In all its passes, a
+    tagger reads for each word the sentence up to that word, which is the paper's e_i = h_i in the
+    first pass.
 
     Args:
         vocabulary_size: int, number of word ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        num_characters: int, number of character ids; 0 where words are not spelled.
-        word_length: int, characters of a word.
-        output: str, `"class"`, or `"tags"` for an answer a word.
+        num_characters: int, number of character ids; 0 if characters are not read.
+        word_length: int, number of characters of a word.
+        output: str, `"class"`, or `"tags"` for an answer for each word.
         embedding_dim: int, width of word vectors.
-        units: int, width of facts and memory, both directions together.
+        units: int, width of facts and memory, with both directions together.
         passes: int, number of passes.
         attention: str, see `EpisodicMemory`.
         compact: bool, see `EpisodicMemory`.
         update: str, see `EpisodicMemory`.
-        bidirectional: bool, whether the GRU reads in both directions, each half as wide.
+        bidirectional: bool, whether the GRU reads in both directions, each with half the width.
         character_dim: int, width of character vectors.
-        filters: int, filters of each width of the `CharacterCNN`.
-        filter_widths: tuple, these widths.
-        word_dropout: float, fraction of the words to read as unknown in training, so that their
-            characters and neighbours have to tell their answers.
-        dropout: float, fraction of the word vectors and of the units of facts and answer module to
-            drop.
-        l2: float, factor of the squares of all weights but biases.
+        filters: int, number of filters of each width of the `CharacterCNN`.
+        filter_widths: tuple, widths of the filters.
+        word_dropout: float, fraction of the words that are read as unknown in training, so that the
+            model learns from their characters and neighbours.
+        dropout: float, fraction of the units of word vectors, facts and answer module to drop.
+        l2: float, factor of an L2 penalty on all weights except biases.
         preprocessor: the `SentencePreprocessor` (or its configuration) that turns text into
             features.
         name: str, name of the model.
@@ -61,16 +59,16 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
         dtype: str or `keras.DTypePolicy`, precision, such as `"mixed_bfloat16"`; `None` for Keras'
             default.
 
-    Input: a dictionary of int32 features: `words` `(batch, time)` and, where words are spelled,
+    Input: a dictionary of int32 features: `words` `(batch, time)` and, if characters are read,
     `characters` `(batch, time, word_length)`. Padding is 0, at the end.
 
     Output: logits `(batch, num_answers)`, or `(batch, time, num_answers)` for tags, float32.
 
-    `attend` gives the attention of every pass: `(batch, words, passes)`, for tags `(batch, words,
+    `attend` returns the attention of all passes: `(batch, words, passes)`, for tags `(batch, words,
     facts, passes)`. Without passes there is none.
 
     Raises:
-        ValueError: if `units` are odd where bidirectional, or an argument is not as described.
+        ValueError: if `units` is odd and `bidirectional` is set, or an argument is invalid.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Sections 4.2 and 4.3.
 
@@ -132,7 +130,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
             last = states
         else:
             episodes = EpisodicMemory(units, **options, name="episodic_memory")
-            # Padding carries the state.
+            # Padding keeps the state.
             last = ops.concatenate([states[:, -1, :half], states[:, 0, half:]], axis=-1)
         memory, gates = episodes(drop(states), question, mask=read)
         both = ops.concatenate([memory, last], axis=-1)
@@ -147,7 +145,7 @@ class SentenceDynamicMemoryNetwork(SentenceModel):
 
 
 def vectors(inputs, config):
-    """Vectors of words, with what their characters say."""
+    """Embeds words, with their characters if these are read."""
     table = keras.layers.Embedding(
         config.vocabulary_size, config.embedding_dim, name="word_embedding"
     )

@@ -1,4 +1,4 @@
-"""The base of models of single sentences."""
+"""The base class of models of single sentences."""
 
 import keras
 from keras import ops
@@ -35,11 +35,11 @@ class SentenceModel(TextModel):
 
     @staticmethod
     def read_sentence(inputs, read, config):
-        """Builds logits, and attention or `None` in its place.
+        """Builds the logits, and the attention or `None`.
 
         Args:
             inputs: symbolic features by name.
-            read: bool `(batch, time)`, which words are not padding.
+            read: bool `(batch, time)`, true for words that are not padding.
             config: arguments of the model.
         """
         raise NotImplementedError("A subclass of SentenceModel must implement read_sentence.")
@@ -55,24 +55,24 @@ class SentenceModel(TextModel):
         word_length=16,
         **arguments,
     ):
-        """An untrained model for the words and answers of training sentences.
+        """Makes an untrained model for the words and answers of training sentences.
 
-        With tags for the words of the examples, it is a tagger.
+        The model is a tagger if the examples have tags for their words.
 
         Args:
             examples: list of `Sentence`.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has. A cased word that it lacks gets the
-                vector of its lower case.
-            characters: whether to spell words.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains. A word with capitals that it lacks
+                gets the vector of its lower case.
+            characters: whether to read the characters of words.
             lower_case: whether the vocabulary is lower-cased; characters never are.
-            min_count: how often a word has to occur to have a vector of its own.
-            word_length: characters of a word that are read.
+            min_count: number of times that a word must occur to have its own vector.
+            word_length: number of characters of a word that are read.
             **arguments: arguments of the constructor.
 
         Raises:
-            ValueError: if the examples are no `Sentence`s, or the vectors have another width than
-                an `embedding_dim` that is given.
+            ValueError: if the examples are not of type `Sentence`, or the vectors do not have the
+                width `embedding_dim`, if this is passed.
         """
         preprocessor = SentencePreprocessor.fit(
             examples,
@@ -94,7 +94,7 @@ class SentenceModel(TextModel):
 
         Args:
             sentences: a string or a list of strings.
-            top: how many labels to give, at most all that the model knows; a tagger gives one a
+            top: number of labels, at most all that the model knows; a tagger returns one for each
                 word.
 
         Returns:
@@ -120,7 +120,7 @@ class SentenceModel(TextModel):
         return [*watching, boards.WordPictures(*shown)] if self.has_attention else watching
 
     def default_loss(self):
-        # Batches differ in the number of words.
+        # The mean must be over words, whose number differs between batches.
         reduction = "mean_with_sample_weight"
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction=reduction)
 

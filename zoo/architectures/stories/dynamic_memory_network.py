@@ -22,13 +22,13 @@ from zoo.architectures.config import Count, ExamplesMethod, Factor, Learned, Sha
 from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
-# The layer whose factor is the weight of the loss of answers.
+# Name of the layer whose factor is the weight of the loss of answers.
 ANSWER_WEIGHT = "answer_weight"
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class DynamicMemoryNetwork(StoryModel):
-    """Reads the facts of a passage again and again, led by the question and by the passes before.
+    """Reads the facts of a passage in several passes, guided by the question and earlier passes.
 
     ```
     c_t = state of a GRU over the words of the passage at the end of sentence t
@@ -38,15 +38,15 @@ class DynamicMemoryNetwork(StoryModel):
     ```
 
     With `input_module="fusion"` (DMN+), `c` is the sum of both directions of a GRU over sentences
-    that are encoded by position. With an `answer_length` above 1, an `AnswerDecoder` says answers
-    of several words, and logits are `(batch, answer_length, num_answers)`. With a `gate_loss`,
-    training needs the feature `supporting_facts` `(batch, facts)` as well: the sentence that each
-    pass should attend to, from 1; 0 = unknown, as in prediction.
+    that are encoded by position. With an `answer_length` above 1, an `AnswerDecoder` generates
+    answers of several words, and logits are `(batch, answer_length, num_answers)`. With a
+    `gate_loss`, training also needs the feature `supporting_facts` `(batch, facts)`: the 1-based
+    number of the sentence that each pass should attend to; 0 = unknown, as in prediction.
 
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        sentence_length: int, number of words of a sentence or question.
         units: int, width of word vectors, facts and memory.
         passes: int, number of passes.
         attention: str, see `EpisodicMemory`.
@@ -54,22 +54,22 @@ class DynamicMemoryNetwork(StoryModel):
         update: str, see `EpisodicMemory`.
         end_of_passes: bool, see `EpisodicMemory`.
         input_module: str, `"words"` (DMN) or `"fusion"` (DMN+).
-        answer_length: int, words of the longest answer and its end, or 1 where answers are classes.
-        max_facts: int, number of supporting facts of a question that are told.
+        answer_length: int, number of words of the longest answer with its end, or 1 if answers are
+            classes.
+        max_facts: int, width of `supporting_facts`.
         gate_loss: float, weight of the loss of passes that do not attend to the supporting facts.
         teacher_forcing: bool, see `EpisodicMemory`.
-        gates_first: int, number of epochs at the start of training that learn from the
-            supporting facts alone, not from answers (`GatesFirst`).
-        embeddings_initializer: initializer, initializer of the word vectors; `None` for uniform
-            ones of variance 1. Those of Keras are so small that all facts look alike to the gates
-            at first.
-        dropout: float, fraction of the units of the passage's word vectors (DMN+: of its sentences
-            and facts), the same ones for all of a passage, and of those of the answer module, to
-            drop.
-        l2: float, factor of the squares of all weights but biases.
+        gates_first: int, number of epochs at the start of training that use only the supporting
+            facts, not the answers (`GatesFirst`).
+        embeddings_initializer: initializer of the word vectors; `None` for a uniform one with
+            variance 1. With the default of Keras, vectors are so small that the gates cannot tell
+            facts apart at first.
+        dropout: float, fraction of the units to drop in the passage's word vectors (DMN+: in its
+            sentences and facts), with one mask for the whole passage, and in the answer module.
+        l2: float, factor of an L2 penalty on all weights except biases.
         retrieve: int, number k of sentences to read, those that match the question best; `None` for
             all.
-        retrieve_hops: int, hops of the retrieval.
+        retrieve_hops: int, number of hops of the retrieval.
         preprocessor: the preprocessor (or its configuration) that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
@@ -79,8 +79,8 @@ class DynamicMemoryNetwork(StoryModel):
     Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
     with 0. Output: logits `(batch, num_answers)`, float32.
 
-    `attend` gives the attention of every pass, `(batch, sentences, passes)`; with `end_of_passes`
-    the last row is that of the fact which ends the reading.
+    `attend` returns the attention of all passes, `(batch, sentences, passes)`; with `end_of_passes`
+    the last row is that of the fact that ends the reading.
 
     References: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285); DMN+: [Xiong et al.,
     ICML 2016](https://arxiv.org/abs/1603.01417).
@@ -201,21 +201,21 @@ class DynamicMemoryNetwork(StoryModel):
         word_vectors=None,
         **arguments,
     ):
-        """An untrained model for the words, sentences and answers of training examples.
+        """Makes an untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
-                examples of; its preprocessing is learned from them.
-            max_sentences: sentences of a passage that are read, the last ones.
-            answer_words: whether answers are sequences of words, rather than a class each;
-                `"auto"` where there is one of several words.
-            free_symbols: number of free symbols, which the unknown words of a text are, one each in
-                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+            examples: training examples, in any form that `keras_corefmem.datasets.as_examples`
+                takes; the preprocessing is learned from them.
+            max_sentences: number of sentences of a passage that are read, the last ones.
+            answer_words: whether answers are sequences of words instead of classes; with `"auto"`,
+                they are if an example has an answer of several words.
+            free_symbols: number of free symbols. Each unknown word of a text is read as one, in the
+                order of first mention, and may be the answer. The augmentation `"unseen"` trains
                 them.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
-            **arguments: arguments of the constructor. With a `gate_loss`, there is by default a
-                pass for every supporting fact, and one to end the reading if it can.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains.
+            **arguments: arguments of the constructor. With a `gate_loss`, `passes` defaults to the
+                largest number of supporting facts, plus one with `end_of_passes`.
         """
         if answer_words == "auto":
             answer_words = any(SEPARATOR in example.answer for example in examples)
@@ -239,14 +239,14 @@ class DynamicMemoryNetwork(StoryModel):
 
 
 class GatesFirst(keras.callbacks.Callback):
-    """Trains a `DynamicMemoryNetwork` on its supporting facts alone for the first epochs.
+    """Trains a `DynamicMemoryNetwork` on the supporting facts alone for the first epochs.
 
-    Its loss is that of gates, `gate_loss` times, and β times that of answers, where β is 0 in these
-    epochs and 1 behind them. The answer module stays as it is there, whatever the penalty of its
-    weights. The `fit` of the network adds the callback by itself.
+    The loss is `gate_loss` times that of the gates plus β times that of the answers, where β is 0
+    in these epochs and 1 afterwards. The answer module does not change in these epochs, not even by
+    the penalty on its weights. The `fit` of the network adds this callback.
 
     Args:
-        epochs: number of these epochs.
+        epochs: number of epochs without the loss of answers.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
 

@@ -17,23 +17,23 @@ from zoo.architectures.stories.story_model import StoryModel
 class EndToEndMemoryNetwork(StoryModel):
     """Attends to the sentences of a passage several times, see `EndToEndMemory`.
 
-    Answers that are words of the vocabulary share their embeddings, others have their own.
+    Answers that are words of the vocabulary share the words' embeddings; others have their own.
 
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
-        answer_tokens: list, token id of each answer, `None` for those that are no word.
+        sentence_length: int, number of words of a sentence or question.
+        answer_tokens: list, token id of each answer, `None` for those that are not words.
         units: int, width of embeddings.
         hops: int, number of hops.
-        max_sentences: int, number of places of the memory; `from_examples` takes the sentences of
-            the longest passage.
+        max_sentences: int, number of places of the memory; `from_examples` uses the number of
+            sentences of the longest passage.
         linear_start: int, number of epochs without softmax at the start of training
             (`LinearStart`).
-        time_noise: float, share of empty sentences that training adds.
+        time_noise: float, share of empty sentences that are added in training.
         retrieve: int, number k of sentences to read, those that match the question best; `None` for
             all.
-        retrieve_hops: int, hops of the retrieval.
+        retrieve_hops: int, number of hops of the retrieval.
         preprocessor: the preprocessor (or its configuration) that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
@@ -43,7 +43,7 @@ class EndToEndMemoryNetwork(StoryModel):
     Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
     with 0. Output: logits `(batch, num_answers)`, float32.
 
-    `attend` gives the attention of every hop, `(batch, sentences, hops)`.
+    `attend` returns the attention of all hops, `(batch, sentences, hops)`.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
 
@@ -119,11 +119,11 @@ class EndToEndMemoryNetwork(StoryModel):
 class LinearStart(keras.callbacks.Callback):
     """Trains an `EndToEndMemoryNetwork` without the softmax of its hops for the first epochs.
 
-    The `fit` of the network adds it by itself. Validation and all that is behind an epoch have the
-    softmax, so that what is validated and saved is the network itself.
+    The `fit` of the network adds this callback. The softmax is restored at the end of each epoch,
+    so that the network is validated and saved with it.
 
     Args:
-        epochs: number of these epochs.
+        epochs: number of epochs without softmax.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895), Section 4.2.
 

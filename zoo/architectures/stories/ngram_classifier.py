@@ -1,4 +1,4 @@
-"""The baseline without order or memory: a linear classifier of n-grams."""
+"""A baseline without order or memory: a linear classifier of n-grams."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ class NGramClassifier(StoryModel):
     P = softmax(Σ_{g ∈ G} c_g w_g + b)
     ```
 
-    G are the n-grams of n = 1 … `order` words within every sentence that shares a word with the
-    question, and within the question; `c_g` is how often g is among them. N-grams of one of the
-    `buckets` that they are hashed into share their weights.
+    G are the n-grams of n = 1 … `order` words within the question and within each sentence that
+    shares a word with it; `c_g` is the number of times that g occurs among them. N-grams are hashed
+    into `buckets`, and those in the same bucket share their weights.
 
-    As in the paper, any word counts as shared, so that an article makes almost every sentence share
-    one. With `common` below 1, words that are in more than this fraction of the training sentences
-    do not count; their n-grams still enter G. Unknown words never count.
+    As in the paper, any word may be the shared one, so an article is enough for most sentences.
+    With `common` below 1, words that occur in more than this fraction of the training sentences do
+    not count as shared, but their n-grams still enter G. Unknown words never count.
 
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
-        frequencies: list, the fraction of the training sentences that each token is in, `None` for
-            0.
+        sentence_length: int, number of words of a sentence or question.
+        frequencies: list, fraction of the training sentences in which each token occurs; `None`
+            for 0.
         common: float, fraction of the training sentences above which words are too common to count
             as shared.
-        order: int, words of the longest n-grams.
+        order: int, number of words of the longest n-grams.
         buckets: int, number of weights per answer.
         binary: bool, whether `c_g` is 1 however often a bucket occurs.
-        l2: float, factor of the squares of all weights.
+        l2: float, factor of an L2 penalty on all weights.
         retrieve: int, number k of sentences to read, those that match the question best; `None` for
             all.
-        retrieve_hops: int, hops of the retrieval.
+        retrieve_hops: int, number of hops of the retrieval.
         preprocessor: the preprocessor (or its configuration) that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
@@ -57,11 +57,11 @@ class NGramClassifier(StoryModel):
     Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
     with 0. Output: logits `(batch, num_answers)`, float32.
 
-    `attend` says which sentences enter G, `(batch, sentences, 1)`: 1 for those that do, or 0.
+    `attend` returns which sentences enter G, `(batch, sentences, 1)`: 1 for those that do, else 0.
 
     Raises:
-        ValueError: if `common` is no fraction, `order` or `buckets` is below 1, or there is not one
-            frequency per token.
+        ValueError: if `common` is not a fraction, `order` or `buckets` is below 1, or there is not
+            one frequency per token.
 
     Reference: [Weston et al., 2015](https://arxiv.org/abs/1502.05698), Section 5.
 
@@ -124,7 +124,7 @@ class NGramClassifier(StoryModel):
             name="weights",
         )
         counted = ops.cast(ops.not_equal(bag, 0), "float32")[..., None]
-        # Row 0 belongs to no n-gram: the bias.
+        # Row 0, which belongs to no n-gram, is the bias.
         bias = weights(ops.zeros_like(bag[:, 0]))
         logits = ops.sum(counted * weights(bag), axis=1) + bias
         return logits, ops.cast(shared, "float32")[..., None]
@@ -139,14 +139,14 @@ class NGramClassifier(StoryModel):
 
 
 def shares_a_word(sentences, question, ignored):
-    """Which sentences have a word of the question."""
+    """Returns which sentences have a word in common with the question."""
     counts = ops.all(ops.not_equal(question[..., None], ignored.astype("int32")), axis=-1)
     counted = ops.where(counts, question, -1)
     return ops.any(ops.equal(sentences[..., None], counted[:, None, None]), axis=(-2, -1))
 
 
 def hash_ngrams(lines, order, buckets):
-    """The bucket of every n-gram of n = 1 … `order` words."""
+    """Returns the bucket of each n-gram of n = 1 … `order` words, 0 for padding."""
     hashes, parts = ops.zeros_like(lines, dtype="uint32"), []
     for n in range(min(order, lines.shape[-1])):
         last = lines[..., n:]
@@ -158,7 +158,7 @@ def hash_ngrams(lines, order, buckets):
 
 
 def distinct(numbers):
-    """Sorted rows, int32 `(batch, n)`, where 0 replaces all but one of equal numbers."""
+    """Sorts rows of int32 `(batch, n)`, and replaces all but one of equal numbers by 0."""
     numbers = ops.sort(numbers, axis=-1)
     before = ops.concatenate([ops.zeros_like(numbers[:, :1]), numbers[:, :-1]], axis=1)
     return ops.where(ops.equal(numbers, before), 0, numbers)

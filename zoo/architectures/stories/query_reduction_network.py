@@ -15,7 +15,7 @@ from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class QueryReductionNetwork(StoryModel):
-    """Turns the question into one that is easier to answer, sentence by sentence.
+    """Reduces the question to one that is easier to answer, sentence by sentence.
 
     ```
     x_t = Σ_j l_j ⊙ e_j over the words of sentence t,   q_t^1 = Σ_j l_j ⊙ e_j of the question
@@ -26,15 +26,15 @@ class QueryReductionNetwork(StoryModel):
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        sentence_length: int, number of words of a sentence or question.
         units: int, width of word vectors and states.
         layers: int, number K of layers.
         tied: bool, whether all layers share their weights.
-        update_bias: float, constant of the update gates.
-        l2: float, factor of the squares of all weights but biases.
+        update_bias: float, constant added in the update gates.
+        l2: float, factor of an L2 penalty on all weights except biases.
         retrieve: int, number k of sentences to read, those that match the question best; `None` for
             all.
-        retrieve_hops: int, hops of the retrieval.
+        retrieve_hops: int, number of hops of the retrieval.
         preprocessor: the preprocessor (or its configuration) that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
@@ -44,7 +44,7 @@ class QueryReductionNetwork(StoryModel):
     Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
     with 0. Output: logits `(batch, num_answers)`, float32.
 
-    `attend` gives the update gates of every layer, `(batch, sentences, layers)`.
+    `attend` returns the update gates of all layers, `(batch, sentences, layers)`.
 
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1606.04582).
 

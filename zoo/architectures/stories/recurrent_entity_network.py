@@ -1,4 +1,4 @@
-"""Recurrent entity networks: REN and, question dependent, QDREN."""
+"""Recurrent entity networks: REN, and the question-dependent QDREN."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from zoo.architectures.config import ExamplesMethod, Factor, Learned, Share, Siz
 from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel
 
-# A cosine that no two of a few hundred random vectors have.
+# A cosine greater than that of any two of a few hundred random vectors.
 CLOSE = 0.5
 PASSAGES = {"sentences": StoryPreprocessor, "windows": WindowPreprocessor}
-# Arguments of `from_examples` that one kind of examples or passages alone reads.
+# Arguments of `from_examples` that are read for only one kind of examples or passages.
 OF_STORIES, OF_CLOZE = (
     {"read_ends", "free_symbols"},
     {"max_words", "markers", "candidates", "max_length"},
@@ -37,9 +37,9 @@ OF_SENTENCES, OF_WINDOWS = {"max_sentences", "max_length"}, {"half_width", "max_
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class RecurrentEntityNetwork(StoryModel):
-    """Keeps a memory of entities up to date, sentence by sentence, and answers from it.
+    """Updates a memory of entities sentence by sentence, and answers from it.
 
-    Cloze questions about news are read as plain sentences or as windows round each entity.
+    News passages of cloze questions are read as sentences or as windows around each entity.
 
     ```
     s_t = Σ_r f_r ⊙ e_r over the words of sentence t,   q = Σ_r f'_r ⊙ e_r
@@ -50,30 +50,31 @@ class RecurrentEntityNetwork(StoryModel):
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
-        question_dependent: bool, whether the question opens gates (QDREN), or not (REN).
-        slots: int, number of entities, where `entity_tokens` does not say which they are.
+        sentence_length: int, number of words of a sentence or question.
+        question_dependent: bool, whether gates depend on the question (QDREN) or not (REN).
+        slots: int, number of entities if `entity_tokens` is `None`.
         units: int, width of word vectors, sentences and slots.
         activation: str, φ of the memory and the output, which share the slopes of a PReLU.
-        output_activation: str, φ of the output, where it is another one.
-        dropout: float, fraction of the word vectors of the story to drop, before they are summed.
-        mask_initializer: str, initializer of f: `"ones"` in the paper; the authors' code starts it
-            as all else, from N(0, 0.1).
+        output_activation: str, φ of the output if it differs from that of the memory.
+        dropout: float, fraction of the units of the story's word vectors to drop before they are
+            summed.
+        mask_initializer: str, initializer of f: `"ones"` in the paper; the authors' code uses
+            N(0, 0.1), as for all other weights.
         question_mask_initializer: str, initializer of f', ones in the paper and in the authors'
             code.
         gate_bias: bool, whether gates have a bias per slot, as in the authors' code.
-        slot_slopes: bool, whether every slot has PReLU slopes of its own; the output then has
-            others.
-        l2: float, factor of the squares of all weights but biases and slopes.
+        slot_slopes: bool, whether each slot has its own PReLU slopes; the output then has
+            slopes of its own too.
+        l2: float, factor of an L2 penalty on all weights except biases and slopes.
         initializer: str, initializer of word vectors and matrices.
         passages: str, `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
-        entity_tokens: list, token id of the entity of each slot, whose word vector is its key, and
-            where its memory starts; `None` for keys that are learned freely.
-        answer_tokens: list, token id of each answer, of which only those compete that the passage
-            mentions (`CandidateAnswers`); `None` lets all compete.
+        entity_tokens: list, token id of the entity of each slot, whose word vector is the key and
+            the initial memory of the slot; `None` for keys that are learned freely.
+        answer_tokens: list, token id of each answer. Only answers mentioned in the passage are
+            candidates (`CandidateAnswers`); with `None`, all answers are.
         retrieve: int, number k of sentences to read, those that match the question best; `None` for
             all.
-        retrieve_hops: int, hops of the retrieval.
+        retrieve_hops: int, number of hops of the retrieval.
         preprocessor: the preprocessor (or its configuration) that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
@@ -83,7 +84,7 @@ class RecurrentEntityNetwork(StoryModel):
     Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
     with 0. Output: logits `(batch, num_answers)`, float32.
 
-    `attend` gives the gates, `(batch, sentences, slots)`.
+    `attend` returns the gates, `(batch, sentences, slots)`.
 
     References: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969);
     [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
@@ -187,7 +188,7 @@ class RecurrentEntityNetwork(StoryModel):
         return logits, gates
 
     def columns(self):
-        """Names of the slots, with the word that is or resembles their key."""
+        """Returns the names of the slots, each with the word that is or resembles its key."""
         names = super().columns()
         if self.preprocessor is None:
             return names
@@ -226,33 +227,34 @@ class RecurrentEntityNetwork(StoryModel):
         word_vectors=None,
         **arguments,
     ):
-        """An untrained model for the words, sentences and answers of training examples.
+        """Makes an untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples, stories or `ClozeExample`s; `free_symbols` are for the
-                former, all but `tied_keys`, `max_sentences` and `read_ends` for the latter.
+            examples: training examples, stories or `ClozeExample`s. `read_ends` and `free_symbols`
+                are only for stories; `max_words`, `markers`, `candidates` and `max_length` are only
+                for `ClozeExample`s.
             passages: `"sentences"` or `"windows"`.
-            tied_keys: whether there is a slot for each word of `learn_entity_words` (or marker of
-                cloze questions), with its word vector for a key.
-            max_sentences: sentences of a passage that are read, the last ones.
-            read_ends: whether the mark that ends a sentence of a story is one of its words; `None`
-                does as the model's authors did.
-            free_symbols: number of free symbols, which the unknown words of a text are, one each in
-                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+            tied_keys: whether there is a slot for each word of `learn_entity_words` (or each marker
+                of cloze questions), with its word vector as the key.
+            max_sentences: number of sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence of a story is read as a word; `None`
+                follows the model's authors.
+            free_symbols: number of free symbols. Each unknown word of a text is read as one, in the
+                order of first mention, and may be the answer. The augmentation `"unseen"` trains
                 them.
-            max_length: words of a sentence or question that are read, at most.
-            half_width: words on each side of the entity of a window.
-            max_windows: windows of a passage that are read, the first ones.
+            max_length: largest number of words of a sentence or question that are read.
+            half_width: number of words on each side of the entity of a window.
+            max_windows: number of windows of a passage that are read, the first ones.
             max_words: size of the vocabulary besides the entities.
-            markers: number of entities; `None` for those of the examples.
-            candidates: whether only entities that are read compete. The authors let all compete,
-                also those that the passage lacks.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
+            markers: number of entities; `None` for that of the examples.
+            candidates: whether only entities that are read are candidates. In the authors' model
+                all are, even if the passage does not mention them.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains.
             **arguments: arguments of the constructor.
 
         Raises:
-            ValueError: if windows are asked for, but the examples are no cloze questions.
+            ValueError: if `passages="windows"`, but the examples are not cloze questions.
         """
         cloze = all(isinstance(example, ClozeExample) for example in examples)
         known = {"max_words": max_words, "markers": markers}
@@ -265,7 +267,7 @@ class RecurrentEntityNetwork(StoryModel):
         else:
             preprocessor = cls.fit_stories(examples, max_sentences, read_ends, free_symbols)
         words = preprocessor.vocabulary
-        # The first answer is the unknown one, whose word is none.
+        # The first answer, the unknown one, is not a word.
         tokens = words.encode(preprocessor.answers[1:]).tolist() if cloze else None
         if cloze and candidates:
             arguments["answer_tokens"] = [None, *tokens]

@@ -1,4 +1,4 @@
-"""The recurrent baseline of the memory networks: one LSTM or GRU over all words."""
+"""The recurrent baseline for memory networks: one LSTM or GRU over all words."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from zoo.architectures.stories.story_model import StoryModel
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class RecurrentReader(StoryModel):
-    """Reads the words of a passage, then those of the question, and answers from its last state.
+    """Reads the words of a passage, then those of the question, and answers from the last state.
 
     ```
     h_t = LSTM(e_t, h_{t-1}) over all words of the passage, then of the question
     P = softmax(W h_T + b)
     ```
 
-    Padding lies between the words; it keeps the state, so that it changes nothing.
+    There is padding between the words, which does not change the state.
 
     Args:
         vocabulary_size: int, number of token ids.
         num_answers: int, number of answers; answer 0 is the unknown one and never predicted.
-        sentence_length: int, words of a sentence or question.
+        sentence_length: int, number of words of a sentence or question.
         cell: str, `"lstm"` or `"gru"`.
         units: int, width of the state.
         embedding_dim: int, width of the word vectors.
-        dropout: float, fraction of the word vectors, and of the last state, to drop; one mask for
-            all words of a text.
-        l2: float, factor of the squares of all weights but biases.
+        dropout: float, fraction of the units of the word vectors and of the last state to drop,
+            with one mask for all words of a text.
+        l2: float, factor of an L2 penalty on all weights except biases.
         retrieve: int, number k of sentences to read, those that match the question best; `None` for
             all.
-        retrieve_hops: int, hops of the retrieval.
+        retrieve_hops: int, number of hops of the retrieval.
         preprocessor: the preprocessor (or its configuration) that turns text into features.
         name: str, name of the model.
         trainable: bool, whether its weights are trained.
@@ -46,7 +46,7 @@ class RecurrentReader(StoryModel):
     Input: int32 `sentences` `(batch, sentences, words)` and `question` `(batch, words)`, padded
     with 0. Output: logits `(batch, num_answers)`, float32.
 
-    It has no attention, and `attend` says so.
+    There is no attention: `attend` raises an error.
 
     Raises:
         ValueError: if there is no such cell.
@@ -91,7 +91,7 @@ class RecurrentReader(StoryModel):
         if config.cell == "gru":
             recurrence = MAGEGRU((config.units,), return_sequences=False, name="gru")
         else:
-            # cuDNN wants padding behind the words, and keeps XLA from the whole model.
+            # cuDNN requires padding after the words, and prevents XLA for the whole model.
             recurrence = keras.layers.LSTM(config.units, use_cudnn=False, name="lstm")
         state = recurrence(drop(vectors), mask=ops.not_equal(words, 0))
         state = HashDropout(config.dropout, name="answer_dropout")(state)

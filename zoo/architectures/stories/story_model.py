@@ -1,4 +1,4 @@
-"""The base of readers of stories: sentences in, retrieval in front, views."""
+"""The base class of readers of stories."""
 
 import keras
 import numpy as np
@@ -19,17 +19,17 @@ from zoo.architectures.text_model import Graph, TextModel
 class StoryModel(TextModel):
     """A model that reads a passage sentence by sentence.
 
-    `attend` gives what the model makes of every sentence, `(batch, sentences, columns)`: gates of
-    slots, or the attention of passes; `columns()` names them. Baselines may have no attention.
+    `attend` returns numbers for each sentence, `(batch, sentences, columns)`: gates of slots, or
+    the attention of passes; `columns()` names them. Baselines may have no attention.
 
-    With `retrieve=k`, the model reads the k sentences that match the question best, see
-    `RetrieveSentences`; `attend` is 0 for the others. `from_examples` learns from the passages how
-    rare words are; without it every word counts the same.
+    With `retrieve=k`, the model only reads the k sentences that match the question best, see
+    `RetrieveSentences`; `attend` is 0 for the others. `from_examples` weights words by how rare
+    they are in the passages; otherwise all words have equal weight.
     """
 
-    # Whether the authors read the marks that end sentences and questions.
+    # Whether the model's authors read the marks that end sentences and questions.
     READ_ENDS = True
-    # What a column of the attention is.
+    # Name of a column of the attention.
     COLUMN = "pass"
 
     @staticmethod
@@ -59,17 +59,17 @@ class StoryModel(TextModel):
 
     @staticmethod
     def extra_inputs(config):
-        """Further symbolic features by name, which `read_story` takes as arguments."""
+        """Returns further symbolic features by name, which `read_story` takes as arguments."""
         return {}
 
     @staticmethod
     def read_story(sentences, question, read, config, **extra):
-        """Builds logits, and attention or `None` in its place.
+        """Builds the logits, and the attention or `None`.
 
         Args:
             sentences: `(batch, sentences, words)`.
             question: `(batch, words)`.
-            read: bool `(batch, sentences)`, which sentences are not padding.
+            read: bool `(batch, sentences)`, true for sentences that are not padding.
             config: arguments of the model.
             **extra: the `extra_inputs`.
         """
@@ -77,7 +77,7 @@ class StoryModel(TextModel):
 
     @staticmethod
     def embedding(config, width=None, **kwargs):
-        """The table of word vectors."""
+        """Makes the table of word vectors."""
         return keras.layers.Embedding(
             config.vocabulary_size, width or config.units, name="word_embedding", **kwargs
         )
@@ -92,19 +92,19 @@ class StoryModel(TextModel):
         word_vectors=None,
         **arguments,
     ):
-        """An untrained model for the words, sentences and answers of training examples.
+        """Makes an untrained model for the words, sentences and answers of training examples.
 
         Args:
-            examples: training examples, or what `keras_corefmem.datasets.as_examples` makes
-                examples of; its preprocessing is learned from them.
-            max_sentences: sentences of a passage that are read, the last ones.
-            read_ends: whether the mark that ends a sentence or question is one of its words;
-                `None` does as the model's authors did.
-            free_symbols: number of free symbols, which the unknown words of a text are, one each in
-                the order of their mentions, and answers too: the augmentation `"unseen"` trains
+            examples: training examples, in any form that `keras_corefmem.datasets.as_examples`
+                takes; the preprocessing is learned from them.
+            max_sentences: number of sentences of a passage that are read, the last ones.
+            read_ends: whether the mark that ends a sentence or question is read as a word;
+                `None` follows the model's authors.
+            free_symbols: number of free symbols. Each unknown word of a text is read as one, in the
+                order of first mention, and may be the answer. The augmentation `"unseen"` trains
                 them.
-            word_vectors: path of a file of pretrained vectors, GloVe's or word2vec's, to start
-                from: `coverage` says how many words it has.
+            word_vectors: path of a file of pretrained vectors, of GloVe or word2vec, to start
+                from; `coverage` says how many words it contains.
             **arguments: arguments of the constructor.
         """
         preprocessor = cls.fit_stories(examples, max_sentences, read_ends, free_symbols)
@@ -112,7 +112,7 @@ class StoryModel(TextModel):
 
     @classmethod
     def fit_stories(cls, examples, max_sentences, read_ends, free_symbols):
-        """The `StoryPreprocessor` of `from_examples`."""
+        """Fits the `StoryPreprocessor` of `from_examples`."""
         return StoryPreprocessor.fit(
             examples,
             max_sentences=max_sentences,
@@ -130,7 +130,7 @@ class StoryModel(TextModel):
         return model
 
     def columns(self):
-        """Names of the columns of `attend`: what they are and their numbers."""
+        """Returns the names of the columns of `attend`, such as `"pass 1"`."""
         return [f"{self.COLUMN} {n}" for n in range(1, self.attention_output.shape[-1] + 1)]
 
     def views(self, examples):
@@ -148,5 +148,5 @@ class StoryModel(TextModel):
 
 
 def unit_uniform():
-    """An initializer of uniform numbers with variance 1."""
+    """Makes an initializer of uniform numbers with variance 1."""
     return keras.initializers.RandomUniform(-(3**0.5), 3**0.5)

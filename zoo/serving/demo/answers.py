@@ -1,4 +1,4 @@
-"""What a model makes of a question, ready to be shown and copied."""
+"""Answers of a model, with the HTML that shows them and the code that reproduces them."""
 
 import dataclasses
 import json
@@ -15,12 +15,12 @@ from keras_corefmem.visualization.pages import odds_to_html, view_to_html
 from keras_corefmem.visualization.views import encode_example
 from zoo.reading.answers import LINK_SUFFIXES, number_of_answers, read_encoded
 
-# Answers that are shown, and the most sentences of a story whose beginnings are read too.
+# Number of answers shown; largest number of sentences of a story whose beginnings are read too.
 TOP, BEGINNINGS = 5, 100
 
 
 class Answer(NamedTuple):
-    """What is shown of an answer."""
+    """The parts of an answer that are shown."""
 
     odds: dict[str, float]
     unknown_words: tuple[str, ...]
@@ -37,18 +37,18 @@ def answer(
     views: Sequence | None = None,
     answer_views: Mapping[str, Any] | None = None,
 ) -> Answer:
-    """Answers a question, with the views of where a model looks.
+    """Answers a question, and makes views of the model's attention.
 
     Args:
         model: the model.
         example: the question.
-        views, answer_views: what the methods of the model made of it, where they were asked before.
+        views, answer_views: results of the model's methods of these names, if already computed.
     """
     if not model.preprocessor.reads_edges:
         texts = example.sentences, example.question, example.answer
         example = Example(*texts, example.supporting_facts)
     with warnings.catch_warnings():
-        # The page says which words are unknown.
+        # The page itself names unknown words.
         warnings.simplefilter("ignore")
         encoded = encode_example(example, model.preprocessor)
         top = number_of_answers(model.preprocessor, TOP)
@@ -65,7 +65,7 @@ def answer(
 
 
 def _without_chains(view: Any) -> Any:
-    """The view of a model that does not know of the chains of a text."""
+    """Returns a view without chains, for a model that does not read them."""
     if not isinstance(view, TokenView):
         return view
     nothing = {name: np.zeros_like(getattr(view, name)) for name in ("chains", "question_chains")}
@@ -73,7 +73,7 @@ def _without_chains(view: Any) -> Any:
 
 
 def as_python(handle: str, example: Example, annotator: str | None = None) -> str:
-    """A program that asks the same, where an annotator is to find the chains, or none is needed."""
+    """Returns a program that asks the same question, with the chains and edges if not annotated."""
     load = "load" if handle.endswith(".keras") else "from_preset"
     lines = ["import zoo", "", f"model = zoo.{load}({handle!r})"]
     names = [name for name in ("chain_ids", "chains", "edges") if getattr(example, name, ())]
@@ -101,7 +101,7 @@ def as_python(handle: str, example: Example, annotator: str | None = None) -> st
 
 
 def as_curl(address: str, handle: str, example: Example, annotator: str | None = None) -> str:
-    """A command that asks this page the same."""
+    """Returns a command that asks this page the same question."""
     url = f"{address}/gradio_api/call/read"
     chains = example.chains or (() if annotator else getattr(example, "chain_ids", ()))
     asked = [handle, example.passage, example.question, chains, example.edges]

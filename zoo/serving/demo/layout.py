@@ -1,4 +1,4 @@
-"""What is on the page, and where."""
+"""Layout of the page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +15,10 @@ class Layout:
     """The components of a page.
 
     Args:
-        gradio: the module, which is imported when a page is made.
+        gradio: the module, which is imported only when a page is made.
         models: pairs of a label and the name of a model.
         annotators: names of annotators.
-        beside: name of the second model to begin with, `""` for none.
+        beside: name of the second model at the start, `""` for none.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The chains and edges of a question, and what the page changes of them."""
+"""The chains and edges of a question, and the edits that the page makes to them."""
 
 import dataclasses
 from typing import Any
@@ -13,9 +13,10 @@ from zoo.reading.answers import edge_types_of
 
 
 def as_example(model: Any, passage: str, question: str, annotator: str | None = None) -> Example:
-    """The question as a model reads it, annotated where that is asked for.
+    """Returns a question as an example, annotated if there is an annotator.
 
-    Lines end sentences, as they do for a memory network where a full stop ends them.
+    Each line is a sentence. For models of stories, which read no annotations, a full stop is added
+    to lines that lack one.
     """
     example, preprocessor = Example.from_text(passage, question), model.preprocessor
     if isinstance(preprocessor, StoryPreprocessor):
@@ -28,7 +29,7 @@ def as_example(model: Any, passage: str, question: str, annotator: str | None = 
 
 
 def as_read(model: Any, example: Example) -> Example:
-    """An annotated question with all chains and edges that a model reads of it, and no others."""
+    """Returns an annotated question with exactly the chains and edges that a model reads."""
     chains = example.chains or getattr(example, "chain_ids", ())
     edges: tuple = ()
     if edge_types_of(model):
@@ -40,7 +41,7 @@ def as_read(model: Any, example: Example) -> Example:
 
 
 def labelled_tokens(model: Any, example: Example) -> list[str]:
-    """The tokens of passage and question, with their positions, from 1, and chains."""
+    """Returns the tokens of passage and question with their 1-based positions and chains."""
     words = _words(model, example)
     chains = chains_of(model, example) or (0,) * len(words)
     numbers = {chain: n for n, chain in enumerate(dict.fromkeys(filter(None, chains)), 1)}
@@ -51,7 +52,7 @@ def labelled_tokens(model: Any, example: Example) -> list[str]:
 
 
 def as_read_beside(model: Any, other: Any, example: Example) -> Example:
-    """The question to another model: without the changes where that cuts it to other tokens."""
+    """Returns the question for a second model, without edits if its tokens are different."""
     changed, reads = example.chains or example.edges, other.preprocessor.reads_edges
     if changed and reads and _words(model, example) != _words(other, example):
         return dataclasses.replace(example, chains=(), edges=())
@@ -59,7 +60,7 @@ def as_read_beside(model: Any, other: Any, example: Example) -> Example:
 
 
 def check_links(model: Any, handle: str, example: Example) -> None:
-    """Refuses chains and edges that a model does not read."""
+    """Raises `ValueError` if a model does not read the chains or edges of a question."""
     read = set(map(base_type, edge_types_of(model)))
     unread = sorted({base_type(kind) for *_, kind in example.edges} - read)
     if unread:
@@ -74,14 +75,14 @@ def _words(model: Any, example: Example) -> list[str]:
 
 
 def chains_of(model: Any, example: Example) -> tuple[int, ...]:
-    """The chain of each token, 0 = none; nothing where a model reads no chains."""
+    """Returns the chain of each token, 0 = none; empty if the model reads no chains."""
     if not edge_types_of(model):
         return ()
     return tuple(encode_example(example, model.preprocessor).chain_ids.tolist())
 
 
 def merge_chains(model: Any, example: Example, first: int, second: int) -> Example:
-    """Joins the chains of two tokens, at 1-based positions, to one."""
+    """Merges the chains of the tokens at two 1-based positions."""
     chains = chains_of(model, example)
     one, other = chains[first - 1], chains[second - 1]
     joined = one or other or max(chains) + 1
@@ -91,12 +92,12 @@ def merge_chains(model: Any, example: Example, first: int, second: int) -> Examp
 
 
 def cut_chain(model: Any, example: Example, position: int) -> Example:
-    """Takes a token, at a 1-based position, out of its chain."""
+    """Removes the token at a 1-based position from its chain."""
     chains = list(chains_of(model, example))
     chains[position - 1] = 0
     return dataclasses.replace(example, chains=tuple(chains))
 
 
 def draw_edge(example: Example, source: int, target: int, kind: str) -> Example:
-    """Adds an edge, of coreference or any other type that a model reads."""
+    """Adds an edge of coreference or of any other type that a model reads."""
     return dataclasses.replace(example, edges=(*example.edges, (source, target, kind)))

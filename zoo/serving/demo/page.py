@@ -18,9 +18,9 @@ from zoo.serving.demo.layout import EXACT, WORDS, Layout
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-# Models that stay in memory.
+# Number of models kept in memory.
 KEPT = 8
-# What a page of all models begins with.
+# The two models that a page of all models shows first.
 FIRST, BESIDE = "ga_coref_gru_lambada", "ga_gru_lambada"
 
 
@@ -30,18 +30,18 @@ def make_page(
     """Makes the page, a `gradio.Blocks` to `launch`.
 
     Args:
-        handles: models to choose from, as `corefmem predict` takes them; by default all presets of
-            questions about passages.
-        data_dir: folder of the files of the data set that the models were trained on, in which
-            wrong answers are looked for; without one, stories are simulated.
-        annotators: spaCy pipelines, names or paths, beside `"exact"`.
+        handles: models to choose from, as `corefmem predict` takes them; by default, all presets
+            that answer questions about passages.
+        data_dir: folder of the data set that the models were trained on, whose test questions are
+            searched for wrong answers; without one, stories are simulated.
+        annotators: names or paths of spaCy pipelines, besides `"exact"`.
 
     Raises:
         ImportError: if Gradio is not installed.
         ValueError: if there is no such model.
     """
-    # Importing it writes stubs of its components for editors, unless these are in no file: that
-    # takes longer than all the rest.
+    # Gradio writes stubs of its components for editors when imported, unless `getfile` fails. That
+    # takes longer than the rest of the import.
     with extra("demo", "The page needs Gradio"), mock.patch("inspect.getfile", side_effect=OSError):
         import gradio
     models = [(_label(handle), handle) for handle in handles or _bundled()]
@@ -51,7 +51,7 @@ def make_page(
 
 
 def _bundled() -> list[str]:
-    """The presets that answer questions about passages."""
+    """Returns the presets that answer questions about passages."""
     names = dict.fromkeys([FIRST, BESIDE, *presets()])
     cards = {name: _data_of(name) for name in names}
     return [name for name, card in cards.items() if DATASETS[card["dataset"]].reads == "questions"]
@@ -66,7 +66,7 @@ def _model(handle: str) -> Any:
 
 
 def _data_of(handle: str) -> Any:
-    """What a model was trained on, as far as that is still there."""
+    """Returns what a model was trained on, empty if its record is missing or broken."""
     try:
         return describe_data(handle)
     except (OSError, ValueError):
@@ -85,7 +85,7 @@ def _label(handle: str) -> str:
 
 
 class _Page:
-    """What happens between the components of a page."""
+    """The event handlers of a page."""
 
     def __init__(self, layout: Layout, data_dir: str | None) -> None:
         self.gr, self.layout, self.data_dir = layout.gr, layout, data_dir
@@ -99,7 +99,7 @@ class _Page:
             example = wrong[event.index[0]].example
             return "\n".join(example.sentences), example.question, self.gr.Tabs(selected="ask")
 
-        # By its type Gradio knows what to pass.
+        # Gradio passes the event because of this type.
         open_wrong_answer.__annotations__["event"] = self.gr.SelectData
         asked = [on.model, on.other, on.passage, on.question, on.annotator]
         results = [on.note, *on.shown[0], *on.shown[1], on.token, on.target, on.kind]
@@ -142,7 +142,7 @@ class _Page:
         self.gr.api(self._told(self.read), api_name="read", concurrency_id="models")
 
     def _told(self, function: Callable) -> Callable:
-        """The function, whose errors are shown as what they say."""
+        """Wraps a function so that the page shows the messages of its errors."""
 
         @functools.wraps(function)
         def call(*arguments: Any) -> Any:
@@ -193,7 +193,7 @@ class _Page:
         kinds = list(links.edge_types_of(model))
         chosen = _annotator(model, annotator)
         if chosen and (read.chains or read.edges or read is not example):
-            # What was changed, annotated anew, would be something else.
+            # Annotating the edited question again would discard the edits.
             chosen, read = None, links.as_read(model, read)
         python = answers.as_python(handle, read, chosen)
         editor = [gr.update(choices=tokens)] * 2
@@ -250,8 +250,8 @@ class _Page:
     def read(
         self, handle: str, passage: str, question: str, chains: list, edges: list, annotator: str
     ) -> dict[str, float]:
-        """Answers a question, also with other chains and edges: its best answers, how likely."""
-        # Whoever calls this has not chosen from the lists of the page.
+        """Returns the best answers and their probabilities, also with other chains and edges."""
+        # API calls are not limited to the choices on the page.
         models = [name for _, name in self.layout.models]
         for chosen, known in ((handle, models), (annotator or WORDS, self.layout.annotators)):
             if chosen not in known:
@@ -274,13 +274,13 @@ def _address() -> str:
     host = os.environ.get("SPACE_HOST")
     if host:
         return f"https://{host}"
-    # What listens at all addresses answers at its own.
+    # 0.0.0.0 means all addresses: use the local one.
     name = os.environ.get("GRADIO_SERVER_NAME", "").removeprefix("0.0.0.0") or "127.0.0.1"
     return f"http://{name}:{os.environ.get('GRADIO_SERVER_PORT', '7860')}"
 
 
 def _annotator(model: Any, chosen: str | None) -> str | None:
-    """What annotates questions to a model, `None` where it reads no annotations."""
+    """Returns the annotator to use, `None` if none is chosen or the model reads no annotations."""
     return chosen if _is_chosen(chosen) and model.preprocessor.local else None
 
 
@@ -289,7 +289,7 @@ def _is_chosen(annotator: str | None) -> bool:
 
 
 def resolve(text: str, annotator: str) -> str:
-    """The chains of a text, as HTML."""
+    """Returns the chains of a text as HTML."""
     from keras_corefmem.graphs import annotate
     from keras_corefmem.visualization import chains_to_html
 

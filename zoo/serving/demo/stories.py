@@ -1,4 +1,4 @@
-"""Questions to begin with, and those that a model gets wrong."""
+"""Sample questions, and questions that a model gets wrong."""
 
 import functools
 import pathlib
@@ -13,13 +13,13 @@ from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.preprocessing.answers import answer_text
 from zoo.reading.answers import read_encoded
 
-# Questions of a data set, or of the simulator, among which wrong answers are looked for.
+# Number of questions that are searched for wrong answers; number of simulated samples.
 LOOKED_AT = 1000
 SIMULATED = 4
 
 
 class Wrong(NamedTuple):
-    """A question, with what a model answers instead."""
+    """A question with the wrong answer of a model."""
 
     example: Example
     answer: str
@@ -28,7 +28,7 @@ class Wrong(NamedTuple):
 
 @functools.cache
 def _stories() -> dict[int | str, list[Example]]:
-    """Stories by task, and under `"prose"` what one can ask a model of text of another kind."""
+    """Reads sample stories by task, and under `"prose"` those for models of other text."""
     path = pathlib.Path(__file__).with_name("stories.toml")
     stories: dict[int | str, list[Example]] = {}
     for story in tomllib.loads(path.read_text(encoding="utf-8"))["story"]:
@@ -38,7 +38,7 @@ def _stories() -> dict[int | str, list[Example]]:
 
 
 def samples(card: Mapping[str, Any]) -> list[Example]:
-    """Questions that fit what a model was trained on, by the card of its preset."""
+    """Returns sample questions that fit a model's training data, according to its card."""
     if card.get("dataset", "babi") not in ("babi", "simulator"):
         return _stories()["prose"]
     task = card.get("task", 1)
@@ -47,10 +47,10 @@ def samples(card: Mapping[str, Any]) -> list[Example]:
 
 
 def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[Example], str]:
-    """Questions to look for wrong answers among, and what they are: `"test"` or `"simulated"`.
+    """Returns questions to search for wrong answers, and their kind: `"test"` or `"simulated"`.
 
-    Without a folder of files they are simulated, or bAbI's, where it was downloaded; there are none
-    for a model of other data, or of which nobody noted what it was trained on.
+    Without a folder of data, they are simulated, or test questions of a data set that can be
+    downloaded and is already; there are none for other data sets or if the model's is unknown.
 
     Raises:
         FileNotFoundError: if the folder has no files of the model's data set.
@@ -60,7 +60,7 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
     if name is None:
         return [], ""
     known = registry.find(name)
-    # The folder is of other models on the page too.
+    # The folder may belong to another model of the page.
     data_dir = data_dir if known.files else None
     if not data_dir and name in ("babi", "simulator"):
         tasks = simulator.TASKS if task == babi.ALL else {task}.intersection(simulator.TASKS)
@@ -70,13 +70,13 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
             return simulated, "simulated"
     found: Sequence[Example]
     if known.load_test:
-        # Its file alone is needed, those to train on are not.
+        # Only the test file is needed, not those for training.
         found = known.load_test(task, data_dir) if data_dir else []
     elif data_dir or not known.files:
         found = registry.load(name, task, data_dir, card.get("language")).test
     else:
         found = _downloaded(name, task, card.get("language")) if known.download else []
-    # Of many, as many of each task.
+    # Spread evenly, so that each task has its share.
     count = min(len(found), LOOKED_AT)
     return [found[n * len(found) // count] for n in range(count)], "test"
 
@@ -89,7 +89,7 @@ def _downloaded(name: str, task: int | str, language: str | None) -> Sequence[Ex
 
 
 def how_to_get_questions(card: Mapping[str, Any]) -> str:
-    """How the page comes by questions of a model's data set, of which it has none."""
+    """Returns a message on how to get test questions of a model's data set."""
     name = card.get("dataset")
     if name is None:
         return "It is not on record what this model was trained on: there are no questions to put."
@@ -102,12 +102,12 @@ def how_to_get_questions(card: Mapping[str, Any]) -> str:
 
 
 def wrong_answers(model: Any, examples: Sequence[Example]) -> list[Wrong]:
-    """The questions that a model gets wrong, the surest first."""
+    """Returns the questions that a model gets wrong, the most confident answers first."""
     preprocessor = model.preprocessor
     encoded = preprocessor.encode_all(examples)
     rows = [(example.passage, example.question) for example in examples]
     readings = read_encoded(model, rows, encoded, top=1)
-    # By number, as `corefmem evaluate` compares them: answers may differ in case alone.
+    # Compared by number, as in `corefmem evaluate`: answers may differ only in case.
     right = [
         answer_text(np.ravel(each.answer).tolist(), preprocessor.answers_of(each))
         for each in encoded
